@@ -1,0 +1,27 @@
+"""The only clock. Everything that stores or compares a time asks here, so a test can hold it still."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+
+def _system() -> datetime:
+    return datetime.now(UTC)
+
+
+_source: Callable[[], datetime] = _system
+
+
+def now() -> datetime:
+    """The current time: aware, UTC, microseconds."""
+    return _source()
+
+
+def set_source(source: Callable[[], datetime] | None) -> None:
+    """Replace the clock (tests), or restore the system's with ``None``."""
+    global _source
+    _source = source or _system
+
+
+def iso(moment: datetime) -> str:
+    """ISO 8601 in UTC with fractional seconds and ``Z`` (Spec: Conventions for every resource)."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

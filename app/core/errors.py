@@ -1,0 +1,110 @@
+"""What the core can refuse. Each edge maps this tree to its own words and status once.
+
+Refused
+├── Invalid            422  a value breaks a rule; names the field
+│   └── IllegalMove    422  the state table has no such row
+├── Malformed          400  the question itself cannot be read
+├── Unauthenticated    401
+├── Forbidden          403
+├── NotFound           404  unknown, or another community's: the two look the same
+├── Conflict           409  someone else was first
+├── TooMany            429  with the seconds to wait
+└── Unavailable        503  with the seconds to wait, when known
+    ├── UpstreamFailed   502
+    └── UpstreamTimeout  504
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with one field (Spec: Errors, Bodies)."""
+
+    type: str
+    loc: tuple[str | int, ...]
+    msg: str
+    input: Any = None
+
+
+class Refused(Exception):
+    """The core will not do this; ``detail`` is one sentence for whoever asked."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class Invalid(Refused):
+    """A value breaks a rule. ``problems`` names each field by its bare path (no ``body`` prefix)."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("; ".join(f"{'.'.join(map(str, p.loc))}: {p.msg}" for p in problems))
+        self.problems = problems
+
+    @classmethod
+    def field(cls, name: str, msg: str, value: Any = None, type: str = "value_error") -> "Invalid":
+        return cls(Problem(type, (name,), msg, value))
+
+
+class IllegalMove(Invalid):
+    """The state table has no row from here to there (Contract: section 5)."""
+
+    def __init__(self, field: str, current: str, wanted: str) -> None:
+        super().__init__(
+            Problem("illegal_move", (field,), f"cannot move from {current} to {wanted}", wanted),
+        )
+        self.current = current
+        self.wanted = wanted
+
+
+class Malformed(Refused):
+    """The question cannot be read: ambiguous, or of no known form."""
+
+
+class Unauthenticated(Refused):
+    """Nobody, or somebody whose credentials do not hold."""
+
+
+class Forbidden(Refused):
+    """Known, but not allowed."""
+
+
+class NotFound(Refused):
+    """Unknown, or outside the actor's communities; deliberately the same."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} not found")
+
+
+class Conflict(Refused):
+    """Somebody else was first. ``object_id`` is what stands in the way, when there is one."""
+
+    def __init__(self, detail: str, object_id: Any = None) -> None:
+        super().__init__(detail)
+        self.object_id = object_id
+
+
+class TooMany(Refused):
+    """Over a limit; ``retry_after`` in whole seconds, at least 1."""
+
+    def __init__(self, detail: str, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = max(1, retry_after)
+
+
+class Unavailable(Refused):
+    """Cannot serve now; ``retry_after`` in seconds when known."""
+
+    def __init__(self, detail: str, retry_after: int | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+class UpstreamFailed(Unavailable):
+    """A service we depend on failed or answered nonsense."""
+
+
+class UpstreamTimeout(Unavailable):
+    """A service we depend on did not answer before the deadline."""

@@ -1,0 +1,109 @@
+"""Limits and value rules, written once; the API's schemas and the forms both read them."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from app.core.errors import Invalid
+
+CONTENT_MAX = 50_000
+SUMMARY_MAX = 5_000
+FORM_SUMMARY_MAX = 1_000
+ID_MAX = 255
+NAME_MAX = 255
+REASON_MAX = 2_000
+METADATA_MAX_BYTES = 65_536
+DATASET_NAME_MAX = 100
+DATASET_ITEM_MAX = 36
+PLATFORM_PATTERN = r"^[a-z0-9_-]{1,50}$"
+CATEGORY_PATTERN = r"^[a-z][a-z0-9_]{0,39}$"
+BODY_MAX_BYTES = 1_048_576
+PASSWORD_MIN = 8
+PASSWORD_MAX = 1_000
+CLAIM_MINUTES = 10
+BULK_MAX = 50
+TRUST_LEVEL_MAX = 100
+SECRET_MIN = 8
+SECRET_MAX = 500
+
+INT64_MAX = 2**63 - 1
+
+
+def threshold(name: str, value: float) -> float:
+    """A threshold: a number from 0.0 to 1.0 (Spec: Limits)."""
+    if not 0.0 <= value <= 1.0:
+        raise Invalid.field(name, "must be a number from 0.0 to 1.0", value)
+    return value
+
+
+def thresholds(tier1: float | None, tier2: float) -> None:
+    """Tier 2 must be at most Tier 1; a category may have only a Tier 2 (Spec: What the service does)."""
+    threshold("tier2", tier2)
+    if tier1 is not None:
+        threshold("tier1", tier1)
+        if tier2 > tier1:
+            raise Invalid.field("tier2", f"must be less than or equal to Tier 1 ({tier1:g})", tier2)
+
+
+def platform(value: str, field: str = "platform") -> str:
+    """A platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (Contract: section 6)."""
+    if not re.fullmatch(PLATFORM_PATTERN[1:-1], value):
+        raise Invalid.field(field, "must be 1 to 50 characters of a-z, 0-9, _ or -", value)
+    return value
+
+
+def category_name(value: str, field: str = "name") -> str:
+    if not re.fullmatch(CATEGORY_PATTERN[1:-1], value):
+        raise Invalid.field(field, "must be lower case letters, digits and _, starting with a letter", value)
+    return value
+
+
+def foreign_id(value: str, field: str) -> str:
+    """An id of the integration's platform: kept exactly as given; 1 to 255 characters, no NUL (Contract: 2)."""
+    if not value:
+        raise Invalid.field(field, "must not be empty", value)
+    if len(value) > ID_MAX:
+        raise Invalid.field(field, f"must be at most {ID_MAX} characters", value[:50] + "…")
+    storable(value, field)
+    return value
+
+
+def storable(value: str, field: str) -> str:
+    """Text that a database can keep: no NUL, no lone surrogate."""
+    if "\x00" in value:
+        raise Invalid.field(field, "must not contain NUL characters")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise Invalid.field(field, "must not contain lone surrogates")
+    return value
+
+
+def storable_tree(value: Any, field: str) -> None:
+    """Every string of a JSON value, keys too, is storable."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            storable(one, field)
+        elif isinstance(one, Mapping):
+            waiting.extend([*one.keys(), *one.values()])
+        elif isinstance(one, list):
+            waiting.extend(one)
+
+
+def text(value: str, field: str, most: int, least: int = 1) -> str:
+    """Free text of ``least`` to ``most`` characters that is not blank when something is required."""
+    storable(value, field)
+    if len(value) > most:
+        raise Invalid.field(field, f"must be at most {most:,} characters; it has {len(value):,}")
+    if least and not value.strip():
+        raise Invalid.field(field, "must not be blank", value[:50])
+    return value
+
+
+def email(value: str, field: str = "email") -> str:
+    """The address in the form in which it is compared. Its shape is the edge's business."""
+    folded = unicodedata.normalize("NFC", value.strip()).casefold()
+    if not 3 <= len(folded) <= 254 or "@" not in folded or any(c.isspace() for c in folded):
+        raise Invalid.field(field, "must be an e-mail address", value)
+    return storable(folded, field)

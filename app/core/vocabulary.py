@@ -1,0 +1,131 @@
+"""The words the service speaks, as closed sets (Spec: Resources and their fields; Contract: sections 3 to 5)."""
+
+from enum import StrEnum
+
+
+class RequestStatus(StrEnum):
+    PENDING = "PENDING"
+    IN_PROGRESS = "IN_PROGRESS"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+
+
+class NoteStatus(StrEnum):
+    NEEDS_MORE_RATINGS = "NEEDS_MORE_RATINGS"
+    CURRENTLY_RATED_HELPFUL = "CURRENTLY_RATED_HELPFUL"
+    CURRENTLY_RATED_NOT_HELPFUL = "CURRENTLY_RATED_NOT_HELPFUL"
+
+
+class Classification(StrEnum):
+    NOT_MISLEADING = "NOT_MISLEADING"
+    MISLEADING = "MISINFORMED_OR_POTENTIALLY_MISLEADING"
+
+
+class HelpfulnessLevel(StrEnum):
+    HELPFUL = "HELPFUL"
+    SOMEWHAT_HELPFUL = "SOMEWHAT_HELPFUL"
+    NOT_HELPFUL = "NOT_HELPFUL"
+
+
+class ActionType(StrEnum):
+    """What the integration does on its platform."""
+
+    HIDE = "hide"
+    UNHIDE = "unhide"
+    WARN = "warn"
+    SILENCE = "silence"
+    DELETE = "delete"
+
+
+class Verb(StrEnum):
+    """What a category's tier is configured to do (Spec: What the service does)."""
+
+    HIDE = "hide"
+    DELETE = "delete"
+    FLAG = "flag"
+    NOTIFY = "notify"
+
+    @property
+    def action_type(self) -> ActionType:
+        """``notify`` and ``flag`` both warn; a flag does so under review (Contract: section 5)."""
+        return {Verb.HIDE: ActionType.HIDE, Verb.DELETE: ActionType.DELETE}.get(self, ActionType.WARN)
+
+
+class ActionTier(StrEnum):
+    IMMEDIATE = "tier_1_immediate"
+    CONSENSUS = "tier_2_consensus"
+
+    @property
+    def number(self) -> int:
+        return 1 if self is ActionTier.IMMEDIATE else 2
+
+
+class ActionState(StrEnum):
+    PROPOSED = "proposed"
+    APPLIED = "applied"
+    RETRO_REVIEW = "retro_review"
+    CONFIRMED = "confirmed"
+    OVERTURNED = "overturned"
+    SCAN_EXEMPT = "scan_exempt"
+    UNDER_REVIEW = "under_review"
+    DISMISSED = "dismissed"
+
+
+class ReviewGroup(StrEnum):
+    COMMUNITY = "community"
+    TRUSTED = "trusted"
+    STAFF = "staff"
+
+
+class Role(StrEnum):
+    """Roles of a community, lowest first; a service admin is admin everywhere."""
+
+    RATER = "rater"
+    MODERATOR = "moderator"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+
+class KeyTemplate(StrEnum):
+    ADAPTER = "adapter"
+    READ_ONLY = "read-only"
+    METRICS = "metrics"
+
+
+class Scope(StrEnum):
+    ADAPTER = "platform:adapter"
+    METRICS = "metrics:read"
+
+
+class EventName(StrEnum):
+    """Everything a webhook can be told (Contract: section 7)."""
+
+    DECISION = "moderation.decision"
+    ACTION_CREATED = "moderation_action.created"
+    ACTION_APPLIED = "moderation_action.applied"
+    ACTION_RETRO_REVIEW = "moderation_action.retro_review_started"
+    ACTION_CONFIRMED = "moderation_action.confirmed"
+    ACTION_OVERTURNED = "moderation_action.overturned"
+    ACTION_DISMISSED = "moderation_action.dismissed"
+    NOTE_STATUS = "note.status_changed"
+    TEST = "webhook.test"
+
+
+class DeliveryState(StrEnum):
+    DUE = "due"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+    CANCELLED = "cancelled"
+
+
+class HeldVerb(StrEnum):
+    """Decisions made in the dashboard, held until they can no longer be undone."""
+
+    FORCE_PUBLISH = "force_publish"
+    DISMISS = "dismiss"
+    OVERTURN = "overturn"
+    CONFIRM = "confirm"

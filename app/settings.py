@@ -1,0 +1,138 @@
+"""Every setting: name, type, default, meaning. The only reader of the environment.
+
+Environment variables carry the prefix ``BRIDGENOTE_`` (``BRIDGENOTE_PORT=9000``); a ``.env`` file works too.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What an operator can set. Times are seconds unless the name says otherwise."""
+
+    model_config = SettingsConfigDict(env_prefix="BRIDGENOTE_", env_file=".env", extra="ignore")
+
+    environment: Literal["development", "production", "test"] = Field(
+        "development", description="`production` requires secrets, https cookies and refuses demo sign-ins."
+    )
+    data_dir: Path = Field(Path("var"), description="Folder for the database, generated secrets and mail.")
+    database_url: str = Field(
+        "",
+        description="SQLAlchemy URL; empty means SQLite in the data folder. `postgresql://…` for PostgreSQL.",
+    )
+    host: str = Field("127.0.0.1", description="Address to listen on.")
+    port: int = Field(8000, ge=1, le=65535, description="Port to listen on.")
+    web_processes: int = Field(2, ge=1, le=64, description="Server processes.")
+    web_threads: int = Field(4, ge=1, le=64, description="Threads in each server process.")
+    jobs_in_process: bool = Field(
+        True, description="Run jobs and deliveries inside the server; off when `worker` processes run them."
+    )
+    job_slots: int = Field(8, ge=1, le=128, description="Jobs one process runs at a time.")
+    secret_key: SecretStr = Field(
+        SecretStr(""), description="Signs sessions and forms. Generated into the data folder in development."
+    )
+    encryption_key: SecretStr = Field(
+        SecretStr(""),
+        description="Seals webhook secrets at rest. Generated into the data folder in development.",
+    )
+    webhook_allow_hosts: str = Field(
+        "",
+        description="Comma-separated `host` or `host:port` entries that webhooks may reach over plain http.",
+    )
+    webhook_retry_delays: str = Field(
+        "10,30", description="Seconds to wait before the second, third, … delivery attempt."
+    )
+    undo_seconds: float = Field(
+        10.0, ge=0, le=600, description="How long a decision made in the dashboard can be undone."
+    )
+    duplicate_request_status: Literal[200, 409] = Field(
+        200, description="Status of the reply to a request_id that is already known."
+    )
+    trusted_proxies: str = Field(
+        "", description="Comma-separated addresses whose X-Forwarded-For and -Proto headers count."
+    )
+    rate_limit_enabled: bool = Field(True, description="Whether rate limits apply.")
+    rate_limit_storage: str = Field(
+        "", description="`redis://…` to share limits between machines; empty means a file in the data folder."
+    )
+    rate_limit_key: str = Field("600 per minute", description="Calls per API key.")
+    rate_limit_ratings: str = Field("30 per minute; 500 per day", description="Ratings per rater.")
+    rate_limit_ai_notes: str = Field("5 per minute; 20 per hour", description="AI notes per API key.")
+    rate_limit_sign_in: str = Field(
+        "10 per minute; 60 per hour", description="Sign-in attempts per account and address."
+    )
+    min_ratings: int = Field(5, ge=1, le=1000, description="Ratings a note needs before it gets a status.")
+    review_days: int = Field(
+        14, ge=1, le=365, description="Days after which a review without consensus ends."
+    )
+    session_idle_minutes: int = Field(30, ge=1, description="A session unused for this long ends.")
+    session_hours: int = Field(12, ge=1, description="A session ends after this long.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level logged.")
+
+    @field_validator("webhook_retry_delays")
+    @classmethod
+    def _delays_are_numbers(cls, value: str) -> str:
+        try:
+            delays = [float(part) for part in value.split(",") if part.strip()]
+        except ValueError as error:
+            raise ValueError("must be numbers of seconds separated by commas") from error
+        if any(not 0 <= delay <= 86_400 for delay in delays):
+            raise ValueError("each delay must be from 0 to 86400 seconds")
+        return value
+
+    @model_validator(mode="after")
+    def _production_needs_secrets(self) -> Self:
+        if self.environment == "production":
+            for name in ("secret_key", "encryption_key"):
+                if len(getattr(self, name).get_secret_value()) < 32:
+                    raise ValueError(
+                        f"BRIDGENOTE_{name.upper()} must be set to at least 32 characters in production"
+                    )
+        return self
+
+    @property
+    def retry_delays(self) -> tuple[float, ...]:
+        """Seconds to wait after the first, second, … failed attempt; one attempt more than delays."""
+        return tuple(float(part) for part in self.webhook_retry_delays.split(",") if part.strip())
+
+    @property
+    def sqlalchemy_url(self) -> str:
+        """The database's URL, with the driver we install named."""
+        if not self.database_url:
+            return f"sqlite:///{(self.data_dir / 'bridgenote.db').resolve()}"
+        for plain in ("postgres://", "postgresql://"):
+            if self.database_url.startswith(plain):
+                return "postgresql+psycopg://" + self.database_url.removeprefix(plain)
+        return self.database_url
+
+    @property
+    def is_demo_allowed(self) -> bool:
+        """Demo sign-ins exist in development on loopback only."""
+        return self.environment != "production" and self.host in {"127.0.0.1", "localhost", "::1"}
+
+    def ready(self) -> Self:
+        """These settings with the data folder made and missing development secrets generated into it."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        found = {
+            name: SecretStr(_kept_secret(self.data_dir / name))
+            for name in ("secret_key", "encryption_key")
+            if not getattr(self, name).get_secret_value()
+        }
+        return self.model_copy(update=found)
+
+
+def _kept_secret(path: Path) -> str:
+    """The secret kept in ``path``, made on first use; readable by the owner alone."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        made = secrets.token_urlsafe(32)
+        file.write(made)
+    return made
