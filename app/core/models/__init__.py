@@ -1,0 +1,37 @@
+"""The service's models, in its own database. Columns and relationships only; verbs live beside their nouns.
+
+Relationships are ``lazy="raise"``: a query says what it loads, so a template cannot.
+"""
+
+from app.core.models.communities import Category, Community, Policy
+from app.core.models.content import Note, Rating, Request, Score, Skip
+from app.core.models.decisions import Action, Decision, Hold
+from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.people import Account, ApiKey, KeyCommunity, Membership, Profile, SignIn
+from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event
+
+__all__ = [
+    "Account",
+    "Action",
+    "ApiKey",
+    "Attempt",
+    "Category",
+    "Community",
+    "Decision",
+    "Delivery",
+    "Endpoint",
+    "Event",
+    "HistoryEntry",
+    "HistoryText",
+    "Hold",
+    "KeyCommunity",
+    "Membership",
+    "Note",
+    "Policy",
+    "Profile",
+    "Rating",
+    "Request",
+    "Score",
+    "SignIn",
+    "Skip",
+]

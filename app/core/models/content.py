@@ -1,0 +1,172 @@
+"""Requests, their scores, notes, ratings."""
+
+import uuid
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core import clock
+from app.core.db import Base, Stamped
+from app.core.ids import new_id
+from app.core.models.people import Profile
+from app.core.types import UtcDateTime, word
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus, RequestStatus
+
+if TYPE_CHECKING:
+    from app.core.models.decisions import Decision
+
+
+class Request(Stamped, Base):
+    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (Spec: Request)."""
+
+    __tablename__ = "requests"
+    __table_args__ = (
+        # A withdrawn submission frees its request_id (Contract: section 3).
+        sa.Index(
+            "uq_requests_community_id_request_id",
+            "community_id",
+            "request_id",
+            unique=True,
+            sqlite_where=sa.text("withdrawn_at IS NULL"),
+            postgresql_where=sa.text("withdrawn_at IS NULL"),
+        ),
+        sa.Index("ix_requests_community_id_requested_at_id", "community_id", "requested_at", "id"),
+        sa.Index("ix_requests_requested_at_id", "requested_at", "id"),
+        sa.Index("ix_requests_community_id_content_sha256", "community_id", "content_sha256"),
+        sa.Index("ix_requests_request_id", "request_id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    request_id: Mapped[str] = mapped_column(sa.String(255))
+    requested_by: Mapped[str] = mapped_column(sa.String(255))
+    status: Mapped[RequestStatus] = mapped_column(word(RequestStatus), default=RequestStatus.PENDING)
+    content: Mapped[str] = mapped_column(sa.Text)
+    content_sha256: Mapped[str] = mapped_column(sa.String(64))
+    platform_message_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_timestamp: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    extra: Mapped[dict[str, Any] | None] = mapped_column("metadata", sa.JSON)
+    similarity_score: Mapped[float | None] = mapped_column(sa.Float)
+    dataset_name: Mapped[str | None] = mapped_column(sa.String(100))
+    dataset_item_id: Mapped[str | None] = mapped_column(sa.String(36))
+    note_id: Mapped[uuid.UUID | None] = mapped_column(
+        sa.ForeignKey("notes.id", use_alter=True, name="fk_requests_note_id")
+    )
+    requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    failure: Mapped[str | None] = mapped_column(sa.Text)
+    withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    decision: Mapped["Decision | None"] = relationship(lazy="raise", back_populates="request", viewonly=True)
+    note: Mapped["Note | None"] = relationship(lazy="raise", foreign_keys=[note_id], viewonly=True)
+
+
+class Score(Base):
+    """What one classifier said of one request in one category; feeds previews of other thresholds."""
+
+    __tablename__ = "scores"
+    __table_args__ = (
+        sa.UniqueConstraint("request_id", "category", "classifier", "classifier_version"),
+        sa.Index("ix_scores_community_id_category_created_at", "community_id", "category", "created_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    request_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("requests.id"))
+    category: Mapped[str] = mapped_column(sa.String(40))
+    classifier: Mapped[str] = mapped_column(sa.String(100))
+    classifier_version: Mapped[str] = mapped_column(sa.String(100))
+    score: Mapped[float] = mapped_column(sa.Float)
+    tier1_capable: Mapped[bool] = mapped_column(default=False)
+    matches: Mapped[list[dict[str, Any]]] = mapped_column(sa.JSON, default=list)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class Note(Stamped, Base):
+    """A community note, or the service's rationale for an action (``rationale`` true).
+
+    ``author_ref`` is the author's id as it was sent; ``intercept`` the bridging score, about -1 to 1;
+    ``helpfulness_score`` its public form, 0 to 100.
+    """
+
+    __tablename__ = "notes"
+    __table_args__ = (
+        sa.Index(
+            "uq_notes_author_id_request_id",
+            "author_id",
+            "request_id",
+            unique=True,
+            sqlite_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
+            postgresql_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
+        ),
+        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id"),
+        sa.Index("ix_notes_created_at_id", "created_at", "id"),
+        sa.Index("ix_notes_request_id", "request_id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    request_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("requests.id"))
+    author_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
+    author_ref: Mapped[str] = mapped_column(sa.String(255))
+    summary: Mapped[str] = mapped_column(sa.Text)
+    classification: Mapped[Classification] = mapped_column(word(Classification))
+    status: Mapped[NoteStatus] = mapped_column(word(NoteStatus), default=NoteStatus.NEEDS_MORE_RATINGS)
+    helpfulness_score: Mapped[int] = mapped_column(default=0)
+    intercept: Mapped[float | None] = mapped_column(sa.Float)
+    status_rule: Mapped[str | None] = mapped_column(sa.String(100))
+    version: Mapped[int] = mapped_column(default=1)
+    ratings_count: Mapped[int] = mapped_column(default=0)
+    rationale: Mapped[bool] = mapped_column(default=False)
+    ai_generated: Mapped[bool] = mapped_column(default=False)
+    ai_provider: Mapped[str | None] = mapped_column(sa.String(100))
+    ai_model: Mapped[str | None] = mapped_column(sa.String(100))
+    reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+    sources: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+    channel_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_message_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
+    locked: Mapped[bool] = mapped_column(default=False)
+    force_published: Mapped[bool] = mapped_column(default=False)
+    force_published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    author: Mapped[Profile] = relationship(lazy="raise")
+    request: Mapped[Request | None] = relationship(
+        lazy="raise", foreign_keys=[request_id], viewonly=True, overlaps="note"
+    )
+
+
+class Rating(Stamped, Base):
+    """One rater's view of one note. It counts while ``note_version`` is the note's own version."""
+
+    __tablename__ = "ratings"
+    __table_args__ = (
+        sa.UniqueConstraint("note_id", "rater_id"),
+        sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), index=True)
+    note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"))
+    rater_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"))
+    rater_ref: Mapped[str] = mapped_column(sa.String(255))
+    helpfulness_level: Mapped[HelpfulnessLevel] = mapped_column(word(HelpfulnessLevel))
+    note_version: Mapped[int] = mapped_column(default=1)
+    reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
+
+    rater: Mapped[Profile] = relationship(lazy="raise")
+
+
+class Skip(Base):
+    """A rater passed this review by; it is not offered to them again."""
+
+    __tablename__ = "skips"
+
+    profile_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), primary_key=True)
+    action_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("moderation_actions.id"), primary_key=True)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

@@ -1,0 +1,122 @@
+"""Moderation actions, the one decision per request, and decisions held while they can be undone."""
+
+import uuid
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core import clock
+from app.core.db import Base, Stamped
+from app.core.ids import new_id
+from app.core.types import UtcDateTime, word
+from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReviewGroup
+
+if TYPE_CHECKING:
+    from app.core.models.content import Note, Request
+
+_LIVE = (
+    "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN "
+    "('proposed', 'under_review', 'applied', 'retro_review', 'confirmed')"
+)
+
+
+class Action(Stamped, Base):
+    """A moderation action (Spec: Moderation action). Its state moves only by ``moves.make_move``.
+
+    ``decided_verb`` is the category's configured verb; ``restores_id`` names the action that an ``unhide`` undoes;
+    ``version`` rises with every change, so a stale page is noticed.
+    """
+
+    __tablename__ = "moderation_actions"
+    __table_args__ = (
+        sa.Index(
+            "uq_moderation_actions_live",
+            "request_id",
+            "action_tier",
+            unique=True,
+            sqlite_where=sa.text(_LIVE),
+            postgresql_where=sa.text(_LIVE),
+        ),
+        sa.Index("ix_moderation_actions_state", "community_id", "action_state", "created_at", "id"),
+        sa.Index("ix_moderation_actions_created_at_id", "created_at", "id"),
+        sa.Index("ix_moderation_actions_request_id", "request_id"),
+        sa.Index("ix_moderation_actions_note_id", "note_id"),
+        sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    request_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("requests.id"))
+    action_type: Mapped[ActionType] = mapped_column(word(ActionType))
+    action_tier: Mapped[ActionTier | None] = mapped_column(word(ActionTier))
+    action_state: Mapped[ActionState] = mapped_column(word(ActionState))
+    review_group: Mapped[ReviewGroup | None] = mapped_column(word(ReviewGroup))
+    category: Mapped[str | None] = mapped_column(sa.String(40))
+    score: Mapped[float | None] = mapped_column(sa.Float)
+    evidence: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON)
+    decided_verb: Mapped[str] = mapped_column(sa.String(20))
+    note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"))
+    restores_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"))
+    platform_action_id: Mapped[str | None] = mapped_column(sa.String(255))
+    reason: Mapped[str | None] = mapped_column(sa.Text)
+    overturned_reason: Mapped[str | None] = mapped_column(sa.Text)
+    proposed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    applied_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    retro_review_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    overturned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    scan_exempt_content_hash: Mapped[str | None] = mapped_column(sa.String(64))
+    claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
+    claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    version: Mapped[int] = mapped_column(default=1)
+
+    request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)
+    note: Mapped["Note | None"] = relationship(lazy="raise", viewonly=True)
+    held: Mapped["Hold | None"] = relationship(lazy="raise", viewonly=True)
+
+
+class Decision(Base):
+    """The decision about a request. The unique ``request_id`` is what makes it one (Spec: Shape B)."""
+
+    __tablename__ = "decisions"
+    __table_args__ = (sa.UniqueConstraint("community_id", "decided_at"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    request_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("requests.id"), unique=True)
+    action_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("moderation_actions.id"))
+    decision: Mapped[str] = mapped_column(sa.String(20))
+    tier: Mapped[int] = mapped_column()
+    confidence: Mapped[float] = mapped_column(sa.Float)
+    decided_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    request: Mapped["Request"] = relationship(lazy="raise", back_populates="decision", viewonly=True)
+    action: Mapped[Action] = relationship(lazy="raise", viewonly=True)
+
+
+class Hold(Base):
+    """A decision made in the dashboard that nothing has heard of yet: it can be undone until ``due_at``.
+
+    The subject is an action, or a note that no action hangs on.
+    """
+
+    __tablename__ = "holds"
+    __table_args__ = (
+        sa.CheckConstraint("(action_id IS NULL) <> (note_id IS NULL)", name="one_subject"),
+        sa.Index("ix_holds_due_at", "due_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    action_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"), unique=True)
+    note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"), unique=True)
+    verb: Mapped[HeldVerb] = mapped_column(word(HeldVerb))
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
+    account_name: Mapped[str] = mapped_column(sa.String(255))
+    reason: Mapped[str] = mapped_column(sa.Text)
+    comment: Mapped[str | None] = mapped_column(sa.Text)
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

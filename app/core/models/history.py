@@ -1,0 +1,60 @@
+"""The history that people read: append-only, hash-chained per community."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.db import Base
+from app.core.ids import new_id
+from app.core.types import UtcDateTime
+
+
+class HistoryEntry(Base):
+    """Who did what to which object, before and after. ``hash`` covers every column and the previous hash.
+
+    Personal and free text stands beside, in ``HistoryText``; only its salted hash is chained, so erasing a person
+    breaks nothing.
+    """
+
+    __tablename__ = "history"
+    __table_args__ = (
+        sa.UniqueConstraint("community_id", "number"),
+        sa.Index("ix_history_community_id_at", "community_id", "at"),
+        sa.Index("ix_history_object", "object_type", "object_id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    number: Mapped[int] = mapped_column()
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    actor_kind: Mapped[str] = mapped_column(sa.String(10))
+    account_id: Mapped[uuid.UUID | None] = mapped_column()
+    key_id: Mapped[uuid.UUID | None] = mapped_column()
+    profile_id: Mapped[uuid.UUID | None] = mapped_column()
+    what: Mapped[str] = mapped_column(sa.String(60))
+    object_type: Mapped[str] = mapped_column(sa.String(40))
+    object_id: Mapped[uuid.UUID] = mapped_column()
+    before: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
+    after: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
+    cause: Mapped[str] = mapped_column(sa.String(255), default="")
+    text_hash: Mapped[str] = mapped_column(sa.String(64))
+    previous_hash: Mapped[str] = mapped_column(sa.String(64))
+    hash: Mapped[str] = mapped_column(sa.String(64))
+
+    text: Mapped["HistoryText"] = relationship(lazy="raise")
+
+
+class HistoryText(Base):
+    """The erasable part of a history entry: the actor's name and the reason they gave."""
+
+    __tablename__ = "history_texts"
+
+    entry_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("history.id"), primary_key=True)
+    salt: Mapped[str] = mapped_column(sa.String(32))
+    actor_name: Mapped[str] = mapped_column(sa.String(255))
+    reason: Mapped[str] = mapped_column(sa.Text, default="")
+    comment: Mapped[str] = mapped_column(sa.Text, default="")
+    erased_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -1,0 +1,110 @@
+"""Accounts and their sessions, roles in communities, platform profiles, API keys."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core.db import Base, Stamped
+from app.core.ids import new_id
+from app.core.types import UtcDateTime, word
+from app.core.vocabulary import KeyTemplate, Role
+
+
+class Account(Stamped, Base):
+    """A person who signs in to the dashboard."""
+
+    __tablename__ = "accounts"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    email: Mapped[str] = mapped_column(sa.String(254), unique=True)
+    display_name: Mapped[str] = mapped_column(sa.String(255))
+    password_hash: Mapped[str] = mapped_column(sa.String(255))
+    service_admin: Mapped[bool] = mapped_column(default=False)
+    confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    disabled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    theme: Mapped[str] = mapped_column(sa.String(10), default="system")
+    shortcuts: Mapped[bool] = mapped_column(default=True)
+    content_warnings: Mapped[bool] = mapped_column(default=True)
+    timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
+
+    memberships: Mapped[list["Membership"]] = relationship(lazy="raise", back_populates="account")
+
+
+class SignIn(Base):
+    """One signed-in browser: a server-side session that can be listed and revoked (ASVS 7.4)."""
+
+    __tablename__ = "sign_ins"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+    token_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    user_agent: Mapped[str] = mapped_column(sa.String(255), default="")
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Membership(Stamped, Base):
+    """An account's role in one community."""
+
+    __tablename__ = "memberships"
+    __table_args__ = (sa.UniqueConstraint("account_id", "community_id"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), index=True)
+    role: Mapped[Role] = mapped_column(word(Role))
+
+    account: Mapped[Account] = relationship(lazy="raise", back_populates="memberships")
+
+
+class Profile(Stamped, Base):
+    """A person as a platform knows them: author, rater, requester. Browser profiles have platform ``web``."""
+
+    __tablename__ = "profiles"
+    __table_args__ = (sa.UniqueConstraint("platform", "provider_scope", "platform_user_id"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    platform: Mapped[str] = mapped_column(sa.String(50))
+    provider_scope: Mapped[str] = mapped_column(sa.String(255), default="")
+    platform_user_id: Mapped[str] = mapped_column(sa.String(255))
+    display_name: Mapped[str | None] = mapped_column(sa.String(255))
+    trust_level: Mapped[int | None] = mapped_column()
+    extra: Mapped[dict[str, Any]] = mapped_column("metadata", sa.JSON, default=dict)
+    account_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+
+
+class ApiKey(Stamped, Base):
+    """An integration's key. Only a SHA-256 of its secret part is kept (Contract: section 1)."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    public_part: Mapped[str] = mapped_column(sa.String(12), unique=True)
+    secret_hash: Mapped[str] = mapped_column(sa.String(64))
+    name: Mapped[str] = mapped_column(sa.String(255))
+    template: Mapped[KeyTemplate] = mapped_column(word(KeyTemplate))
+    scopes: Mapped[list[str]] = mapped_column(sa.JSON)
+    everywhere: Mapped[bool] = mapped_column(default=False)
+    may_open_communities: Mapped[bool] = mapped_column(default=False)
+    may_assert_staff: Mapped[bool] = mapped_column(default=False)
+    created_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    communities: Mapped[list["KeyCommunity"]] = relationship(lazy="raise")
+
+
+class KeyCommunity(Base):
+    """A community that a key may act in."""
+
+    __tablename__ = "key_communities"
+
+    key_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("api_keys.id"), primary_key=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(
+        sa.ForeignKey("communities.id"), primary_key=True, index=True
+    )

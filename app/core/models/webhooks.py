@@ -1,0 +1,101 @@
+"""Events for machines, the endpoints that hear of them, deliveries and every attempt."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.core import clock
+from app.core.db import Base, Stamped
+from app.core.ids import new_id
+from app.core.types import UtcDateTime, word
+from app.core.vocabulary import DeliveryState, EventName
+
+
+class Endpoint(Stamped, Base):
+    """A registered webhook. Secrets are sealed; ``previous_secret`` also signs until ``previous_until``."""
+
+    __tablename__ = "webhook_endpoints"
+    __table_args__ = (
+        sa.Index(
+            "uq_webhook_endpoints_community_id_url",
+            "community_id",
+            "url",
+            unique=True,
+            sqlite_where=sa.text("deleted_at IS NULL"),
+            postgresql_where=sa.text("deleted_at IS NULL"),
+        ),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    key_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("api_keys.id"))
+    url: Mapped[str] = mapped_column(sa.String(2048))
+    secret: Mapped[bytes] = mapped_column(sa.LargeBinary)
+    previous_secret: Mapped[bytes | None] = mapped_column(sa.LargeBinary)
+    previous_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    events: Mapped[list[str] | None] = mapped_column(sa.JSON(none_as_null=True))
+    is_active: Mapped[bool] = mapped_column(default=True)
+    disabled_reason: Mapped[str | None] = mapped_column(sa.Text)
+    failures: Mapped[int] = mapped_column(default=0)
+    gone_answers: Mapped[int] = mapped_column(default=0)
+    failing_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    last_success_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Event(Base):
+    """Something that happened, written in the transaction that made it happen. ``id`` is the ``event_id``."""
+
+    __tablename__ = "events"
+    __table_args__ = (sa.Index("ix_events_community_id_created_at", "community_id", "created_at"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    name: Mapped[EventName] = mapped_column(word(EventName))
+    payload: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    request_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("requests.id"), index=True)
+    action_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"))
+    note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class Delivery(Stamped, Base):
+    """One event on its way to one endpoint. Claimed by lease; a retry is its ``due_at``."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        sa.UniqueConstraint("event_id", "endpoint_id"),
+        sa.Index("ix_deliveries_state_due_at", "state", "due_at"),
+        sa.Index("ix_deliveries_endpoint_id_state", "endpoint_id", "state", "due_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    event_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("events.id"))
+    endpoint_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("webhook_endpoints.id"))
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    state: Mapped[DeliveryState] = mapped_column(word(DeliveryState), default=DeliveryState.DUE)
+    due_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
+    leased_by: Mapped[str | None] = mapped_column(sa.String(100))
+    leased_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    attempts_made: Mapped[int] = mapped_column(default=0)
+    delivered_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    event: Mapped[Event] = relationship(lazy="raise")
+    endpoint: Mapped[Endpoint] = relationship(lazy="raise")
+
+
+class Attempt(Base):
+    """One try of a delivery: what was answered, in how many milliseconds, and the first 1 KB of it."""
+
+    __tablename__ = "delivery_attempts"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    delivery_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("deliveries.id"), index=True)
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    status: Mapped[int | None] = mapped_column()
+    milliseconds: Mapped[int] = mapped_column()
+    excerpt: Mapped[str] = mapped_column(sa.Text, default="")
+    error: Mapped[str | None] = mapped_column(sa.String(255))
