@@ -1,0 +1,88 @@
+"""Events for machines: rows written in the transaction of the change they tell of, with their deliveries."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, outbox, payloads
+from app.core.ids import new_id
+from app.core.models import Action, Community, Decision, Delivery, Endpoint, Event, Note, Request
+from app.core.vocabulary import EventName
+
+
+def emit_action(session: Session, name: EventName, action: Action) -> Event:
+    community = session.get_one(Community, action.community_id)
+    payload = payloads.action_event(name, community, action)
+    return _emit(session, name, community, payload, request_id=action.request_id, action_id=action.id)
+
+
+def emit_decision(session: Session, request: Request, decision: Decision) -> Event:
+    community = session.get_one(Community, request.community_id)
+    payload = payloads.decision_event(community, request, decision)
+    return _emit(
+        session,
+        EventName.DECISION,
+        community,
+        payload,
+        request_id=request.id,
+        action_id=decision.action_id,
+    )
+
+
+def emit_note(session: Session, note: Note) -> Event:
+    community = session.get_one(Community, note.community_id)
+    payload = payloads.note_event(community, note)
+    return _emit(
+        session, EventName.NOTE_STATUS, community, payload, request_id=note.request_id, note_id=note.id
+    )
+
+
+def emit_test(session: Session, endpoint: Endpoint) -> Event:
+    """A test event for one endpoint alone, whatever it subscribes to."""
+    event = Event(
+        id=new_id(),
+        community_id=endpoint.community_id,
+        name=EventName.TEST,
+        payload={
+            "event": EventName.TEST.value,
+            "community_server_id": str(endpoint.community_id),
+            "data": {},
+        },
+    )
+    event.payload = {**event.payload, "event_id": str(event.id)}
+    session.add(event)
+    session.flush()
+    _deliver(session, event, endpoint)
+    return event
+
+
+def _emit(
+    session: Session, name: EventName, community: Community, payload: dict[str, Any], **subjects: Any
+) -> Event:
+    event = Event(id=new_id(), community_id=community.id, name=name, payload=payload, **subjects)
+    event.payload = {**payload, "event_id": str(event.id)}
+    session.add(event)
+    session.flush()
+    endpoints = session.scalars(
+        sa.select(Endpoint).where(
+            Endpoint.community_id == community.id, Endpoint.deleted_at.is_(None), Endpoint.is_active
+        )
+    )
+    for endpoint in endpoints:
+        if endpoint.events is None or name.value in endpoint.events:
+            _deliver(session, event, endpoint)
+    return event
+
+
+def _deliver(session: Session, event: Event, endpoint: Endpoint) -> None:
+    session.add(
+        Delivery(
+            event_id=event.id,
+            endpoint_id=endpoint.id,
+            community_id=endpoint.community_id,
+            due_at=clock.now(),
+        )
+    )
+    session.flush()
+    outbox.wake_dispatcher(session)

@@ -1,0 +1,147 @@
+"""The history that people read: append-only, one hash chain per community.
+
+Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the hash before it. Names and free text stand
+in ``HistoryText``; the chain holds only their salted hash (RELIABILITY: Audit), so erasing them breaks nothing.
+"""
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import rfc8785
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.db import serialise
+from app.core.ids import new_id
+from app.core.models import HistoryEntry, HistoryText
+from app.core.permissions import Actor
+
+GENESIS = "0" * 64
+
+
+def record(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    what: str,
+    object_type: str,
+    object_id: uuid.UUID,
+    *,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    reason: str = "",
+    comment: str = "",
+    cause: str = "",
+) -> HistoryEntry:
+    """Append one entry. ``what`` is a dotted past tense such as ``action.proposed``; values are plain JSON."""
+    serialise(session, community_id)
+    last = session.execute(
+        sa.select(HistoryEntry.number, HistoryEntry.hash)
+        .where(HistoryEntry.community_id == community_id)
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    text = HistoryText(
+        salt=secrets.token_hex(16), actor_name=actor.name, reason=reason, comment=comment, erased_at=None
+    )
+    entry = HistoryEntry(
+        id=new_id(),
+        community_id=community_id,
+        number=last.number + 1 if last else 1,
+        at=clock.now(),
+        actor_kind=actor.kind,
+        account_id=actor.account_id,
+        key_id=actor.key_id,
+        profile_id=actor.profile_id,
+        what=what,
+        object_type=object_type,
+        object_id=object_id,
+        before=dict(before or {}),
+        after=dict(after or {}),
+        cause=cause[:255],
+        text_hash=_text_hash(text),
+        previous_hash=last.hash if last else GENESIS,
+        text=text,
+    )
+    entry.hash = _hash(entry)
+    session.add(entry)
+    session.flush()
+    return entry
+
+
+def _text_hash(text: HistoryText) -> str:
+    parts = [text.salt, text.actor_name, text.reason, text.comment]
+    return hashlib.sha256(rfc8785.dumps(parts)).hexdigest()
+
+
+def _hash(entry: HistoryEntry) -> str:
+    columns: dict[str, Any] = {
+        "id": str(entry.id),
+        "community_id": str(entry.community_id),
+        "number": entry.number,
+        "at": clock.iso(entry.at),
+        "actor_kind": entry.actor_kind,
+        "account_id": _plain(entry.account_id),
+        "key_id": _plain(entry.key_id),
+        "profile_id": _plain(entry.profile_id),
+        "what": entry.what,
+        "object_type": entry.object_type,
+        "object_id": str(entry.object_id),
+        "before": entry.before,
+        "after": entry.after,
+        "cause": entry.cause,
+        "text_hash": entry.text_hash,
+        "previous_hash": entry.previous_hash,
+    }
+    return hashlib.sha256(rfc8785.dumps(columns)).hexdigest()
+
+
+def _plain(value: uuid.UUID | None) -> str | None:
+    return None if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """The first entry of a chain that is not as it was written."""
+
+    community_id: uuid.UUID
+    number: int
+    entry_id: uuid.UUID
+    why: str
+
+
+def verify(session: Session, community_id: uuid.UUID) -> tuple[int, Broken | None]:
+    """Walk one community's chain: how many entries hold, and the first that does not."""
+    previous, expected = GENESIS, 1
+    rows = session.execute(
+        sa.select(HistoryEntry, HistoryText)
+        .outerjoin(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(HistoryEntry.community_id == community_id)
+        .order_by(HistoryEntry.number)
+        .execution_options(yield_per=500)
+    )
+    for entry, text in rows:
+        why = _fault(entry, text, previous, expected)
+        if why:
+            return expected - 1, Broken(community_id, entry.number, entry.id, why)
+        previous, expected = entry.hash, expected + 1
+    return expected - 1, None
+
+
+def _fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:
+    if entry.number != expected:
+        return f"entry {expected} is missing"
+    if entry.previous_hash != previous:
+        return "it does not follow the entry before it"
+    if entry.hash != _hash(entry):
+        return "its columns were altered"
+    if text is None:
+        return "its text is missing"
+    if text.erased_at is None and entry.text_hash != _text_hash(text):
+        return "its text was altered"
+    return None

@@ -1,0 +1,164 @@
+"""The one place where a state changes: checked against the table, raced safely, recorded, told."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
+
+from app.core import clock, events, history
+from app.core.db import serialise
+from app.core.errors import Forbidden, IllegalMove, NotFound
+from app.core.models import Action, Note, Request
+from app.core.permissions import ADMIN_REQUIRED, Actor, Permission, allows
+from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
+from app.core.vocabulary import EventName
+
+Stateful = Request | Note | Action
+
+_WHO_NEEDS = {
+    Who.INTEGRATION: Permission.ACKNOWLEDGE,
+    Who.RATER: Permission.RATE,
+    Who.MODERATOR: Permission.MODERATE,
+    Who.OPERATOR: Permission.REVISE_POLICY,
+}
+
+
+def machine_of(subject: Stateful) -> Machine:
+    return {Request: REQUEST, Note: NOTE, Action: ACTION}[type(subject)]
+
+
+def may(actor: Actor, move: Move, community_id: Any) -> bool:
+    """Whether the move is this actor's to make. The service itself makes only the service's moves."""
+    if actor.kind == "system":
+        return Who.SERVICE in move.who
+    return any(
+        allows(actor, _WHO_NEEDS[who], community_id) and (who is not Who.INTEGRATION or actor.kind == "key")
+        for who in move.who
+        if who in _WHO_NEEDS
+    )
+
+
+def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
+    """The rows open from the subject's state to this actor; templates draw their buttons from it."""
+    machine = machine_of(subject)
+    return [
+        move
+        for move in machine.open_from(getattr(subject, machine.field))
+        if may(actor, move, subject.community_id) and _condition_holds(move, subject)
+    ]
+
+
+def begin(
+    session: Session,
+    actor: Actor,
+    subject: Stateful,
+    *,
+    reason: str = "",
+    cause: str = "",
+    quiet: bool = False,
+) -> None:
+    """Add a new object in its first state; ``quiet`` leaves out the history entry (submissions are their own)."""
+    machine = machine_of(subject)
+    state = getattr(subject, machine.field)
+    move = machine.find(None, state)
+    if move is None:
+        raise IllegalMove(machine.field, "nothing", state)
+    _authorise(actor, move, subject, machine)
+    session.add(subject)
+    session.flush()
+    if not quiet:
+        _tell(session, actor, machine, move, subject, reason=reason, comment="", cause=cause)
+
+
+def make_move(
+    session: Session,
+    actor: Actor,
+    subject: Stateful,
+    target: Any,
+    *,
+    reason: str = "",
+    comment: str = "",
+    cause: str = "",
+    **changes: Any,
+) -> Move:
+    """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
+
+    Raises:
+        IllegalMove: no such row from the current state, or somebody moved it first.
+        Forbidden, NotFound: the row is not this actor's to make.
+    """
+    machine = machine_of(subject)
+    serialise(session, subject.community_id)
+    source = getattr(subject, machine.field)
+    move = machine.find(source, target)
+    if move is None or not _condition_holds(move, subject):
+        raise IllegalMove(machine.field, source, target)
+    _authorise(actor, move, subject, machine)
+    model = type(subject)
+    values = {machine.field: target, **changes, "updated_at": clock.now()}
+    if isinstance(subject, Action):
+        values["version"] = subject.version + 1
+    result = session.execute(
+        sa.update(model)
+        .where(model.id == subject.id, getattr(model, machine.field) == source)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )
+    if result.rowcount == 0:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+        session.refresh(subject)
+        raise IllegalMove(machine.field, getattr(subject, machine.field), target)
+    for name, value in values.items():
+        set_committed_value(subject, name, value)
+    _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    return move
+
+
+def _condition_holds(move: Move, subject: Stateful) -> bool:
+    if move.when is When.ONCE_PROPOSED:
+        return isinstance(subject, Action) and subject.proposed_at is not None
+    return True
+
+
+def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) -> None:
+    if may(actor, move, subject.community_id):
+        return
+    if not actor.sees(subject.community_id):
+        raise NotFound(machine.name)
+    if actor.kind == "key" and Who.MODERATOR in move.who and not actor.read_only:
+        raise Forbidden(ADMIN_REQUIRED)
+    if actor.kind == "key" and not actor.read_only:
+        # No integration ever makes this move: for it the row does not exist.
+        raise IllegalMove(machine.field, str(move.source or "nothing"), move.target)
+    raise Forbidden(f"You may not move this {machine.name} to {move.target}")
+
+
+def _tell(
+    session: Session,
+    actor: Actor,
+    machine: Machine,
+    move: Move,
+    subject: Stateful,
+    *,
+    reason: str,
+    comment: str,
+    cause: str,
+) -> None:
+    history.record(
+        session,
+        actor,
+        subject.community_id,
+        f"{machine.name}.{move.target.lower()}",
+        machine.name,
+        subject.id,
+        before={machine.field: move.source.value} if move.source else {},
+        after={machine.field: move.target.value},
+        reason=reason,
+        comment=comment,
+        cause=cause,
+    )
+    for name in move.events:
+        if isinstance(subject, Action):
+            events.emit_action(session, name, subject)
+        elif isinstance(subject, Note) and name is EventName.NOTE_STATUS:
+            events.emit_note(session, subject)

@@ -1,0 +1,125 @@
+"""Who may do what: one table from permission to the least role, and what keys may do.
+
+Views and templates ask ``allows``; verbs call ``require``. Nobody else decides.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from app.core.errors import Forbidden, NotFound
+from app.core.vocabulary import Role
+
+ADMIN_REQUIRED = "Admin privileges required"
+
+
+class Permission(StrEnum):
+    """Verb-first, lower case, joined by underscores."""
+
+    READ = "read"
+    RATE = "rate"
+    WRITE_NOTE = "write_note"
+    SUBMIT = "submit"
+    ACKNOWLEDGE = "acknowledge"
+    APPEAL = "appeal"
+    SEE_QUEUE = "see_queue"
+    MODERATE = "moderate"
+    SEE_HISTORY = "see_history"
+    RETRY_SCORING = "retry_scoring"
+    MANAGE_WEBHOOKS = "manage_webhooks"
+    REVISE_POLICY = "revise_policy"
+    MANAGE_KEYS = "manage_keys"
+    MANAGE_PEOPLE = "manage_people"
+
+
+_LEAST_ROLE: Mapping[Permission, Role] = {
+    Permission.READ: Role.RATER,
+    Permission.RATE: Role.RATER,
+    Permission.WRITE_NOTE: Role.RATER,
+    Permission.SEE_QUEUE: Role.MODERATOR,
+    Permission.MODERATE: Role.MODERATOR,
+    Permission.SEE_HISTORY: Role.MODERATOR,
+    Permission.RETRY_SCORING: Role.MODERATOR,
+    Permission.MANAGE_WEBHOOKS: Role.OPERATOR,
+    Permission.REVISE_POLICY: Role.OPERATOR,
+    Permission.MANAGE_KEYS: Role.ADMIN,
+    Permission.MANAGE_PEOPLE: Role.ADMIN,
+}
+
+_KEYS_MAY = frozenset(
+    {
+        Permission.READ,
+        Permission.RATE,
+        Permission.WRITE_NOTE,
+        Permission.SUBMIT,
+        Permission.ACKNOWLEDGE,
+        Permission.APPEAL,
+        Permission.RETRY_SCORING,
+        Permission.MANAGE_WEBHOOKS,
+    }
+)
+_STAFF_CALLS = frozenset({Permission.MODERATE})
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who is asking. ``communities`` None means every community.
+
+    ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or nobody is
+    asserted and the key itself acts (Contract: section 1, Staff calls).
+    """
+
+    kind: Literal["system", "account", "key"]
+    name: str
+    account_id: uuid.UUID | None = None
+    key_id: uuid.UUID | None = None
+    profile_id: uuid.UUID | None = None
+    roles: Mapping[uuid.UUID, Role] = field(default_factory=dict)
+    service_admin: bool = False
+    communities: frozenset[uuid.UUID] | None = frozenset()
+    staff: bool = False
+    read_only: bool = False
+    may_open_communities: bool = False
+
+    def sees(self, community_id: uuid.UUID) -> bool:
+        """Whether this community exists at all for the actor."""
+        return self.communities is None or community_id in self.communities
+
+    def role_in(self, community_id: uuid.UUID) -> Role | None:
+        if self.service_admin:
+            return Role.ADMIN
+        return self.roles.get(community_id)
+
+
+SYSTEM = Actor(kind="system", name="Bridgenote", communities=None, may_open_communities=True)
+
+
+def allows(actor: Actor, permission: Permission, community_id: uuid.UUID) -> bool:
+    """Whether ``actor`` may use ``permission`` in the community."""
+    if not actor.sees(community_id):
+        return False
+    if actor.kind == "system":
+        return True
+    if actor.kind == "key":
+        if actor.read_only:
+            return permission is Permission.READ
+        return permission in _KEYS_MAY or (actor.staff and permission in _STAFF_CALLS)
+    role, least = actor.role_in(community_id), _LEAST_ROLE.get(permission)
+    return role is not None and least is not None and role.rank >= least.rank
+
+
+def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what: str = "community") -> None:
+    """Refuse unless allowed.
+
+    Raises:
+        NotFound: the community is not the actor's: it looks unknown.
+        Forbidden: it is, but the permission is lacking.
+    """
+    if not actor.sees(community_id):
+        raise NotFound(what)
+    if not allows(actor, permission, community_id):
+        if actor.kind == "key" and permission in _STAFF_CALLS and not actor.read_only:
+            raise Forbidden(ADMIN_REQUIRED)
+        raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
