@@ -1,0 +1,96 @@
+"""Secrets at rest: AES-256-GCM with the key from settings, bound to the row that holds them.
+
+A sealed blob is ``version (1 byte) | key id (4) | nonce (12) | ciphertext and tag``. Version and key id are
+authenticated together with the context, so a blob copied to another row, or relabelled, does not open.
+(ASVS 5.0: 11.3.2, 11.3.3, 13.3.1.)
+"""
+
+import base64
+import binascii
+import hashlib
+import os
+from collections.abc import Sequence
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+_VERSION = b"\x01"
+_KEY_BYTES = 32
+_KEY_ID_BYTES = 4
+_NONCE_BYTES = 12
+_HEADER_BYTES = len(_VERSION) + _KEY_ID_BYTES
+_SHORTEST = _HEADER_BYTES + _NONCE_BYTES + 16  # GCM's tag is 16 bytes, also for an empty text
+
+
+class SealBroken(Exception):
+    """A blob that does not open: altered, moved from another row, or sealed with a key we do not hold.
+
+    The message never holds any of the sealed text.
+    """
+
+
+class Sealer:
+    """Seals with ``key`` (32 bytes) and opens with it or any of ``former`` keys, chosen by the blob's key id.
+
+    The nonce is random: one key may seal some four thousand million texts before a repeat becomes a worry
+    (NIST SP 800-38D, 8.3), far more than there are secrets here.
+    """
+
+    def __init__(self, key: bytes, former: Sequence[bytes] = ()) -> None:
+        for each in (key, *former):
+            if len(each) != _KEY_BYTES:
+                raise ValueError(f"a sealing key is {_KEY_BYTES} bytes, not {len(each)}")
+        self._key_id = _key_id(key)
+        self._ciphers = {_key_id(each): AESGCM(each) for each in (*former, key)}
+
+    @classmethod
+    def from_secret(cls, secret: str, former: Sequence[str] = ()) -> "Sealer":
+        """A sealer from settings text: 32 bytes in base64 are the key itself, from the rest HKDF derives one.
+
+        Raises ValueError for an empty secret.
+        """
+        return cls(_key_from(secret), [_key_from(each) for each in former])
+
+    def __repr__(self) -> str:
+        return f"Sealer(key_id={self._key_id.hex()})"
+
+    def seal(self, text: str, context: str) -> bytes:
+        """``text`` sealed for ``context``, the id of the row that will hold it."""
+        header = _VERSION + self._key_id
+        nonce = os.urandom(_NONCE_BYTES)
+        sealed = self._ciphers[self._key_id].encrypt(nonce, text.encode(), header + context.encode())
+        return header + nonce + sealed
+
+    def open(self, blob: bytes, context: str) -> str:
+        """The text sealed in ``blob`` for ``context``. Raises SealBroken when it is not exactly that."""
+        if len(blob) < _SHORTEST or blob[:1] != _VERSION:
+            raise SealBroken("not a sealed text")
+        header, nonce = blob[:_HEADER_BYTES], blob[_HEADER_BYTES : _HEADER_BYTES + _NONCE_BYTES]
+        cipher = self._ciphers.get(header[1:])
+        if cipher is None:
+            raise SealBroken(f"sealed with another key (id {header[1:].hex()})")
+        try:
+            opened = cipher.decrypt(nonce, blob[_HEADER_BYTES + _NONCE_BYTES :], header + context.encode())
+        except InvalidTag as error:
+            raise SealBroken("altered, or sealed for another row") from error
+        return opened.decode()
+
+
+def _key_from(secret: str) -> bytes:
+    if not secret:
+        raise ValueError("the sealing secret is empty")
+    try:
+        raw = base64.b64decode(secret.translate(str.maketrans("-_", "+/")), validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) == _KEY_BYTES:
+        return raw
+    # HKDF adds no strength to a short secret; settings refuse those outside development.
+    derivation = HKDF(algorithm=hashes.SHA256(), length=_KEY_BYTES, salt=None, info=b"bridgenote sealing 1")
+    return derivation.derive(secret.encode())
+
+
+def _key_id(key: bytes) -> bytes:
+    return hashlib.sha256(b"bridgenote sealing key id" + key).digest()[:_KEY_ID_BYTES]
