@@ -1,0 +1,239 @@
+"""Accounts, passwords and signed-in browsers (RELIABILITY: section 2)."""
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy.orm import Session, selectinload
+
+from app.core import clock, history, rules
+from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
+from app.core.ids import new_id
+from app.core.models import Account, Membership, SignIn
+from app.core.permissions import Actor
+from app.core.vocabulary import Role
+
+_hasher = PasswordHasher()
+_NOBODY = _hasher.hash(secrets.token_urlsafe(16))
+COMMON_PASSWORDS = frozenset(
+    [
+        "password",
+        "password1",
+        "passw0rd",
+        "12345678",
+        "123456789",
+        "1234567890",
+        "qwertyui",
+        "qwertyuiop",
+        "qwerty123",
+        "iloveyou",
+        "letmein1",
+        "welcome1",
+        "admin123",
+        "administrator",
+        "abcdefgh",
+        "abc12345",
+        "11111111",
+        "00000000",
+        "sunshine",
+        "princess",
+        "football",
+        "baseball",
+        "trustno1",
+        "dragon123",
+        "monkey123",
+        "superman",
+        "batman123",
+        "starwars",
+        "whatever",
+        "computer",
+        "internet",
+    ]
+)
+SEEN_EVERY = timedelta(minutes=1)
+BAD_SIGN_IN = "E-mail address or password is wrong"
+
+
+def create(
+    session: Session,
+    email: str,
+    password: str,
+    *,
+    display_name: str | None = None,
+    confirmed: bool = False,
+    service_admin: bool = False,
+) -> Account:
+    """Make an account.
+
+    Raises:
+        Invalid: a bad address, a password too short, too common or like the address.
+        Conflict: the address has an account.
+    """
+    address = rules.email(email)
+    check_password(password, address)
+    if session.scalar(sa.select(Account.id).where(Account.email == address)) is not None:
+        raise Conflict(f"{address} already has an account")
+    account = Account(
+        id=new_id(),
+        email=address,
+        display_name=rules.text(display_name or address.split("@")[0], "display_name", rules.NAME_MAX),
+        password_hash=_hasher.hash(password),
+        service_admin=service_admin,
+        confirmed_at=clock.now() if confirmed else None,
+    )
+    session.add(account)
+    session.flush()
+    return account
+
+
+def check_password(password: str, email: str = "", field: str = "password") -> None:
+    """At least 8 characters and none of the best-known; no rules of composition (ASVS 6.2)."""
+    if len(password) < rules.PASSWORD_MIN:
+        raise Invalid.field(field, f"must have at least {rules.PASSWORD_MIN} characters")
+    if len(password) > rules.PASSWORD_MAX:
+        raise Invalid.field(field, f"must have at most {rules.PASSWORD_MAX} characters")
+    rules.storable(password, field)
+    if password.casefold() in COMMON_PASSWORDS or (email and password.casefold() == email):
+        raise Invalid.field(field, "is too easy to guess; choose another")
+
+
+def give_role(
+    session: Session, actor: Actor, account: Account, community_id: uuid.UUID, role: Role
+) -> Membership:
+    """Give an account this role in a community, replacing the one it had."""
+    membership = session.scalars(
+        sa.select(Membership).where(
+            Membership.account_id == account.id, Membership.community_id == community_id
+        )
+    ).first()
+    before = membership.role.value if membership else None
+    if membership is None:
+        membership = Membership(account_id=account.id, community_id=community_id, role=role)
+        session.add(membership)
+    membership.role = role
+    session.flush()
+    if before != role.value:
+        history.record(
+            session,
+            actor,
+            community_id,
+            "role.given",
+            "account",
+            account.id,
+            before={"role": before},
+            after={"role": role.value},
+        )
+    return membership
+
+
+def verify_credentials(session: Session, email: str, password: str) -> Account:
+    """The account with this address and password, or the same refusal in the same time for every reason.
+
+    Raises:
+        Unauthenticated: unknown address, wrong password, unconfirmed or disabled account.
+    """
+    try:
+        address = rules.email(email)
+    except Invalid:
+        address = ""
+    account = session.scalars(sa.select(Account).where(Account.email == address)).first()
+    try:
+        _hasher.verify(account.password_hash if account else _NOBODY, password[: rules.PASSWORD_MAX])
+    except (VerificationError, InvalidHashError, UnicodeEncodeError):
+        raise Unauthenticated(BAD_SIGN_IN) from None
+    if account is None or account.confirmed_at is None or account.disabled_at is not None:
+        raise Unauthenticated(BAD_SIGN_IN)
+    return account
+
+
+def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
+    """Begin a server-side session; the token returned is kept only as a hash."""
+    token, now = secrets.token_urlsafe(32), clock.now()
+    session.add(
+        SignIn(
+            account_id=account.id,
+            token_hash=_digest(token),
+            user_agent=rules.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
+            created_at=now,
+            last_seen_at=now,
+        )
+    )
+    session.flush()
+    return token
+
+
+def signed_in(
+    session: Session, token: str, *, idle: timedelta, longest: timedelta
+) -> tuple[Account, SignIn] | None:
+    """The account behind a session token, its memberships loaded; None when it ended, idled out or is too old."""
+    row = session.execute(
+        sa.select(Account, SignIn)
+        .join(SignIn, SignIn.account_id == Account.id)
+        .where(SignIn.token_hash == _digest(token))
+        .options(selectinload(Account.memberships))
+    ).first()
+    if row is None:
+        return None
+    account, sign_in = row
+    now = clock.now()
+    ended = sign_in.ended_at is not None or account.disabled_at is not None
+    if ended or now - sign_in.last_seen_at > idle or now - sign_in.created_at > longest:
+        return None
+    return account, sign_in
+
+
+def note_seen(session: Session, sign_in_id: uuid.UUID) -> None:
+    """Remember that a session is in use; callers ask at most once a minute (``SEEN_EVERY``)."""
+    session.execute(
+        sa.update(SignIn)
+        .where(SignIn.id == sign_in_id)
+        .values(last_seen_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def end_sign_in(session: Session, token: str) -> None:
+    """Sign out: the session is over wherever its cookie went."""
+    session.execute(
+        sa.update(SignIn)
+        .where(SignIn.token_hash == _digest(token), SignIn.ended_at.is_(None))
+        .values(ended_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def actor_for(account: Account, profile_id: uuid.UUID | None = None) -> Actor:
+    """The account as an actor. ``account.memberships`` must be loaded."""
+    roles: Mapping[uuid.UUID, Role] = {m.community_id: m.role for m in account.memberships}
+    return Actor(
+        kind="account",
+        name=account.display_name,
+        account_id=account.id,
+        profile_id=profile_id,
+        roles=roles,
+        service_admin=account.service_admin,
+        communities=None if account.service_admin else frozenset(roles),
+        may_open_communities=account.service_admin,
+    )
+
+
+def get(session: Session, account_id: uuid.UUID) -> Account:
+    account = session.scalars(
+        sa.select(Account).where(Account.id == account_id).options(selectinload(Account.memberships))
+    ).first()
+    if account is None:
+        raise NotFound("account")
+    return account
+
+
+def has_any(session: Session) -> bool:
+    return session.scalar(sa.select(Account.id).limit(1)) is not None
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,136 @@
+"""Communities: found by platform id, opened when unknown and allowed."""
+
+import re
+import unicodedata
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.core import history, policies, rules
+from app.core.errors import Conflict, NotFound
+from app.core.ids import new_id, parse_id
+from app.core.models import Community, KeyCommunity
+from app.core.permissions import Actor
+
+
+def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
+    """The community; unknown and foreign look alike."""
+    community = session.get(Community, community_id) if actor.sees(community_id) else None
+    if community is None:
+        raise NotFound("community server")
+    return community
+
+
+def visible(session: Session, actor: Actor) -> Sequence[Community]:
+    """The actor's communities by name."""
+    statement = sa.select(Community).order_by(Community.name, Community.id)
+    if actor.communities is not None:
+        statement = statement.where(Community.id.in_(actor.communities))
+    return session.scalars(statement).all()
+
+
+def find(session: Session, platform: str, platform_id: str) -> Community | None:
+    return session.scalars(
+        sa.select(Community).where(
+            Community.platform == platform, Community.platform_community_server_id == platform_id
+        )
+    ).first()
+
+
+def resolve(session: Session, actor: Actor, reference: str, platform: str | None = None) -> Community:
+    """A community named by our UUID, the platform's id or its slug, within the actor's communities.
+
+    A platform id that two of the actor's platforms share is decided by ``platform``.
+    """
+    identity = parse_id(reference)
+    statement = sa.select(Community)
+    if identity is not None:
+        statement = statement.where(Community.id == identity)
+    else:
+        statement = statement.where(
+            sa.or_(Community.platform_community_server_id == reference, Community.slug == reference)
+        )
+    found = [c for c in session.scalars(statement.order_by(Community.id)) if actor.sees(c.id)]
+    same = [c for c in found if platform is not None and c.platform == platform]
+    exact = [c for c in same or found if c.platform_community_server_id == reference]
+    chosen = exact or same or found
+    if not chosen:
+        raise NotFound("community server")
+    if len(chosen) > 1:
+        raise Conflict("Several communities carry this id; name the platform")
+    return chosen[0]
+
+
+def look_up(
+    session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None
+) -> tuple[Community, bool]:
+    """The community of a platform, opened when unknown and the actor may: (community, opened)."""
+    rules.platform(platform)
+    rules.foreign_id(platform_id, "platform_community_server_id")
+    community = find(session, platform, platform_id)
+    if community is not None:
+        if not actor.sees(community.id):
+            raise NotFound("community server")
+        return community, False
+    if not actor.may_open_communities or actor.read_only:
+        raise NotFound("community server")
+    return open_community(session, actor, platform, platform_id, name=name), True
+
+
+def open_community(
+    session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None, **fields: Any
+) -> Community:
+    """Open a community with the shipped policy; a key that opens one may act in it."""
+    rules.platform(platform)
+    rules.foreign_id(platform_id, "platform_community_server_id")
+    name = rules.text(name or platform_id, "name", rules.NAME_MAX)
+    community = Community(
+        id=new_id(),
+        platform=platform,
+        platform_community_server_id=platform_id,
+        slug=_free_slug(session, name),
+        name=name,
+        **fields,
+    )
+    try:
+        with session.begin_nested():
+            session.add(community)
+    except IntegrityError:
+        # Somebody opened it between our look and our insert; theirs is as good.
+        found = find(session, platform, platform_id)
+        if found is None or not actor.sees(found.id):
+            raise NotFound("community server") from None
+        return found
+    if actor.key_id is not None and actor.communities is not None:
+        session.add(KeyCommunity(key_id=actor.key_id, community_id=community.id))
+    history.record(
+        session,
+        actor,
+        community.id,
+        "community.opened",
+        "community",
+        community.id,
+        after={"platform": platform, "platform_community_server_id": platform_id},
+    )
+    policies.begin(session, community.id)
+    return community
+
+
+def _free_slug(session: Session, name: str) -> str:
+    """A slug from the name; numbered when taken. It never reads as a UUID, so one reference has one meaning."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "community"
+    if parse_id(base) is not None:
+        base = f"c-{base}"
+    taken = set(
+        session.scalars(
+            sa.select(Community.slug).where(sa.or_(Community.slug == base, Community.slug.like(f"{base}-%")))
+        )
+    )
+    if base not in taken:
+        return base
+    return next(f"{base}-{n}" for n in range(2, len(taken) + 3) if f"{base}-{n}" not in taken)

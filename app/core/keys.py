@@ -1,0 +1,145 @@
+"""API keys: minted once, kept as a hash, checked on every call (Contract: section 1)."""
+
+import hashlib
+import hmac
+import re
+import secrets
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core import clock, history, rules
+from app.core.errors import Forbidden, Invalid, NotFound
+from app.core.models import ApiKey, KeyCommunity
+from app.core.permissions import Actor
+from app.core.vocabulary import KeyTemplate, Scope
+
+PREFIX = "bnk_"
+_FORM = re.compile(r"bnk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+_SCOPES = {
+    KeyTemplate.ADAPTER: [Scope.ADAPTER.value],
+    KeyTemplate.READ_ONLY: [Scope.ADAPTER.value],
+    KeyTemplate.METRICS: [Scope.METRICS.value],
+}
+LAST_USED_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Minted:
+    """A new key and its text, which is shown this once and kept nowhere."""
+
+    key: ApiKey
+    text: str
+
+
+def mint(
+    session: Session,
+    actor: Actor,
+    name: str,
+    template: KeyTemplate,
+    community_ids: Sequence[uuid.UUID] | None,
+    *,
+    days: int | None = None,
+    may_open_communities: bool | None = None,
+    may_assert_staff: bool | None = None,
+) -> Minted:
+    """Mint a key for these communities; ``None`` means every community, now and later.
+
+    A Platform adapter key minted by a service admin may open communities and assert staff unless told otherwise.
+    """
+    everywhere = community_ids is None
+    privileged = actor.kind == "system" or actor.service_admin
+    if not privileged and (everywhere or may_open_communities):
+        raise Forbidden("Only a service admin mints keys for every community")
+    rules.text(name, "name", rules.NAME_MAX)
+    if days is not None and not 1 <= days <= 365:
+        raise Invalid.field("days", "must be from 1 to 365", days)
+    adapter = template is KeyTemplate.ADAPTER
+    public_part, secret_part = secrets.token_hex(6), secrets.token_urlsafe(32)
+    key = ApiKey(
+        public_part=public_part,
+        secret_hash=_digest(secret_part),
+        name=name,
+        template=template,
+        scopes=_SCOPES[template],
+        everywhere=everywhere,
+        may_open_communities=_default(may_open_communities, adapter and privileged and everywhere),
+        may_assert_staff=_default(may_assert_staff, adapter and privileged),
+        created_by_id=actor.account_id,
+        expires_at=clock.now() + timedelta(days=days) if days else None,
+        communities=[KeyCommunity(community_id=one) for one in dict.fromkeys(community_ids or ())],
+    )
+    session.add(key)
+    session.flush()
+    for community_id in dict.fromkeys(community_ids or ()):
+        history.record(
+            session,
+            actor,
+            community_id,
+            "key.minted",
+            "api_key",
+            key.id,
+            after={"template": template.value, "public_part": public_part},
+        )
+    return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
+
+
+def _default(given: bool | None, otherwise: bool) -> bool:
+    return otherwise if given is None else given
+
+
+def looks_like_key(token: str) -> bool:
+    """Whether a token carries our prefix, so that it decides which key counts."""
+    return token.startswith(PREFIX)
+
+
+def authenticate(session: Session, token: str) -> ApiKey | None:
+    """The live key with this text, its communities loaded; None for anything else, always in the same way."""
+    match = _FORM.fullmatch(token)
+    if match is None:
+        return None
+    public_part, secret_part = match.groups()
+    key = session.scalars(
+        sa.select(ApiKey).where(ApiKey.public_part == public_part).options(selectinload(ApiKey.communities))
+    ).first()
+    expected = key.secret_hash if key is not None else _digest("")
+    if not hmac.compare_digest(expected, _digest(secret_part)) or key is None:
+        return None
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now()):
+        return None
+    return key
+
+
+def note_use(session: Session, key_id: uuid.UUID, at: datetime) -> None:
+    """Remember when a key was last used, at most once a minute: a GET must not write each time."""
+    session.execute(
+        sa.update(ApiKey)
+        .where(
+            ApiKey.id == key_id,
+            sa.or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at < at - LAST_USED_EVERY),
+        )
+        .values(last_used_at=at)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def revoke(session: Session, actor: Actor, key_id: uuid.UUID) -> ApiKey:
+    """Revoke a key; effective on the very next call. Revoking twice changes nothing."""
+    key = session.scalars(
+        sa.select(ApiKey).where(ApiKey.id == key_id).options(selectinload(ApiKey.communities))
+    ).first()
+    if key is None:
+        raise NotFound("key")
+    if key.revoked_at is None:
+        key.revoked_at = clock.now()
+        for row in key.communities:
+            history.record(session, actor, row.community_id, "key.revoked", "api_key", key.id)
+    return key
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

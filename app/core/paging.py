@@ -1,0 +1,119 @@
+"""Pages of a list: by number for people, by keyset for whoever follows links (Contract: section 2, Stable pages).
+
+A cursor names the last row seen by its sort value and id, so rows that others insert, or that leave the filter,
+make ``next`` neither miss nor repeat one.
+"""
+
+import base64
+import binascii
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.core import clock
+from app.core.errors import Invalid
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Which part is wanted. ``after`` and ``before`` are cursors and win over ``number``; ``size`` is in rows."""
+
+    number: int = 1
+    size: int = 20
+    after: str | None = None
+    before: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Page(Generic[Row]):
+    """Some rows of ``count`` in all, with the cursors around them (None at either end)."""
+
+    rows: Sequence[Row]
+    count: int
+    wanted: Slice
+    previous: str | None
+    next: str | None
+
+    @property
+    def number(self) -> int:
+        if self.wanted.offset is not None:
+            return self.wanted.offset // self.wanted.size + 1
+        return self.wanted.number
+
+    @property
+    def pages(self) -> int:
+        return -(-self.count // self.wanted.size)
+
+    @property
+    def offset(self) -> int:
+        if self.wanted.offset is not None:
+            return self.wanted.offset
+        return (self.wanted.number - 1) * self.wanted.size
+
+
+def paginate(
+    session: Session,
+    statement: sa.Select[Any],
+    sort: InstrumentedAttribute[datetime],
+    key: InstrumentedAttribute[uuid.UUID],
+    wanted: Slice,
+    *,
+    descending: bool = True,
+) -> Page[Any]:
+    """One page of ``statement`` ordered by (sort, key): two queries however many rows there are."""
+    count = session.scalar(sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())) or 0
+    backwards = wanted.before is not None
+    cursor = wanted.before or wanted.after
+    falling = descending != backwards
+    if cursor is not None:
+        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]")
+        beyond = sa.tuple_(sort, key) < sa.tuple_(moment, identity)
+        if not falling:
+            beyond = sa.tuple_(sort, key) > sa.tuple_(moment, identity)
+        statement = statement.where(beyond)
+    else:
+        offset = wanted.offset if wanted.offset is not None else (wanted.number - 1) * wanted.size
+        statement = statement.offset(offset)
+    order = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
+    found = list(session.scalars(statement.order_by(*order).limit(wanted.size + 1)).unique())
+    more, rows = len(found) > wanted.size, found[: wanted.size]
+    if backwards:
+        rows.reverse()
+    has_next = bool(rows) if backwards else more
+    has_previous = more if backwards else _is_beyond_first(wanted)
+    return Page(
+        rows=rows,
+        count=count,
+        wanted=wanted,
+        previous=_cursor(rows[0], sort, key) if rows and has_previous else None,
+        next=_cursor(rows[-1], sort, key) if rows and has_next else None,
+    )
+
+
+def _is_beyond_first(wanted: Slice) -> bool:
+    return wanted.after is not None or wanted.number > 1 or bool(wanted.offset)
+
+
+def _cursor(row: Any, sort: InstrumentedAttribute[datetime], key: InstrumentedAttribute[uuid.UUID]) -> str:
+    """The sort value is read from the row itself or, for a joined sort column, from its ``decision``."""
+    holder = row if hasattr(row, sort.key) else row.decision
+    written = json.dumps([clock.iso(getattr(holder, sort.key)), str(getattr(row, key.key))])
+    return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
+
+
+def _read_cursor(text: str, field: str) -> tuple[datetime, uuid.UUID]:
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        moment, identity = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        return datetime.fromisoformat(moment), uuid.UUID(identity)
+    except (ValueError, TypeError, AttributeError, binascii.Error, RecursionError) as error:
+        raise Invalid.field(field, "is not a cursor that this service made", text[:100]) from error

@@ -1,0 +1,217 @@
+"""Categories and thresholds: immutable numbered versions per community (DASHBOARD: The operator's flow)."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core import history, rules
+from app.core.classify import CATEGORIES
+from app.core.db import serialise
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.models import Category, Policy
+from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.routing import CategoryRule
+from app.core.vocabulary import ReviewGroup, Verb
+
+SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
+"""Categories whose content stays behind "Show content"."""
+
+
+@dataclass(frozen=True)
+class CategoryDraft:
+    """A category as an operator gives it. ``None`` for ``tier1`` means: never act without raters."""
+
+    name: str
+    tier2: float
+    tier1: float | None = None
+    tier1_action: Verb = Verb.HIDE
+    tier2_action: Verb = Verb.HIDE
+    enabled: bool = True
+    review_group: ReviewGroup = ReviewGroup.COMMUNITY
+    severity: int = 0
+    requires: tuple[str, ...] = field(default=())
+    on_error: str = "retry"
+    combine: str = "max"
+
+
+DEFAULTS = (
+    CategoryDraft("threat", 0.55, severity=70),
+    CategoryDraft("self_harm", 0.55, tier2_action=Verb.NOTIFY, severity=60),
+    CategoryDraft("hate", 0.55, severity=50),
+    CategoryDraft("sexual", 0.55, severity=40),
+    CategoryDraft("pii", 0.55, tier1=0.95, severity=35),
+    CategoryDraft("toxicity", 0.55, severity=30),
+    CategoryDraft("misinformation", 0.55, severity=20),
+    CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
+)
+"""What a new community starts with: only spam and pii act by themselves (CLASSIFIERS: section 1)."""
+
+
+def current(session: Session, community_id: uuid.UUID) -> Policy:
+    """The version in force, with its categories loaded."""
+    policy = session.scalars(
+        sa.select(Policy)
+        .where(Policy.community_id == community_id)
+        .order_by(Policy.version.desc())
+        .limit(1)
+        .options(selectinload(Policy.categories))
+    ).first()
+    if policy is None:
+        raise NotFound("policy")
+    return policy
+
+
+def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Policy]:
+    """Every version, newest first, with its categories."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(
+        sa.select(Policy)
+        .where(Policy.community_id == community_id)
+        .order_by(Policy.version.desc())
+        .options(selectinload(Policy.categories))
+    ).all()
+
+
+def category_rules(policy: Policy) -> list[CategoryRule]:
+    return [
+        CategoryRule(
+            name=category.name,
+            tier2=category.tier2,
+            tier1=category.tier1,
+            tier1_action=category.tier1_action,
+            tier2_action=category.tier2_action,
+            review_group=category.review_group,
+            severity=category.severity,
+            enabled=category.enabled,
+        )
+        for category in policy.categories
+    ]
+
+
+def draft_of(category: Category) -> CategoryDraft:
+    return CategoryDraft(
+        name=category.name,
+        tier2=category.tier2,
+        tier1=category.tier1,
+        tier1_action=category.tier1_action,
+        tier2_action=category.tier2_action,
+        enabled=category.enabled,
+        review_group=category.review_group,
+        severity=category.severity,
+        requires=tuple(category.requires),
+        on_error=category.on_error,
+        combine=category.combine,
+    )
+
+
+def begin(session: Session, community_id: uuid.UUID) -> Policy:
+    """The first version of a new community."""
+    return _write(session, SYSTEM, community_id, 1, DEFAULTS, "Shipped defaults", {})
+
+
+def revise(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    drafts: Sequence[CategoryDraft],
+    reason: str,
+    *,
+    based_on: int | None = None,
+) -> Policy:
+    """Write a new version holding exactly ``drafts``; only new content is routed by it.
+
+    Raises:
+        Invalid: a threshold out of range, Tier 2 above Tier 1, a name twice, no reason.
+        Conflict: ``based_on`` is no longer the version in force.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    rules.text(reason, "reason", rules.REASON_MAX)
+    _check(drafts)
+    serialise(session, community_id)
+    policy = current(session, community_id)
+    if based_on is not None and based_on != policy.version:
+        raise Conflict(f"{policy.made_by} saved version {policy.version} in the meantime", policy.id)
+    before = _plain(map(draft_of, policy.categories))
+    return _write(session, actor, community_id, policy.version + 1, drafts, reason, before)
+
+
+def set_category(
+    session: Session, actor: Actor, community_id: uuid.UUID, draft: CategoryDraft, reason: str
+) -> Policy:
+    """A new version in which this one category is as given and the others stay."""
+    kept = [
+        draft_of(category)
+        for category in current(session, community_id).categories
+        if category.name != draft.name
+    ]
+    return revise(session, actor, community_id, [*kept, draft], reason)
+
+
+def revert(session: Session, actor: Actor, community_id: uuid.UUID, version: int, reason: str) -> Policy:
+    """A new version with the categories of an old one."""
+    old = next((p for p in versions(session, actor, community_id) if p.version == version), None)
+    if old is None:
+        raise NotFound("version")
+    return revise(session, actor, community_id, [draft_of(c) for c in old.categories], reason)
+
+
+def describe(name: str) -> str:
+    """What a category means, in a rater's words."""
+    return CATEGORIES.get(name, name.replace("_", " "))
+
+
+def _check(drafts: Sequence[CategoryDraft]) -> None:
+    seen: set[str] = set()
+    for draft in drafts:
+        rules.category_name(draft.name)
+        if draft.name in seen:
+            raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
+        seen.add(draft.name)
+        rules.thresholds(draft.tier1, draft.tier2)
+
+
+def _write(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    version: int,
+    drafts: Sequence[CategoryDraft],
+    reason: str,
+    before: dict[str, Any],
+) -> Policy:
+    policy = Policy(community_id=community_id, version=version, reason=reason, made_by=actor.name)
+    policy.categories = [Category(**{**asdict(draft), "requires": list(draft.requires)}) for draft in drafts]
+    session.add(policy)
+    session.flush()
+    after = _plain(drafts)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    history.record(
+        session,
+        actor,
+        community_id,
+        "policy.revised",
+        "policy",
+        policy.id,
+        before={name: before.get(name) for name in sorted(changed)} if before else {},
+        after={"version": version} | {name: after.get(name) for name in sorted(changed)},
+        reason=reason,
+    )
+    return policy
+
+
+def _plain(drafts: Any) -> dict[str, Any]:
+    return {
+        draft.name: {
+            "enabled": draft.enabled,
+            "tier1": draft.tier1,
+            "tier2": draft.tier2,
+            "tier1_action": draft.tier1_action.value,
+            "tier2_action": draft.tier2_action.value,
+            "review_group": draft.review_group.value,
+        }
+        for draft in drafts
+    }
