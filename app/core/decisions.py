@@ -1,0 +1,69 @@
+"""The one decision per request: stamped in order, told once (Contract: sections 3 and 7)."""
+
+import uuid
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, events, history
+from app.core.db import serialise
+from app.core.models import Action, Decision, Request
+from app.core.moves import make_move
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import RequestStatus
+
+NO_ACTION = "none"
+
+
+def of(session: Session, request_id: uuid.UUID) -> Decision | None:
+    return session.scalars(sa.select(Decision).where(Decision.request_id == request_id)).first()
+
+
+def record(
+    session: Session, action: Action, decision: str, *, tier: int, confidence: float, cause: str
+) -> Decision | None:
+    """Decide a request, complete it and tell so; None when it was decided before: nobody hears of it twice.
+
+    ``decided_at`` is strictly increasing within the community, stamped while other deciders wait, so a poll from
+    the last one seen never skips a late commit.
+    """
+    serialise(session, action.community_id)
+    request = session.get_one(Request, action.request_id)
+    if of(session, request.id) is not None:
+        complete(session, request, cause)
+        return None
+    last = session.scalar(
+        sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == action.community_id)
+    )
+    now = clock.now()
+    made = Decision(
+        community_id=action.community_id,
+        request_id=request.id,
+        action_id=action.id,
+        decision=decision,
+        tier=tier,
+        confidence=min(1.0, max(0.0, round(confidence, 4))),
+        decided_at=now if last is None or last < now else last + timedelta(microseconds=1),
+    )
+    session.add(made)
+    session.flush()
+    complete(session, request, cause)
+    history.record(
+        session,
+        SYSTEM,
+        request.community_id,
+        "request.decided",
+        "request",
+        request.id,
+        after={"decision": decision, "tier": tier, "action_id": str(action.id)},
+        cause=cause,
+    )
+    events.emit_decision(session, request, made)
+    return made
+
+
+def complete(session: Session, request: Request, cause: str) -> None:
+    """A decided request is completed, whatever it waited for."""
+    if request.status is not RequestStatus.COMPLETED:
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)

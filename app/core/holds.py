@@ -1,0 +1,217 @@
+"""Decisions made in the dashboard, held until they can no longer be undone (Contract: section 7, Undo).
+
+A held row is all there is: the API shows the former state and nothing has been sent. Undo deletes the row; when it
+is due, a job carries it out.
+"""
+
+import uuid
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.core import accounts, actions, clock, history, outbox, rules, verdicts
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden, IllegalMove, NotFound, Refused
+from app.core.ids import new_id
+from app.core.models import Action, HistoryEntry, HistoryText, Hold, Note
+from app.core.moves import moves_open_to
+from app.core.permissions import Actor, Permission, require
+from app.core.scoring import NoteScorer
+from app.core.vocabulary import ActionState, HeldVerb
+
+CARRY_OUT_JOB = "carry_out_hold"
+
+_TARGETS = {
+    HeldVerb.FORCE_PUBLISH: ActionState.PROPOSED,
+    HeldVerb.DISMISS: ActionState.DISMISSED,
+    HeldVerb.OVERTURN: ActionState.OVERTURNED,
+    HeldVerb.CONFIRM: ActionState.CONFIRMED,
+}
+
+
+def hold(
+    session: Session,
+    actor: Actor,
+    verb: HeldVerb,
+    *,
+    action: Action | None = None,
+    note: Note | None = None,
+    reason: str,
+    comment: str = "",
+    version: int | None = None,
+    seconds: float = 10.0,
+) -> Hold:
+    """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``.
+
+    ``version`` is the version of the page it was made from.
+
+    Raises:
+        Invalid: no reason.
+        Conflict: somebody decided, or is deciding, in the meantime; the detail says who and when.
+    """
+    if note is not None and note.rationale:
+        action = actions.of_note(session, note.id)
+        note = None if action is not None else note
+    subject = action if action is not None else note
+    if subject is None or actor.account_id is None:
+        raise Forbidden("Only a signed-in moderator's decision can be held")
+    require(actor, Permission.MODERATE, subject.community_id, "item")
+    rules.text(reason, "reason", rules.REASON_MAX)
+    if comment:
+        rules.text(comment, "comment", rules.REASON_MAX)
+    serialise(session, subject.community_id)
+    session.refresh(subject)
+    holder = of(session, action_id=action.id if action else None, note_id=note.id if note else None)
+    if holder is not None:
+        raise Conflict(f"{holder.account_name} is deciding this right now", holder.id)
+    if action is not None:
+        _check_open(session, actor, action, verb, version)
+    elif note is not None and note.locked:
+        raise Conflict(f"Already decided{_by_whom(session, note.id)}", note.id)
+    due = clock.now() + timedelta(seconds=seconds)
+    held = Hold(
+        id=new_id(),
+        community_id=subject.community_id,
+        action_id=action.id if action else None,
+        note_id=note.id if note else None,
+        verb=verb,
+        account_id=actor.account_id,
+        account_name=actor.name,
+        reason=reason,
+        comment=comment or None,
+        due_at=due,
+    )
+    try:
+        with session.begin_nested():
+            session.add(held)
+    except IntegrityError as error:
+        raise Conflict("Somebody is deciding this right now", subject.id) from error
+    outbox.enqueue(session, CARRY_OUT_JOB, {"hold_id": str(held.id)}, key=f"hold:{held.id}", delay=seconds)
+    return held
+
+
+def of(
+    session: Session, *, action_id: uuid.UUID | None = None, note_id: uuid.UUID | None = None
+) -> Hold | None:
+    """The hold on this action or note."""
+    clause = Hold.action_id == action_id if action_id is not None else Hold.note_id == note_id
+    return session.scalars(sa.select(Hold).where(clause)).first()
+
+
+def by(session: Session, actor: Actor) -> list[Hold]:
+    """The actor's decisions that can still be undone, newest first."""
+    return list(
+        session.scalars(
+            sa.select(Hold)
+            .where(Hold.account_id == actor.account_id, Hold.due_at > clock.now())
+            .order_by(Hold.created_at.desc())
+        )
+    )
+
+
+def undo(session: Session, actor: Actor, hold_id: uuid.UUID, scorer: NoteScorer) -> Hold:
+    """Take a held decision back, as if it had never been. Ratings that came meanwhile count now.
+
+    Raises:
+        Conflict: too late, it has been carried out.
+    """
+    held = session.get(Hold, hold_id)
+    if held is None:
+        raise Conflict("Too late to undo: the decision has been carried out")
+    require(actor, Permission.MODERATE, held.community_id, "item")
+    serialise(session, held.community_id)
+    if not _take(session, held):
+        raise Conflict("Too late to undo: the decision has been carried out")
+    note_id = held.note_id
+    if held.action_id is not None:
+        note_id = session.get_one(Action, held.action_id).note_id
+    if note_id is not None:
+        verdicts.settle(session, session.get_one(Note, note_id), scorer, cause="a held decision was undone")
+    return held
+
+
+def carry_out(session: Session, hold_id: uuid.UUID) -> None:
+    """The hold is due: make the move as the moderator who decided. Run twice, it does nothing twice."""
+    held = session.get(Hold, hold_id)
+    if held is None:
+        return
+    serialise(session, held.community_id)
+    if not _take(session, held):
+        return
+    account = accounts.get(session, held.account_id)
+    actor = accounts.actor_for(account)
+    try:
+        with session.begin_nested():
+            _carry_out(session, actor, held)
+    except Refused as refusal:
+        # The world moved on (the platform acted, a role was taken away); that is recorded, not retried.
+        history.record(
+            session,
+            actor,
+            held.community_id,
+            "hold.lapsed",
+            "action" if held.action_id else "note",
+            held.action_id or held.note_id or held.id,
+            after={"verb": held.verb.value},
+            reason=held.reason,
+            cause=refusal.detail[:255],
+        )
+
+
+def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
+    """Holds past their time, for the sweeper that makes up for a lost job."""
+    late = clock.now() - timedelta(seconds=5)
+    return list(session.scalars(sa.select(Hold.id).where(Hold.due_at < late).limit(limit)))
+
+
+def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
+    words = {"reason": held.reason, "comment": held.comment or ""}
+    if held.action_id is not None:
+        action = session.get_one(Action, held.action_id)
+        verdicts.change_action(session, actor, action, _TARGETS[held.verb], **words)
+        return
+    note = session.get(Note, held.note_id)
+    if note is None or note.deleted_at is not None:
+        raise NotFound("note")
+    if held.verb is HeldVerb.FORCE_PUBLISH:
+        verdicts.force_publish(session, actor, note, **words)
+    else:
+        verdicts.dismiss(session, actor, note, **words)
+
+
+def _take(session: Session, held: Hold) -> bool:
+    """Delete the row; False when somebody else (undo or the job) was first."""
+    result = session.execute(
+        sa.delete(Hold).where(Hold.id == held.id).execution_options(synchronize_session=False)
+    )
+    session.expunge(held)
+    return bool(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
+
+
+def _check_open(session: Session, actor: Actor, action: Action, verb: HeldVerb, version: int | None) -> None:
+    target = _TARGETS[verb]
+    is_open = any(move.target == target for move in moves_open_to(actor, action))
+    if version is not None and action.version != version and not is_open:
+        raise Conflict(f"Already decided{_by_whom(session, action.id)}", action.id)
+    if version is not None and action.version != version:
+        raise Conflict(f"Changed{_by_whom(session, action.id)}; look again", action.id)
+    if not is_open:
+        if action.action_state is ActionState.UNDER_REVIEW:
+            raise IllegalMove("action_state", action.action_state, target)
+        raise Conflict(f"Already decided{_by_whom(session, action.id)}", action.id)
+
+
+def _by_whom(session: Session, object_id: uuid.UUID) -> str:
+    row = session.execute(
+        sa.select(HistoryText.actor_name, HistoryEntry.at)
+        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+        .where(HistoryEntry.object_id == object_id)
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return ""
+    minutes = int((clock.now() - row.at).total_seconds() // 60)
+    return f" by {row.actor_name}, {f'{minutes} min ago' if minutes else 'just now'}"

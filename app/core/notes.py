@@ -1,0 +1,274 @@
+"""Notes: written, edited, withdrawn, locked by staff (Contract: section 4)."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.core import clock, events, history, profiles, rules
+from app.core.errors import Conflict, Forbidden, Malformed, NotFound
+from app.core.ids import new_id
+from app.core.models import Note, Profile, Rating, Request
+from app.core.moves import begin, make_move
+from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require
+from app.core.vocabulary import Classification, NoteStatus, Verb
+
+RATIONALE_PROVIDER = "builtin"
+RATIONALE_MODEL = "rationale-1"
+
+_QUESTION = {
+    Verb.HIDE: "hidden",
+    Verb.DELETE: "deleted",
+    Verb.FLAG: "flagged",
+    Verb.NOTIFY: "answered with a notice to its author",
+}
+
+
+def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
+    """The note; deleted, unknown and foreign look alike."""
+    note = session.get(Note, note_id)
+    if note is None or note.deleted_at is not None or not actor.sees(note.community_id):
+        raise NotFound("note")
+    require(actor, Permission.READ, note.community_id, "note")
+    return note
+
+
+def write(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    author: Profile,
+    summary: str,
+    classification: Classification,
+    *,
+    author_ref: str | None = None,
+    request: Request | None = None,
+    channel_id: str | None = None,
+    reasons: Sequence[str] = (),
+    sources: Sequence[str] = (),
+) -> Note:
+    """Write a note. One human note per author and request.
+
+    Raises:
+        Conflict: the author has one on this request.
+        Malformed: the community differs from the request's (a 400, Contract: section 4).
+    """
+    require(actor, Permission.WRITE_NOTE, community_id)
+    rules.text(summary, "summary", rules.SUMMARY_MAX)
+    if request is not None and request.community_id != community_id:
+        raise Malformed("community_server_id differs from the request's")
+    note = Note(
+        id=new_id(),
+        community_id=community_id,
+        request_id=request.id if request else None,
+        author_id=author.id,
+        author_ref=author_ref if author_ref is not None else str(author.id),
+        summary=summary,
+        classification=classification,
+        status=NoteStatus.NEEDS_MORE_RATINGS,
+        channel_id=channel_id,
+        platform_message_id=request.platform_message_id if request else None,
+        platform_channel_id=request.platform_channel_id if request else channel_id,
+        reasons=list(reasons),
+        sources=list(sources),
+    )
+    try:
+        with session.begin_nested():
+            begin(session, actor, note)
+    except IntegrityError as error:
+        raise Conflict("This author already wrote a note on this request", note.request_id) from error
+    return note
+
+
+def write_rationale(session: Session, request: Request, category: str, meaning: str, verb: Verb) -> Note:
+    """The service's own note on why it proposes to act; its ratings are the review (SCORING: 2.4).
+
+    The text carries no score: raters read it.
+    """
+    author = profiles.of_service(session)
+    note = Note(
+        id=new_id(),
+        community_id=request.community_id,
+        request_id=request.id,
+        author_id=author.id,
+        author_ref=str(author.id),
+        summary=(
+            f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
+            f"If so, it should be {_QUESTION[verb]}."
+        ),
+        classification=Classification.MISLEADING,
+        status=NoteStatus.NEEDS_MORE_RATINGS,
+        rationale=True,
+        ai_generated=True,
+        ai_provider=RATIONALE_PROVIDER,
+        ai_model=RATIONALE_MODEL,
+        platform_message_id=request.platform_message_id,
+        platform_channel_id=request.platform_channel_id,
+    )
+    begin(session, SYSTEM, note, quiet=True)
+    request.note_id = note.id
+    session.flush()
+    return note
+
+
+def edit(
+    session: Session,
+    actor: Actor,
+    note: Note,
+    summary: str,
+    classification: Classification | None = None,
+) -> Note:
+    """Change a note. New text on a rated note starts a new version: its ratings stop counting."""
+    _require_author_or_staff(actor, note)
+    if note.rationale:
+        raise Forbidden("The rationale of an action cannot be edited")
+    if note.locked:
+        raise Forbidden("This note is locked")
+    rules.text(summary, "summary", rules.SUMMARY_MAX)
+    before = {"version": note.version, "classification": note.classification.value}
+    if summary != note.summary:
+        note.summary = summary
+        note.version += 1
+        note.ratings_count = 0
+        note.helpfulness_score = 0
+        note.intercept = None
+        note.status_rule = None
+    if classification is not None:
+        note.classification = classification
+    session.flush()
+    history.record(
+        session,
+        actor,
+        note.community_id,
+        "note.edited",
+        "note",
+        note.id,
+        before=before,
+        after={"version": note.version, "classification": note.classification.value},
+    )
+    if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
+        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, cause="its text was changed")
+    return note
+
+
+def withdraw(session: Session, actor: Actor, note: Note) -> None:
+    """Delete a note: its author or staff; never the rationale of an action."""
+    if note.rationale:
+        raise Forbidden("The rationale of an action cannot be deleted")
+    _require_author_or_staff(actor, note)
+    note.deleted_at = clock.now()
+    session.flush()
+    history.record(session, actor, note.community_id, "note.withdrawn", "note", note.id)
+
+
+def lock_as(
+    session: Session,
+    actor: Actor,
+    note: Note,
+    status: NoteStatus,
+    *,
+    reason: str = "",
+    comment: str = "",
+) -> None:
+    """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) and lock; no rescore ever undoes it."""
+    require(actor, Permission.MODERATE, note.community_id, "note")
+    forced = status is NoteStatus.CURRENTLY_RATED_HELPFUL
+    now = clock.now()
+    changes: dict[str, Any] = {
+        "locked": True,
+        "force_published": forced,
+        "force_published_at": now if forced else None,
+        "dismissed_at": None if forced else now,
+        "status_rule": "force-published" if forced else "dismissed",
+    }
+    if note.locked and note.status is status:
+        return
+    if note.status is not status:
+        make_move(session, actor, note, status, reason=reason, comment=comment, **changes)
+        return
+    # The status stands already; what changes is that it is staff's word now, and locked.
+    for name, value in changes.items():
+        setattr(note, name, value)
+    session.flush()
+    history.record(
+        session,
+        actor,
+        note.community_id,
+        "note.locked",
+        "note",
+        note.id,
+        after={"status": status.value},
+        reason=reason,
+        comment=comment,
+    )
+    events.emit_note(session, note)
+
+
+def matching(
+    session: Session,
+    actor: Actor,
+    *,
+    status: NoteStatus | None = None,
+    status_not: NoteStatus | None = None,
+    classification: Classification | None = None,
+    community_id: uuid.UUID | None = None,
+    author: str | None = None,
+    request_id: uuid.UUID | None = None,
+    platform_message_id: str | None = None,
+    created_from: Any = None,
+    created_to: Any = None,
+    rater: str | None = None,
+    raters_not_in: Sequence[str] | None = None,
+) -> sa.Select[Any]:
+    """The actor's notes that match, unordered. ``author`` and raters are profile UUIDs or platform user ids."""
+    statement = sa.select(Note).where(Note.deleted_at.is_(None))
+    if actor.communities is not None:
+        statement = statement.where(Note.community_id.in_(actor.communities))
+    for column, wanted in (
+        (Note.status, status),
+        (Note.classification, classification),
+        (Note.community_id, community_id),
+        (Note.request_id, request_id),
+        (Note.platform_message_id, platform_message_id),
+    ):
+        if wanted is not None:
+            statement = statement.where(column == wanted)
+    if status_not is not None:
+        statement = statement.where(Note.status != status_not)
+    if created_from is not None:
+        statement = statement.where(Note.created_at >= created_from)
+    if created_to is not None:
+        statement = statement.where(Note.created_at <= created_to)
+    if author is not None:
+        statement = statement.where(Note.author_id.in_(profiles.known(session, author)))
+    if rater is not None:
+        rated = sa.select(Rating.note_id).where(Rating.rater_id.in_(profiles.known(session, rater)))
+        statement = statement.where(Note.id.in_(rated))
+    if raters_not_in is not None:
+        ids = [one for reference in raters_not_in for one in profiles.known(session, reference)]
+        rated = sa.select(Rating.note_id).where(Rating.rater_id.in_(ids))
+        statement = statement.where(Note.id.not_in(rated))
+    return statement
+
+
+def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:
+    """People's notes and AI notes on a request, oldest first; not the rationale."""
+    return session.scalars(
+        sa.select(Note)
+        .where(Note.request_id == request_id, Note.deleted_at.is_(None), Note.rationale.is_(False))
+        .order_by(Note.created_at, Note.id)
+    ).all()
+
+
+def _require_author_or_staff(actor: Actor, note: Note) -> None:
+    require(actor, Permission.READ, note.community_id, "note")
+    own = actor.profile_id is not None and actor.profile_id == note.author_id
+    if own and allows(actor, Permission.WRITE_NOTE, note.community_id):
+        return
+    if not allows(actor, Permission.MODERATE, note.community_id):
+        raise Forbidden(
+            ADMIN_REQUIRED if actor.kind == "key" else "Only its author or a moderator may change this note"
+        )

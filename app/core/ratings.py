@@ -1,0 +1,160 @@
+"""Ratings: one rater, one note, one rating; changed in place (Contract: section 4)."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import actions, history, verdicts
+from app.core.db import serialise
+from app.core.errors import Forbidden, NotFound
+from app.core.ids import new_id
+from app.core.models import Note, Profile, Rating
+from app.core.permissions import Actor, Permission, require
+from app.core.scoring import NoteScorer
+from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts per level; ``average_score`` from 1 (not helpful) to 3 (helpful), 0 when nobody rated."""
+
+    total: int
+    helpful: int
+    somewhat_helpful: int
+    not_helpful: int
+
+    @property
+    def average_score(self) -> float:
+        if not self.total:
+            return 0.0
+        return (3 * self.helpful + 2 * self.somewhat_helpful + self.not_helpful) / self.total
+
+
+def rate(
+    session: Session,
+    actor: Actor,
+    note: Note,
+    rater: Profile,
+    level: HelpfulnessLevel,
+    scorer: NoteScorer,
+    *,
+    rater_ref: str | None = None,
+    reasons: Sequence[str] = (),
+) -> tuple[Rating, bool]:
+    """Rate a note, or change one's rating of it: (rating, new). The note's status follows at once.
+
+    Raises:
+        Forbidden: one's own note, a locked note, or another's name beside an acting user.
+    """
+    require(actor, Permission.RATE, note.community_id, "note")
+    if actor.profile_id is not None and actor.profile_id != rater.id:
+        raise Forbidden("rater_id must be the acting user")
+    serialise(session, note.community_id)
+    session.refresh(note)
+    if note.deleted_at is not None:
+        raise NotFound("note")
+    if note.author_id == rater.id:
+        raise Forbidden("You cannot rate your own note")
+    if note.locked:
+        raise Forbidden("This note is locked; its ratings are closed")
+    rating = session.scalars(
+        sa.select(Rating).where(Rating.note_id == note.id, Rating.rater_id == rater.id)
+    ).first()
+    new = rating is None
+    before = rating.helpfulness_level.value if rating else None
+    if rating is None:
+        rating = Rating(
+            id=new_id(),
+            community_id=note.community_id,
+            note_id=note.id,
+            rater_id=rater.id,
+            rater_ref=rater_ref if rater_ref is not None else str(rater.id),
+            helpfulness_level=level,
+            note_version=note.version,
+        )
+        session.add(rating)
+    rating.helpfulness_level = level
+    rating.note_version = note.version
+    rating.reasons = list(reasons)
+    session.flush()
+    if before != level.value:
+        history.record(
+            session,
+            actor,
+            note.community_id,
+            "rating.given" if new else "rating.changed",
+            "rating",
+            rating.id,
+            before={"helpfulness_level": before} if before else {},
+            after={"helpfulness_level": level.value, "note_id": str(note.id)},
+        )
+    _second_look_on_first_rating(session, actor, note)
+    verdicts.settle(session, note, scorer, cause=f"rating {rating.id}")
+    return rating, new
+
+
+def change(
+    session: Session,
+    actor: Actor,
+    rating_id: uuid.UUID,
+    level: HelpfulnessLevel,
+    scorer: NoteScorer,
+) -> Rating:
+    """Change a rating: one's own only."""
+    rating = session.get(Rating, rating_id)
+    if rating is None or not actor.sees(rating.community_id):
+        raise NotFound("rating")
+    require(actor, Permission.RATE, rating.community_id, "rating")
+    if actor.profile_id is not None and actor.profile_id != rating.rater_id:
+        raise Forbidden("You may change only your own rating")
+    note = session.get_one(Note, rating.note_id)
+    rater = session.get_one(Profile, rating.rater_id)
+    changed, _ = rate(
+        session, actor, note, rater, level, scorer, rater_ref=rating.rater_ref, reasons=rating.reasons
+    )
+    return changed
+
+
+def of_note(note: Note) -> sa.Select[Any]:
+    """The ratings of a note's current text, unordered."""
+    return sa.select(Rating).where(Rating.note_id == note.id, Rating.note_version == note.version)
+
+
+def own(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
+    return session.scalars(
+        sa.select(Rating).where(Rating.note_id == note_id, Rating.rater_id == rater_id)
+    ).first()
+
+
+def stats(session: Session, note: Note) -> Stats:
+    """How often each level was given to the note's current text."""
+    rows = session.execute(
+        sa.select(Rating.helpfulness_level, sa.func.count())
+        .where(Rating.note_id == note.id, Rating.note_version == note.version)
+        .group_by(Rating.helpfulness_level)
+    )
+    counts = {level: count for level, count in rows}
+    return Stats(
+        total=sum(counts.values()),
+        helpful=counts.get(HelpfulnessLevel.HELPFUL, 0),
+        somewhat_helpful=counts.get(HelpfulnessLevel.SOMEWHAT_HELPFUL, 0),
+        not_helpful=counts.get(HelpfulnessLevel.NOT_HELPFUL, 0),
+    )
+
+
+def _second_look_on_first_rating(session: Session, actor: Actor, note: Note) -> None:
+    """The first rating of an applied Tier 1 action's rationale opens its second look (Contract: section 5)."""
+    if not note.rationale:
+        return
+    action = actions.of_note(session, note.id)
+    if (
+        action is not None
+        and action.action_tier is ActionTier.IMMEDIATE
+        and action.action_state is ActionState.APPLIED
+        and not verdicts.is_held(session, note, action)
+    ):
+        actions.open_second_look(session, actor, action, reason="First rating of its rationale")

@@ -1,0 +1,424 @@
+"""Requests: submitted once, scored, routed, withdrawn (Contract: section 3)."""
+
+import hashlib
+import json
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, joinedload
+
+from app.core import actions, clock, decisions, history, notes, outbox, policies, rules
+from app.core.classify import Classifier, Context, Result
+from app.core.db import serialise
+from app.core.errors import Conflict, Invalid, Malformed, NotFound
+from app.core.ids import new_id, parse_id
+from app.core.models import Action, Decision, Note, Request, Score
+from app.core.moves import begin, make_move
+from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.routing import Route, Scored, decide
+from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
+
+SCORE_JOB = "score_request"
+EXEMPT_SIMILARITY = 0.9
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What an integration submits. Ids and content are kept exactly as given."""
+
+    request_id: str
+    requested_by: str
+    content: str
+    platform_message_id: str | None = None
+    platform_channel_id: str | None = None
+    platform_author_id: str | None = None
+    platform_timestamp: datetime | None = None
+    extra: dict[str, Any] | None = None
+    similarity_score: float | None = None
+    dataset_name: str | None = None
+    dataset_item_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The stored request; whether this call made it; whether a duplicate's content differs from the stored one."""
+
+    request: Request
+    new: bool
+    content_differs: bool = False
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """One classifier's result for a request."""
+
+    classifier: str
+    version: str
+    calibrated: bool
+    result: Result
+    milliseconds: int = field(default=0)
+
+
+def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: Submission) -> Receipt:
+    """Keep a submission and have it scored; the same ``request_id`` again returns the stored one unchanged."""
+    require(actor, Permission.SUBMIT, community_id, "community server")
+    _check(submission)
+    known = _known(session, community_id, submission.request_id)
+    if known is not None:
+        return Receipt(known, new=False, content_differs=known.content != submission.content)
+    request = Request(
+        id=new_id(),
+        community_id=community_id,
+        status=RequestStatus.PENDING,
+        content_sha256=digest(submission.content),
+        **asdict(submission),
+    )
+    try:
+        with session.begin_nested():
+            begin(session, actor, request, quiet=True)
+    except IntegrityError:
+        # A simultaneous duplicate won; on PostgreSQL our insert waited for its commit.
+        known = _known(session, community_id, submission.request_id)
+        if known is None:
+            raise
+        return Receipt(known, new=False, content_differs=known.content != submission.content)
+    _enqueue_scoring(session, request)
+    return Receipt(request, new=True)
+
+
+def find(
+    session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None, full: bool = True
+) -> Request:
+    """The request with our UUID or with the integration's string, within the actor's communities.
+
+    Raises:
+        NotFound: unknown, withdrawn or foreign.
+        Malformed: the string stands in several communities and ``scope`` names none of them.
+    """
+    statement = sa.select(Request).where(Request.withdrawn_at.is_(None))
+    if full:
+        statement = statement.options(*READ_OPTIONS)
+    if actor.communities is not None:
+        statement = statement.where(Request.community_id.in_(actor.communities))
+    identity = parse_id(reference)
+    if identity is not None:
+        request = session.scalars(statement.where(Request.id == identity)).first()
+        if request is not None:
+            return request
+    found = session.scalars(statement.where(Request.request_id == reference).limit(50)).all()
+    if scope is not None and len(found) > 1:
+        found = [request for request in found if request.community_id == scope]
+    if not found:
+        raise NotFound("request")
+    if len(found) > 1:
+        raise Malformed("This request_id stands in several communities; name one with X-Adapter-Scope")
+    return found[0]
+
+
+READ_OPTIONS = (
+    joinedload(Request.decision).joinedload(Decision.action),
+    joinedload(Request.note),
+)
+"""What reading a request shows beside its own columns: one query whatever the number of rows."""
+
+
+def matching(
+    actor: Actor,
+    *,
+    status: RequestStatus | None = None,
+    community_id: uuid.UUID | None = None,
+    requested_by: str | None = None,
+    requested_from: datetime | None = None,
+    requested_to: datetime | None = None,
+) -> sa.Select[Any]:
+    """The actor's requests that match, unordered."""
+    statement = sa.select(Request).where(Request.withdrawn_at.is_(None)).options(*READ_OPTIONS)
+    if actor.communities is not None:
+        statement = statement.where(Request.community_id.in_(actor.communities))
+    if status is not None:
+        statement = statement.where(Request.status == status)
+    if community_id is not None:
+        statement = statement.where(Request.community_id == community_id)
+    if requested_by is not None:
+        statement = statement.where(Request.requested_by == requested_by)
+    if requested_from is not None:
+        statement = statement.where(Request.requested_at >= requested_from)
+    if requested_to is not None:
+        statement = statement.where(Request.requested_at <= requested_to)
+    return statement
+
+
+def decided_since(actor: Actor, since: datetime, community_id: uuid.UUID | None = None) -> sa.Select[Any]:
+    """Requests decided at ``since`` or later; order them by (``Decision.decided_at``, ``Request.id``)."""
+    statement = (
+        matching(actor, community_id=community_id)
+        .join(Decision, Decision.request_id == Request.id)
+        .where(Decision.decided_at >= since)
+    )
+    return statement
+
+
+def start(session: Session, request_id: uuid.UUID) -> Request | None:
+    """A worker begins scoring. None when there is nothing to do: scored, decided, withdrawn or exempt."""
+    request = session.get(Request, request_id)
+    if request is None or request.withdrawn_at is not None:
+        return None
+    if request.status is RequestStatus.PENDING:
+        if _is_exempt(session, request):
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="exempt from rescans")
+            return None
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
+        return request
+    if request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request.id):
+        return request  # a worker died between start and scores
+    return None
+
+
+def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
+    """Keep the scores and route the request by the policy in force: the action opened, if any."""
+    request = session.get_one(Request, request_id)
+    serialise(session, request.community_id)
+    session.refresh(request)
+    if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request.id):
+        return None
+    for scoring in scorings:
+        for category, value in scoring.result.scores.items():
+            session.add(
+                Score(
+                    community_id=request.community_id,
+                    request_id=request.id,
+                    category=category,
+                    classifier=scoring.classifier,
+                    classifier_version=scoring.version,
+                    score=round(value, 4),
+                    tier1_capable=scoring.calibrated,
+                    matches=[asdict(m) for m in scoring.result.matches if m.category == category],
+                )
+            )
+    session.flush()
+    policy = policies.current(session, request.community_id)
+    route = decide(combined(scorings), policies.category_rules(policy))
+    if route is None or decisions.of(session, request.id) is not None:
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="nothing above a threshold")
+        return None
+    note = notes.write_rationale(
+        session, request, route.category, policies.describe(route.category), route.verb
+    )
+    evidence = _evidence(request, route, scorings, policy.version)
+    return actions.open_for(session, request, route, evidence, note)
+
+
+def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
+    """Per category the highest score of any classifier; it may reach Tier 1 when a calibrated one gave it."""
+    best: dict[str, Scored] = {}
+    for scoring in scorings:
+        for category, value in scoring.result.scores.items():
+            scored = Scored(round(value, 4), scoring.calibrated)
+            if category not in best or (scored.score, scored.calibrated) > (
+                best[category].score,
+                best[category].calibrated,
+            ):
+                best[category] = scored
+    return best
+
+
+def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
+    """Scoring failed for good."""
+    request = session.get(Request, request_id)
+    if request is None or request.status not in {RequestStatus.PENDING, RequestStatus.IN_PROGRESS}:
+        return
+    if _is_scored(session, request.id):
+        return
+    make_move(session, SYSTEM, request, RequestStatus.FAILED, cause=why, failure=why[:2000])
+
+
+def retry(session: Session, actor: Actor, request: Request) -> None:
+    """Score a failed request again."""
+    require(actor, Permission.RETRY_SCORING, request.community_id, "request")
+    make_move(session, actor, request, RequestStatus.PENDING, failure=None)
+    _enqueue_scoring(session, request)
+
+
+def escalate(session: Session, actor: Actor, request: Request) -> Action:
+    """Send a request to staff review (Contract: section 3): its open review, or one opened for it."""
+    require(actor, Permission.SUBMIT, request.community_id, "request")
+    serialise(session, request.community_id)
+    session.refresh(request)
+    live = actions.live_for(session, request.id)
+    if live is not None and live.action_state is ActionState.UNDER_REVIEW:
+        actions.send_to_staff(session, actor, live)
+        return live
+    if decisions.of(session, request.id) is not None:
+        raise Conflict("This request is already decided", request.id)
+    if request.status is RequestStatus.COMPLETED:
+        make_move(session, actor, request, RequestStatus.IN_PROGRESS)
+    elif request.status is RequestStatus.PENDING:
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, cause="escalated")
+    route = Route(ActionTier.CONSENSUS, "escalated", 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
+    note = notes.write_rationale(
+        session, request, "something to look at", "A member asked staff to look at it", route.verb
+    )
+    evidence = {"score": 0, "category": "escalated", "labels": ["escalated"], "scores": {}, "details": {}}
+    return actions.open_for(session, request, route, evidence, note)
+
+
+def link_note(session: Session, actor: Actor, request: Request, note: Note) -> None:
+    """Name the note that answers a request."""
+    require(actor, Permission.SUBMIT, request.community_id, "request")
+    if note.community_id != request.community_id:
+        raise Invalid.field("note_id", "belongs to another community", str(note.id))
+    request.note_id = note.id
+    session.flush()
+    history.record(
+        session,
+        actor,
+        request.community_id,
+        "request.note_linked",
+        "request",
+        request.id,
+        after={"note_id": str(note.id)},
+    )
+
+
+def withdraw(session: Session, actor: Actor, request: Request) -> None:
+    """Take a submission back: it is gone for every reader, its review ends, and its ``request_id`` is free."""
+    require(actor, Permission.SUBMIT, request.community_id, "request")
+    serialise(session, request.community_id)
+    live = actions.live_for(session, request.id)
+    if live is not None and live.action_state is ActionState.UNDER_REVIEW:
+        actions.decide_none(session, SYSTEM, live, confidence=1.0, cause="the submission was withdrawn")
+    request.withdrawn_at = clock.now()
+    session.flush()
+    history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
+
+
+def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scoring]:
+    """Ask every classifier about a request's content. Call it outside of any transaction."""
+    context = Context(community_id=request.community_id, language=None)
+    scorings = []
+    for classifier in classifiers:
+        (result,) = classifier.score([request.content], context)
+        scorings.append(
+            Scoring(classifier.name, classifier.version, classifier.calibrated, result, round(result.ms))
+        )
+    return scorings
+
+
+def digest(content: str) -> str:
+    """SHA-256 of the content's UTF-8, in hex: what ``scan_exempt_content_hash`` compares."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def similarity(one: str, other: str) -> float:
+    """Dice coefficient of the texts' character trigrams, 0.0 to 1.0; linear in their length."""
+    if one == other:
+        return 1.0
+    first, second = _trigrams(one), _trigrams(other)
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
+
+
+def _trigrams(text: str) -> Counter[str]:
+    padded = f"  {text} "
+    return Counter(padded[i : i + 3] for i in range(len(padded) - 2))
+
+
+def _is_exempt(session: Session, request: Request) -> bool:
+    same_content = Action.scan_exempt_content_hash == request.content_sha256
+    exempt = sa.and_(
+        Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
+    )
+    if session.scalar(sa.select(Action.id).where(exempt, same_content).limit(1)) is not None:
+        return True
+    if request.platform_message_id is None:
+        return False
+    earlier = session.scalars(
+        sa.select(Request)
+        .join(Action, Action.request_id == Request.id)
+        .where(exempt, Request.platform_message_id == request.platform_message_id)
+        .limit(20)
+    )
+    return any(similarity(one.content, request.content) >= EXEMPT_SIMILARITY for one in earlier)
+
+
+def _is_scored(session: Session, request_id: uuid.UUID) -> bool:
+    return session.scalar(sa.select(Score.id).where(Score.request_id == request_id).limit(1)) is not None
+
+
+def _known(session: Session, community_id: uuid.UUID, request_id: str) -> Request | None:
+    return session.scalars(
+        sa.select(Request).where(
+            Request.community_id == community_id,
+            Request.request_id == request_id,
+            Request.withdrawn_at.is_(None),
+        )
+    ).first()
+
+
+def _enqueue_scoring(session: Session, request: Request) -> None:
+    # No key: a retry after failure is a job of its own, and the job's body does nothing when there is nothing to do.
+    outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)})
+
+
+def _evidence(
+    request: Request, route: Route, scorings: Sequence[Scoring], policy_version: int
+) -> dict[str, Any]:
+    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
+    return {
+        "score": route.score,
+        "category": route.category,
+        "labels": [name for name, value in scores.items() if value > 0],
+        "scores": scores,
+        "details": {
+            "tier": route.tier.number,
+            "threshold": route.threshold,
+            "classifiers": [
+                {
+                    "name": scoring.classifier,
+                    "version": scoring.version,
+                    "model": scoring.result.model,
+                    "ms": scoring.milliseconds,
+                }
+                for scoring in scorings
+            ],
+            "matches": [
+                asdict(match)
+                for scoring in scorings
+                for match in scoring.result.matches
+                if match.category == route.category
+            ],
+            "config_version": policy_version,
+            "content_sha256": request.content_sha256,
+        },
+    }
+
+
+def _check(submission: Submission) -> None:
+    rules.foreign_id(submission.request_id, "request_id")
+    rules.foreign_id(submission.requested_by, "requested_by")
+    rules.text(submission.content, "original_message_content", rules.CONTENT_MAX)
+    for name in ("platform_message_id", "platform_channel_id", "platform_author_id"):
+        value = getattr(submission, name)
+        if value is not None:
+            rules.foreign_id(value, name)
+    if submission.dataset_name is not None:
+        rules.text(submission.dataset_name, "dataset_name", rules.DATASET_NAME_MAX)
+    if submission.dataset_item_id is not None:
+        rules.text(submission.dataset_item_id, "dataset_item_id", rules.DATASET_ITEM_MAX)
+    if submission.similarity_score is not None and not 0 <= submission.similarity_score <= 1:
+        raise Invalid.field("similarity_score", "must be a number from 0 to 1", submission.similarity_score)
+    if submission.extra is not None:
+        _check_metadata(submission.extra)
+
+
+def _check_metadata(extra: Mapping[str, Any]) -> None:
+    rules.storable_tree(extra, "metadata")
+    written = json.dumps(extra, ensure_ascii=False)
+    if len(written.encode("utf-8", "surrogatepass")) > rules.METADATA_MAX_BYTES:
+        raise Invalid.field("metadata", f"must be at most {rules.METADATA_MAX_BYTES // 1024} KB")
