@@ -1,0 +1,162 @@
+"""The one door to google-re2: expressions that cannot stall, found by whole words.
+
+RE2 runs in time linear in the text whatever the expression. It has no look-around, and its ``\\b`` and
+``\\w`` know ASCII only, so the edges of a word are written as consuming ``[^\\pL\\pN_]``. Such an edge eats
+the separator that the next word needs: ``foo foo foo`` would lose its second. So we search on from the end
+of the word, not of the match. Everything works on UTF-8 bytes, encoded once per text: the string interface
+encodes again on each search.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import re2 as untyped_re2
+
+re2: Any = untyped_re2  # The library comes without types.
+
+EDGE_BEFORE = r"(?:^|[^\pL\pN_])"
+EDGE_AFTER = r"(?:$|[^\pL\pN_])"
+# Any real edge is one of these too, and they make a set several times smaller and quicker to build.
+BROAD_BEFORE = "(?:^|[^a-z0-9_])"
+BROAD_AFTER = "(?:$|[^a-z0-9_])"
+PATTERN_MAX = 5_000
+SET_MEMORY = 64 << 20  # Bytes a set may use at most for the states it meets; it starts with next to nothing.
+SPANS_MAX = 200
+
+
+class PatternError(ValueError):
+    """An expression that cannot be used. ``position`` is a code point offset into it, None when unknown."""
+
+    def __init__(self, reason: str, position: int | None = None) -> None:
+        where = "" if position is None else f" at position {position}"
+        super().__init__(f"{reason}{where}")
+        self.reason = reason
+        self.position = position
+
+
+def _options(memory: int | None = None) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.case_sensitive = False
+    if memory is not None:
+        options.max_mem = memory
+    return options
+
+
+def _unbalanced(pattern: str) -> int | None:
+    """Where the parenthesis without a partner stands, read as RE2 reads: escapes and classes are skipped."""
+    opened: list[int] = []
+    at = 0
+    while at < len(pattern):
+        if pattern[at] == "\\":
+            at += 2
+            continue
+        if pattern[at] == "[":
+            closing = re.compile(r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.DOTALL).match(pattern, at)
+            if closing is None:
+                return None
+            at = closing.end()
+            continue
+        if pattern[at] == "(":
+            opened.append(at)
+        elif pattern[at] == ")":
+            if not opened:
+                return at
+            opened.pop()
+        at += 1
+    return opened[-1] if opened else None
+
+
+@lru_cache(maxsize=4096)
+def check(pattern: str) -> None:
+    """Refuse an expression that RE2 does not take, or that would hit everywhere.
+
+    Raises:
+        PatternError: with the position where RE2's complaint can be placed; RE2 itself gives none.
+    """
+    if not pattern.strip():
+        raise PatternError("the pattern is empty")
+    if len(pattern) > PATTERN_MAX:
+        raise PatternError(f"the pattern is longer than {PATTERN_MAX:,} characters")
+    try:
+        encoded = pattern.encode()
+    except UnicodeEncodeError as exc:
+        raise PatternError("a lone surrogate is no character", exc.start) from None
+    try:
+        compiled = re2.compile(encoded, _options())
+    except re2.error as exc:
+        message = exc.args[0].decode(errors="replace") if isinstance(exc.args[0], bytes) else str(exc.args[0])
+        reason, _, fragment = message.partition(": ")
+        position: int | None = None
+        if reason in ("missing )", "unexpected )"):
+            position = _unbalanced(pattern)
+        elif reason == "trailing \\":
+            position = len(pattern) - 1
+        elif fragment and fragment in pattern:
+            position = pattern.index(fragment)
+        if fragment.startswith(("(?=", "(?!", "(?<")):
+            reason = "look-around is not available in RE2"
+        elif reason == "invalid escape sequence" and fragment[1:].isdigit():
+            reason = "back-references are not available in RE2"
+        elif fragment and position is not None and fragment != pattern:
+            reason = f"{reason}: {fragment}"
+        raise PatternError(reason, position) from None
+    if compiled.fullmatch(b"") is not None:
+        raise PatternError("the pattern matches empty text, so it would hit everything")
+
+
+class Pattern:
+    """An expression found as a whole word; with an edge left off, also at the start or end of longer words.
+
+    It is compiled when it first hits: most rules of a pack never do.
+    """
+
+    def __init__(self, core: str, before: bool = True, after: bool = True) -> None:
+        self.source = f"{EDGE_BEFORE * before}({core}){EDGE_AFTER * after}"
+        self.broad = f"{BROAD_BEFORE * before}(?:{core}){BROAD_AFTER * after}"
+
+    @cached_property
+    def _compiled(self) -> Any:
+        return re2.compile(self.source.encode(), _options())
+
+    def spans(self, text: bytes, limit: int = SPANS_MAX) -> Iterator[tuple[int, int]]:
+        """Byte spans of what it finds, in order and apart, at most ``limit``."""
+        at = 0
+        for _ in range(limit):
+            found = self._compiled.search(text, at)
+            if found is None:
+                return
+            start, end = found.span(1)
+            yield start, end
+            at = max(end, start + 1)
+
+    def hits(self, text: bytes) -> bool:
+        return self._compiled.search(text) is not None
+
+
+class PatternSet:
+    """Many patterns asked at once: which of them may hit?
+
+    When a set outgrows its memory, RE2 answers as if nothing matched. The first member matches every text;
+    when it is missing from an answer, the patterns are asked one by one instead. Nothing passes unread.
+    """
+
+    def __init__(self, patterns: Sequence[Pattern], memory: int = SET_MEMORY) -> None:
+        self._patterns = tuple(patterns)
+        self._set: Any = re2.Set.SearchSet(_options(memory))
+        try:
+            for source in ("", *(pattern.broad for pattern in patterns)):
+                self._set.Add(source.encode())
+            self._set.Compile()
+        except re2.error:
+            self._set = None
+
+    def candidates(self, text: bytes) -> list[int]:
+        """Indexes of the patterns worth asking, ascending; every pattern that hits is among them."""
+        found: Iterable[int] = (self._set.Match(text) or ()) if self._set is not None else ()
+        indexes = sorted(found)
+        if indexes and indexes[0] == 0:
+            return [index - 1 for index in indexes[1:]]
+        return [index for index, pattern in enumerate(self._patterns) if pattern.hits(text)]

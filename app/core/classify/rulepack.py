@@ -1,0 +1,203 @@
+"""The embedded classifier: a rule pack, read by people, scored in well under a millisecond for a usual post.
+
+It is a starter. It knows unmistakable spam and private details well enough to act alone (Tier 1);
+everything else it finds is for reviewers, because identity words and quoted abuse make false alarms that
+only people can tell apart.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+from app.core.classify import Context, Match, Result
+from app.core.classify.checks import CHECKS
+from app.core.classify.normalise import Reading, normalise
+from app.core.classify.patterns import Pattern, PatternSet
+from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, parse_pack, vocabulary
+
+CODE_VERSION = 1
+"""Raise it with any change to this package that could change a score of an unchanged pack."""
+
+UNLESS_FACTOR = 0.25
+UNLESS_REACH = 80  # Bytes before and after a hit: about a sentence.
+MATCHES_PER_RULE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _CompiledRule:
+    rule: Rule
+    pattern: Pattern
+    unless: Pattern | None
+    languages: frozenset[str]
+
+
+def _code_points(text: bytes, offsets: list[int]) -> dict[int, int]:
+    """Byte offsets into UTF-8 to offsets in code points, in one pass over the text."""
+    counted: dict[int, int] = {}
+    at = points = 0
+    for offset in sorted(set(offsets)):
+        points += len(text[at:offset].decode())
+        counted[offset] = points
+        at = offset
+    return counted
+
+
+def _around(text: bytes, start: int, end: int) -> bytes:
+    return text[max(0, start - UNLESS_REACH) : end + UNLESS_REACH]
+
+
+class CompiledPack:
+    """A pack ready to read texts. Nothing in it changes, so threads may share it.
+
+    Raises:
+        PatternError: a rule of the pack does not compile; packs from `parse_pack` always do.
+    """
+
+    def __init__(self, pack: RulePack) -> None:
+        self.pack = pack
+        self._rules = [
+            _CompiledRule(
+                rule,
+                compile_rule(rule, pack.lists),
+                compile_unless(rule, pack.lists),
+                frozenset(tag.lower().split("-")[0] for tag in rule.languages),
+            )
+            for rule in pack.rules
+            if rule.enabled
+        ]
+        self._set = PatternSet([compiled.pattern for compiled in self._rules])
+        self._vocabulary = vocabulary(pack)
+
+    def read(self, text: str, language: str | None = None) -> tuple[dict[str, float], tuple[Match, ...]]:
+        """Scores of every category of the pack (4 decimals, 0.0 where nothing hit) and where they come from.
+
+        Rules of a category combine by noisy-OR, ``1 - Π(1 - weight)``; a rule counts once, by its heaviest
+        hit, however often it hits. Matches are in order of the text, at most 20 for each rule.
+        """
+        normalised = normalise(text, self._vocabulary)
+        spoken = language.lower().replace("_", "-").split("-")[0] if language else None
+        matches: dict[tuple[str, int, int], Match] = {}
+        readings = [normalised.plain]
+        if normalised.folded is not normalised.plain:
+            readings.append(normalised.folded)
+        for reading in readings:
+            encoded = reading.text.encode()
+            for index in self._set.candidates(encoded):
+                compiled = self._rules[index]
+                if spoken and compiled.languages and spoken not in compiled.languages:
+                    continue
+                if compiled.rule.kind == "domain" and reading is not normalised.plain:
+                    continue  # A host name is spelled as it is spelled: "goooogle.com" is another site.
+                for match in self._matches(compiled, text, reading, encoded):
+                    matches.setdefault((match.rule, match.start, match.end), match)
+        return self._scores(matches.values()), _foremost(matches.values())
+
+    def _matches(
+        self, compiled: _CompiledRule, text: str, reading: Reading, encoded: bytes
+    ) -> Iterator[Match]:
+        spans = list(compiled.pattern.spans(encoded))
+        points = _code_points(encoded, [offset for span in spans for offset in span])
+        rule = compiled.rule
+        for first, last in spans:
+            start, end = reading.original_span(points[first], points[last])
+            if rule.check is not None:
+                end = start + CHECKS[rule.check](text[start:end])
+                if end == start:
+                    continue
+            weight = rule.weight
+            if compiled.unless is not None and compiled.unless.hits(_around(encoded, first, last)):
+                weight *= UNLESS_FACTOR
+            yield Match(rule.id, rule.category, start, end, round(weight, 4))
+
+    def _scores(self, matches: Iterable[Match]) -> dict[str, float]:
+        heaviest: dict[tuple[str, str], float] = {}
+        for match in matches:
+            key = match.category, match.rule
+            heaviest[key] = max(heaviest.get(key, 0.0), match.weight)
+        silence = dict.fromkeys(sorted(self.pack.categories), 1.0)
+        for (category, _), weight in heaviest.items():
+            silence[category] *= 1.0 - weight
+        return {category: round(1.0 - left, 4) for category, left in silence.items()}
+
+
+def _foremost(matches: Iterable[Match]) -> tuple[Match, ...]:
+    """The heaviest matches of each rule, in order of the text. A place in both readings is one match."""
+    kept: dict[str, list[Match]] = {}
+    for match in sorted(matches, key=lambda match: (-match.weight, match.start, -match.end)):
+        same = kept.setdefault(match.rule, [])
+        if len(same) < MATCHES_PER_RULE and all(match.end <= m.start or m.end <= match.start for m in same):
+            same.append(match)
+    chosen = (match for same in kept.values() for match in same)
+    return tuple(sorted(chosen, key=lambda match: (match.start, match.end, match.rule)))
+
+
+def starter_pack() -> RulePack:
+    """The pack that comes with the service, packs/starter.json."""
+    source = resources.files("app.core.classify").joinpath("packs", "starter.json")
+    return parse_pack(json.loads(source.read_text(encoding="utf-8")))
+
+
+class RulePackClassifier:
+    """A rule pack as a `Classifier`; by default the starter pack, under the name ``builtin.rules``.
+
+    The pack is read and compiled when first needed, once, and then shared by all threads. A rule with a
+    language is left out only when the submitter named another one. Rules are not calibrated: 0.8 means
+    "heavier than 0.6", not "right eight times in ten".
+    """
+
+    languages: frozenset[str] | None = frozenset({"en"})
+    cost = 0
+    local = True
+    calibrated = False
+    max_chars = 50_000
+
+    def __init__(
+        self,
+        pack: RulePack | None = None,
+        name: str = "builtin.rules",
+        tier1_categories: frozenset[str] = frozenset({"spam", "pii"}),
+    ) -> None:
+        self.name = name
+        self._pack = pack
+        self._tier1 = tier1_categories
+        self._lock = threading.Lock()
+        self._compiled: CompiledPack | None = None
+
+    def load(self) -> CompiledPack:
+        """The compiled pack. Call it at start-up to spare the first text the wait."""
+        compiled = self._compiled
+        if compiled is None:
+            with self._lock:
+                if self._compiled is None:
+                    self._compiled = CompiledPack(self._pack or starter_pack())
+                compiled = self._compiled
+        return compiled
+
+    @property
+    def version(self) -> str:
+        """``<code version>.<pack version>+<12 digits of the pack's digest>``."""
+        pack = self.load().pack
+        return f"{CODE_VERSION}.{pack.version}+{pack.digest[:12]}"
+
+    @property
+    def categories(self) -> frozenset[str]:
+        return self.load().pack.categories
+
+    @property
+    def tier1_categories(self) -> frozenset[str]:
+        return self._tier1 & self.categories
+
+    def score(self, texts: list[str], context: Context) -> list[Result]:
+        """One result per text, in order. It reads whole texts of any length, in time linear in them."""
+        compiled = self.load()
+        model = f"{self.name} {self.version}"
+        results = []
+        for text in texts:
+            started = time.perf_counter()
+            scores, matches = compiled.read(text, context.language)
+            elapsed = round((time.perf_counter() - started) * 1000, 3)
+            results.append(Result(scores=scores, matches=matches, model=model, ms=elapsed))
+        return results

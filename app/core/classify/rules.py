@@ -1,0 +1,268 @@
+"""Rule packs: what a rule is, how a pack is read, and what is refused when it is saved.
+
+A pack is a JSON object ``{"name", "version", "note", "lists": {name: [expression…]}, "rules": [rule…]}``.
+In a regex and in ``unless``, ``{{name}}`` stands for any one expression of that list. Rules are written
+against the text as normalise.py reads it: lower case, single spaces, straight quotes. (Design: Classifiers,
+section 2.)
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.core import errors
+from app.core import rules as limits
+from app.core.classify import patterns
+from app.core.classify.checks import CHECKS
+from app.core.classify.normalise import plain_text
+from app.core.classify.vocabulary import Vocabulary
+
+KINDS = ("word", "phrase", "regex", "domain")
+RULES_MAX = 2_000
+UNLESS_MAX = 50
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
+_LIST = re.compile(r"\{\{([a-z0-9_]+)\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing to look for.
+
+    ``kind``: *word* and *phrase* are plain text (any punctuation or spaces between the words of a phrase),
+    *regex* is an RE2 expression, *domain* a host name that also stands for its subdomains. All find whole
+    words only.
+    ``weight``: 0.0–1.0, the score of the category when only this rule hits.
+    ``unless``: RE2 expressions; a hit near one of them counts a quarter.
+    ``languages``: primary BCP 47 subtags for which the rule is read; empty for all.
+    ``check``: a name in `checks.CHECKS` that the found text must pass.
+    """
+
+    id: str
+    category: str
+    kind: str
+    pattern: str
+    weight: float
+    unless: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    enabled: bool = True
+    note: str = ""
+    check: str | None = None
+
+
+@dataclass(frozen=True)
+class RulePack:
+    """A pack that has been read and found good. ``digest``: SHA-256 of its canonical JSON, hexadecimal."""
+
+    name: str
+    version: str
+    note: str
+    lists: Mapping[str, tuple[str, ...]]
+    rules: tuple[Rule, ...]
+    digest: str
+
+    @property
+    def categories(self) -> frozenset[str]:
+        """Categories with at least one rule, enabled or not: all of them are scored."""
+        return frozenset(rule.category for rule in self.rules)
+
+
+def _problem(index: int, rule: object, field: str, msg: str, value: Any = None) -> errors.Problem:
+    name = f"rule {rule}: " if isinstance(rule, str) and rule else ""
+    return errors.Problem("value_error", ("rules", index, field), f"{name}{msg}", value)
+
+
+def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
+    """The expression with its lists written out, also lists within lists.
+
+    Raises:
+        PatternError: an unknown list, or lists that go round in a circle; names it.
+    """
+
+    def written_out(text: str, within: tuple[str, ...]) -> str:
+        def alternatives(found: "re.Match[str]") -> str:
+            name = found[1]
+            if name not in lists:
+                raise patterns.PatternError(f"there is no list {{{{{name}}}}}", found.start())
+            if name in within:
+                raise patterns.PatternError(f"the list {{{{{name}}}}} contains itself")
+            return "(?:" + "|".join(written_out(entry, (*within, name)) for entry in lists[name]) + ")"
+
+        return _LIST.sub(alternatives, text)
+
+    return written_out(pattern, ())
+
+
+def _checked_expression(pattern: str, lists: Mapping[str, Sequence[str]]) -> None:
+    """Raises `PatternError`, positions counted in the expression as its author wrote it."""
+    patterns.check(_LIST.sub(lambda found: "x" * len(found[0]), pattern))
+    if _LIST.search(pattern):
+        patterns.check(expand(pattern, lists))
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def _rule_problems(index: int, raw: object, lists: Mapping[str, Sequence[str]]) -> list[errors.Problem]:
+    if not isinstance(raw, dict):
+        return [errors.Problem("value_error", ("rules", index), "must be an object", raw)]
+    rule = raw.get("id")
+    found: list[errors.Problem] = []
+
+    def refuse(field: str, msg: str) -> None:
+        found.append(_problem(index, rule, field, msg, raw.get(field)))
+
+    for field in sorted(set(map(str, raw)) - set(Rule.__dataclass_fields__)):
+        refuse(field, "is not a field of a rule")
+    if not isinstance(rule, str) or not _ID.fullmatch(rule):
+        refuse(
+            "id", "must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-', starting with a letter or digit"
+        )
+    if not isinstance(raw.get("category"), str) or not re.fullmatch(limits.CATEGORY_PATTERN, raw["category"]):
+        refuse("category", "must be lower case letters, digits and _, starting with a letter")
+    weight = raw.get("weight")
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0.0 <= weight <= 1.0:
+        refuse("weight", "must be a number from 0.0 to 1.0")
+    if not isinstance(raw.get("enabled", True), bool):
+        refuse("enabled", "must be true or false")
+    if not isinstance(raw.get("note", ""), str):
+        refuse("note", "must be text")
+    if not _texts(raw.get("languages", [])):
+        refuse("languages", "must be a list of language tags")
+    if raw.get("check") is not None and raw["check"] not in CHECKS:
+        refuse("check", f"must be one of {', '.join(CHECKS)}")
+    kind, pattern = raw.get("kind"), raw.get("pattern")
+    if kind not in KINDS:
+        refuse("kind", f"must be one of {', '.join(KINDS)}")
+    elif not isinstance(pattern, str):
+        refuse("pattern", "must be text")
+    else:
+        try:
+            _core(kind, pattern, lists)
+        except patterns.PatternError as exc:
+            refuse("pattern", str(exc))
+    unless = raw.get("unless", [])
+    if not _texts(unless) or len(unless) > UNLESS_MAX:
+        refuse("unless", f"must be a list of at most {UNLESS_MAX} expressions")
+        return found
+    for expression in unless:
+        try:
+            _checked_expression(expression, lists)
+        except patterns.PatternError as exc:
+            refuse("unless", f"{exc} (in {expression!r})")
+    return found
+
+
+def _rule(raw: dict[str, Any]) -> Rule:
+    sequences = {key: tuple(raw.get(key, ())) for key in ("unless", "languages")}
+    return Rule(**{**raw, **sequences})
+
+
+def parse_pack(raw: object) -> RulePack:
+    """Read a pack from its JSON value.
+
+    Raises:
+        Invalid: every problem at once, each naming the rule, the field and, where known, the position.
+    """
+    if not isinstance(raw, dict):
+        raise errors.Invalid.field("pack", "must be an object", raw)
+    name, version, rules = raw.get("name"), raw.get("version"), raw.get("rules")
+    if not isinstance(name, str) or not _ID.fullmatch(name):
+        raise errors.Invalid.field("name", "must be 1 to 80 characters of a-z, 0-9, '.', '_' or '-'", name)
+    if not isinstance(version, str) or not version.strip():
+        raise errors.Invalid.field("version", "must be text", version)
+    if not isinstance(rules, list) or len(rules) > RULES_MAX:
+        raise errors.Invalid.field("rules", f"must be a list of at most {RULES_MAX:,} rules")
+    lists = raw.get("lists", {})
+    if not isinstance(lists, dict) or not all(_texts(entries) and entries for entries in lists.values()):
+        raise errors.Invalid.field("lists", "must be an object of non-empty lists of expressions")
+    problems = [problem for index, rule in enumerate(rules) for problem in _rule_problems(index, rule, lists)]
+    seen: set[str] = set()
+    for index, rule in enumerate(rules):
+        if isinstance(rule, dict) and isinstance(rule.get("id"), str):
+            if rule["id"] in seen:
+                problems.append(_problem(index, rule["id"], "id", "is used twice in this pack", rule["id"]))
+            seen.add(rule["id"])
+    if problems:
+        raise errors.Invalid(*problems)
+    canonical = json.dumps(raw, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return RulePack(
+        name=name,
+        version=version,
+        note=str(raw.get("note", "")),
+        lists={key: tuple(entries) for key, entries in lists.items()},
+        rules=tuple(_rule(rule) for rule in rules),
+        digest=hashlib.sha256(canonical.encode()).hexdigest(),
+    )
+
+
+# Scripts written without spaces between words: there an edge would find a word only when it stands alone.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+
+def _literal(text: str, between: str = r"[^\pL\pN]{1,3}") -> str:
+    """Plain text as an expression: its words, with anything short that is no letter or digit between them."""
+    words = [word for word in re.split(r"[\W_]+", plain_text(text)) if word]
+    if not words:
+        raise patterns.PatternError("the pattern has no letter or digit")
+    return between.join(re.escape(word) for word in words)
+
+
+def _host(domain: str) -> str:
+    labels = plain_text(domain).strip().strip(".").split(".")
+    if len(labels) < 2 or not all(re.fullmatch(r"[\w-]+", label) for label in labels):
+        raise patterns.PatternError("a domain is a host name such as example.com")
+    # People write "example[.]com" and "example dot com" to get past filters.
+    dot = r"(?:\.| ?[\[(] ?(?:\.|dot) ?[\])] ?| dot )"
+    return r"(?:[\pL\pN-]+\.)*" + dot.join(map(re.escape, labels))
+
+
+def _core(kind: str, pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
+    """What a rule looks for, without its edges. Raises `PatternError`."""
+    if kind == "regex":
+        _checked_expression(pattern, lists)
+        return expand(pattern, lists)
+    core = _host(pattern) if kind == "domain" else _literal(pattern)
+    patterns.check(core)
+    return core
+
+
+def _within_edges(core: str, first: str = "", last: str = "") -> patterns.Pattern:
+    return patterns.Pattern(core, before=not _UNSPACED.match(first), after=not _UNSPACED.match(last))
+
+
+def compile_rule(rule: Rule, lists: Mapping[str, Sequence[str]]) -> patterns.Pattern:
+    """The rule as a pattern over the UTF-8 bytes of a reading. Raises `PatternError`."""
+    core = _core(rule.kind, rule.pattern, lists)
+    if rule.kind in ("word", "phrase"):
+        plain = plain_text(rule.pattern).strip()
+        return _within_edges(core, plain[:1], plain[-1:])
+    return _within_edges(core)
+
+
+def compile_unless(rule: Rule, lists: Mapping[str, Sequence[str]]) -> patterns.Pattern | None:
+    """All its exceptions as one pattern, None when it has none."""
+    if not rule.unless:
+        return None
+    return _within_edges("|".join(f"(?:{expand(expression, lists)})" for expression in rule.unless))
+
+
+def vocabulary(pack: RulePack) -> Vocabulary:
+    """The words that the pack's rules look for, by which disguised words are read."""
+    words: set[str] = set()
+    for rule in pack.rules:
+        if rule.kind == "domain":
+            continue
+        text = expand(rule.pattern, pack.lists) if rule.kind == "regex" else plain_text(rule.pattern)
+        if rule.kind == "regex":
+            text = re.sub(
+                r"\\p(?:\w|\{\w+\})|\\[A-Za-z]|\(\?(?:P?<\w+>|[\w-]*:)|\[[^\]]*\]", " ", text
+            ).lower()
+            # "followers?" is looking for both forms.
+            words.update(found[1] for found in re.finditer(r"([^\W\d_]+)[^\W\d_]\?", text))
+            text = text.replace("?", "")
+        words.update(re.findall(r"[^\W\d_]+", text))
+    return Vocabulary(words)
