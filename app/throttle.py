@@ -1,0 +1,157 @@
+"""Rate limits that all processes share; both doors ask here (Contract: section 1, Rate limits).
+
+The ``limits`` library does the arithmetic. Its memory storage counts per process, so the embedded default
+counts in a small SQLite file of its own; ``redis://`` shares the counts between machines.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from limits import RateLimitItem, parse_many
+from limits.storage import Storage, storage_from_string
+from limits.strategies import FixedWindowRateLimiter
+
+from app.core.errors import TooMany
+from app.settings import Settings
+
+LimitName = Literal["key", "ratings", "ai_notes", "sign_in"]
+
+
+class FileStorage(Storage):
+    """Counters in one SQLite file, exact across processes. A lost counter after a crash is harmless."""
+
+    STORAGE_SCHEME = ["bridgenote-file"]  # noqa: RUF012 - the library reads this class attribute
+    _PRUNE_EVERY = 1_000
+
+    def __init__(self, uri: str | None = None, *, path: Path, **_options: Any) -> None:
+        super().__init__(uri, wrap_exceptions=False)
+        self._path = str(path)
+        self._local = threading.local()
+        self._hits = 0
+        self._connection().execute(
+            "CREATE TABLE IF NOT EXISTS counters "
+            "(key TEXT PRIMARY KEY, count INTEGER, expires REAL) WITHOUT ROWID"
+        )
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return sqlite3.Error
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=OFF")
+            self._local.connection = connection
+        return connection
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        now = time.time()
+        self._hits += 1
+        if self._hits % self._PRUNE_EVERY == 0:
+            self._connection().execute("DELETE FROM counters WHERE expires <= ?", (now,))
+        row = self._connection().execute(
+            "INSERT INTO counters VALUES (:key, :amount, :expires) ON CONFLICT (key) DO UPDATE SET "
+            "count = CASE WHEN expires <= :now THEN :amount ELSE count + :amount END, "
+            "expires = CASE WHEN expires <= :now THEN :expires ELSE expires END RETURNING count",
+            {"key": key, "amount": amount, "now": now, "expires": now + expiry},
+        )
+        return int(row.fetchone()[0])
+
+    def get(self, key: str) -> int:
+        return int(self._row(key)[0])
+
+    def get_expiry(self, key: str) -> float:
+        return float(self._row(key)[1])
+
+    def _row(self, key: str) -> tuple[int, float]:
+        now = time.time()
+        row = (
+            self._connection()
+            .execute("SELECT count, expires FROM counters WHERE key = ? AND expires > ?", (key, now))
+            .fetchone()
+        )
+        return row or (0, now)
+
+    def check(self) -> bool:
+        return bool(self._connection().execute("SELECT 1").fetchone())
+
+    def reset(self) -> int:
+        return self._connection().execute("DELETE FROM counters").rowcount
+
+    def clear(self, key: str) -> None:
+        self._connection().execute("DELETE FROM counters WHERE key = ?", (key,))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a caller stands with its tightest limit: ``reset`` is in seconds from now, at least 1."""
+
+    limit: int
+    remaining: int
+    reset: int
+    window: int
+
+
+class Throttle:
+    """Counts hits against named limits; ``enabled`` false lets everything through."""
+
+    def __init__(self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True) -> None:
+        self._limiter = FixedWindowRateLimiter(storage)
+        self._limits = {name: parse_many(written) for name, written in limits.items()}
+        self.enabled = enabled
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "Throttle":
+        storage: Storage
+        if settings.rate_limit_storage:
+            storage = storage_from_string(settings.rate_limit_storage)  # type: ignore[assignment]
+        else:
+            storage = FileStorage(path=settings.data_dir / "limits.db")
+        return cls(
+            storage,
+            {
+                "key": settings.rate_limit_key,
+                "ratings": settings.rate_limit_ratings,
+                "ai_notes": settings.rate_limit_ai_notes,
+                "sign_in": settings.rate_limit_sign_in,
+            },
+            enabled=settings.rate_limit_enabled,
+        )
+
+    def hit(self, name: LimitName, *who: str) -> Standing | None:
+        """Count one call by ``who``; the standing after it, or None when limits are off.
+
+        Raises:
+            TooMany: over one of the limits of that name.
+        """
+        if not self.enabled:
+            return None
+        standings = []
+        for item in self._limits[name]:
+            allowed = self._limiter.hit(item, name, *who)
+            standing = self._standing(item, name, *who)
+            if not allowed:
+                raise TooMany("Rate limit exceeded", standing.reset)
+            standings.append(standing)
+        return min(standings, key=lambda standing: standing.remaining)
+
+    def standing(self, name: LimitName, *who: str) -> Standing | None:
+        """The tightest standing without counting a call."""
+        if not self.enabled:
+            return None
+        return min(
+            (self._standing(item, name, *who) for item in self._limits[name]),
+            key=lambda standing: standing.remaining,
+        )
+
+    def _standing(self, item: RateLimitItem, name: str, *who: str) -> Standing:
+        stats = self._limiter.get_window_stats(item, name, *who)
+        reset = max(1, -int(-(stats.reset_time - time.time()) // 1))
+        return Standing(item.amount, max(0, stats.remaining), reset, item.get_expiry())
