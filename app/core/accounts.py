@@ -5,6 +5,7 @@ import secrets
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
+from zoneinfo import available_timezones
 
 import sqlalchemy as sa
 from argon2 import PasswordHasher
@@ -55,6 +56,7 @@ COMMON_PASSWORDS = frozenset(
         "internet",
     ]
 )
+THEMES = ("system", "light", "dark")
 SEEN_EVERY = timedelta(minutes=1)
 BAD_SIGN_IN = "E-mail address or password is wrong"
 
@@ -229,6 +231,22 @@ def get(session: Session, account_id: uuid.UUID) -> Account:
     if account is None:
         raise NotFound("account")
     return account
+
+
+def set_preferences(
+    account: Account, *, theme: str, shortcuts: bool, content_warnings: bool, timezone: str
+) -> None:
+    """How the dashboard looks and behaves for this person.
+
+    Raises:
+        Invalid: no such theme, or no such timezone.
+    """
+    if theme not in THEMES:
+        raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
+    if timezone not in available_timezones():
+        raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
+    account.theme, account.timezone = theme, timezone
+    account.shortcuts, account.content_warnings = shortcuts, content_warnings
 
 
 def has_any(session: Session) -> bool:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, decisions, history, rules
+from app.core.db import serialise
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
 from app.core.models import Action, Community, Note, Request
@@ -29,12 +30,13 @@ def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
 
 
 def of_note(session: Session, note_id: uuid.UUID) -> Action | None:
-    """The action whose rationale this note is."""
+    """The action whose rationale this note is, as it stands now: others may have moved it since it was loaded."""
     return session.scalars(
         sa.select(Action)
         .where(Action.note_id == note_id, Action.restores_id.is_(None))
         .order_by(Action.created_at.desc())
         .limit(1)
+        .execution_options(populate_existing=True)
     ).first()
 
 
@@ -254,6 +256,7 @@ def record_taken(
     require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
     if reason is not None:
         rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    serialise(session, request.community_id)
     proposal = session.scalars(
         sa.select(Action)
         .where(
@@ -263,6 +266,7 @@ def record_taken(
         )
         .order_by(Action.created_at)
         .limit(1)
+        .execution_options(populate_existing=True)
     ).first()
     if proposal is not None:
         return acknowledge(session, actor, proposal), False
@@ -301,12 +305,13 @@ def send_to_staff(session: Session, actor: Actor, action: Action) -> None:
 
 
 def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
-    """The newest action of a request that is not a restoration."""
+    """The newest action of a request that is not a restoration, as it stands now."""
     return session.scalars(
         sa.select(Action)
         .where(Action.request_id == request_id, Action.restores_id.is_(None))
         .order_by(Action.created_at.desc(), Action.id.desc())
         .limit(1)
+        .execution_options(populate_existing=True)
     ).first()
 
 

@@ -29,7 +29,7 @@ def record(
     the last one seen never skips a late commit.
     """
     serialise(session, action.community_id)
-    request = session.get_one(Request, action.request_id)
+    request = session.get_one(Request, action.request_id, populate_existing=True)
     if of(session, request.id) is not None:
         complete(session, request, cause)
         return None

@@ -10,7 +10,7 @@ import json
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
@@ -114,6 +114,9 @@ def _read_cursor(text: str, field: str) -> tuple[datetime, uuid.UUID]:
     try:
         padded = text + "=" * (-len(text) % 4)
         moment, identity = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        return datetime.fromisoformat(moment), uuid.UUID(identity)
-    except (ValueError, TypeError, AttributeError, binascii.Error, RecursionError) as error:
+        when = datetime.fromisoformat(moment)
+        if when.tzinfo is None:
+            raise ValueError("a cursor's time has a zone")
+        return when.astimezone(UTC), uuid.UUID(identity)
+    except (ValueError, TypeError, AttributeError, OverflowError, binascii.Error, RecursionError) as error:
         raise Invalid.field(field, "is not a cursor that this service made", text[:100]) from error

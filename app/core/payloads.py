@@ -1,4 +1,4 @@
-"""What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; scores of 4 decimals at most."""
+"""What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; at most 4 decimals."""
 
 from typing import Any
 

@@ -96,6 +96,11 @@ class Actor:
 SYSTEM = Actor(kind="system", name="Bridgenote", communities=None, may_open_communities=True)
 
 
+def least_role(permission: Permission) -> Role:
+    """The lowest role that holds ``permission``, to name it in a refusal. Raises KeyError for what only keys may."""
+    return _LEAST_ROLE[permission]
+
+
 def allows(actor: Actor, permission: Permission, community_id: uuid.UUID) -> bool:
     """Whether ``actor`` may use ``permission`` in the community."""
     if not actor.sees(community_id):

@@ -1,8 +1,11 @@
 """Categories and thresholds: immutable numbered versions per community (DASHBOARD: The operator's flow)."""
 
 import uuid
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,10 +15,10 @@ from app.core import history, rules
 from app.core.classify import CATEGORIES
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.models import Category, Policy
+from app.core.models import Category, Policy, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import CategoryRule
-from app.core.vocabulary import ReviewGroup, Verb
+from app.core.routing import CategoryRule, Scored, decide
+from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 """Categories whose content stays behind "Show content"."""
@@ -77,19 +80,20 @@ def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequenc
 
 
 def category_rules(policy: Policy) -> list[CategoryRule]:
-    return [
-        CategoryRule(
-            name=category.name,
-            tier2=category.tier2,
-            tier1=category.tier1,
-            tier1_action=category.tier1_action,
-            tier2_action=category.tier2_action,
-            review_group=category.review_group,
-            severity=category.severity,
-            enabled=category.enabled,
-        )
-        for category in policy.categories
-    ]
+    return [_rule(category) for category in policy.categories]
+
+
+def _rule(category: Category | CategoryDraft) -> CategoryRule:
+    return CategoryRule(
+        name=category.name,
+        tier2=category.tier2,
+        tier1=category.tier1,
+        tier1_action=category.tier1_action,
+        tier2_action=category.tier2_action,
+        review_group=category.review_group,
+        severity=category.severity,
+        enabled=category.enabled,
+    )
 
 
 def draft_of(category: Category) -> CategoryDraft:
@@ -157,6 +161,64 @@ def revert(session: Session, actor: Actor, community_id: uuid.UUID, version: int
     if old is None:
         raise NotFound("version")
     return revise(session, actor, community_id, [draft_of(c) for c in old.categories], reason)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a policy does with stored scores, in requests: acted on alone, sent to raters."""
+
+    acted: int = 0
+    reviewed: int = 0
+
+
+def replay(
+    session: Session, actor: Actor, community_id: uuid.UUID, drafts: Sequence[CategoryDraft], since: datetime
+) -> dict[str, tuple[Effect, Effect]]:
+    """Route what was scored since ``since`` by the policy in force and by ``drafts``; nothing is changed.
+
+    Returns (before, after) for each category with a route. A request counts in the one category that its route
+    names.
+
+    Raises:
+        Invalid: as ``revise``.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    _check(drafts)
+    tried = (category_rules(current(session, community_id)), [_rule(draft) for draft in drafts])
+    counts: tuple[Counter[tuple[str, ActionTier]], ...] = (Counter(), Counter())
+    for scores in _stored_scores(session, community_id, since):
+        for rules_tried, counted in zip(tried, counts, strict=True):
+            route = decide(scores, rules_tried)
+            if route is not None:
+                counted[route.category, route.tier] += 1
+    before, after = counts
+    return {
+        name: (_effect(before, name), _effect(after, name))
+        for name in sorted({category for category, _ in before.keys() | after.keys()})
+    }
+
+
+def _effect(counted: Counter[tuple[str, ActionTier]], category: str) -> Effect:
+    return Effect(
+        acted=counted[category, ActionTier.IMMEDIATE], reviewed=counted[category, ActionTier.CONSENSUS]
+    )
+
+
+def _stored_scores(session: Session, community_id: uuid.UUID, since: datetime) -> Iterator[dict[str, Scored]]:
+    """The scores of each request, combined as routing combined them: the highest of any classifier."""
+    rows = session.execute(
+        sa.select(Score.request_id, Score.category, Score.score, Score.tier1_capable)
+        .where(Score.community_id == community_id, Score.created_at >= since)
+        .order_by(Score.request_id)
+        .execution_options(yield_per=2_000)
+    )
+    for _, scored in groupby(rows, key=lambda row: row.request_id):
+        best: dict[str, Scored] = {}
+        for row in scored:
+            one, known = Scored(row.score, row.tier1_capable), best.get(row.category)
+            if known is None or (one.score, one.calibrated) > (known.score, known.calibrated):
+                best[row.category] = one
+        yield best
 
 
 def describe(name: str) -> str:

@@ -56,11 +56,11 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Scoring:
-    """One classifier's result for a request."""
+    """One classifier's result for a request; ``tier1`` names the categories it may carry above Tier 1."""
 
     classifier: str
     version: str
-    calibrated: bool
+    tier1: frozenset[str]
     result: Result
     milliseconds: int = field(default=0)
 
@@ -154,14 +154,22 @@ def matching(
     return statement
 
 
-def decided_since(actor: Actor, since: datetime, community_id: uuid.UUID | None = None) -> sa.Select[Any]:
-    """Requests decided at ``since`` or later; order them by (``Decision.decided_at``, ``Request.id``)."""
-    statement = (
-        matching(actor, community_id=community_id)
-        .join(Decision, Decision.request_id == Request.id)
-        .where(Decision.decided_at >= since)
+def decided(statement: sa.Select[Any], since: datetime) -> sa.Select[Any]:
+    """Of ``matching`` requests those decided at ``since`` or later; order them by ``Decision.decided_at``."""
+    return statement.join(Decision, Decision.request_id == Request.id).where(Decision.decided_at >= since)
+
+
+def actions_of(session: Session, found: Sequence[Request]) -> dict[uuid.UUID, Action]:
+    """The service's latest action per request, for those of ``found`` that are not decided yet."""
+    waiting = [request.id for request in found if request.decision is None]
+    if not waiting:
+        return {}
+    rows = session.scalars(
+        sa.select(Action)
+        .where(Action.request_id.in_(waiting), Action.action_tier.is_not(None), Action.restores_id.is_(None))
+        .order_by(Action.created_at, Action.id)
     )
-    return statement
+    return {action.request_id: action for action in rows}
 
 
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
@@ -197,7 +205,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
                     classifier=scoring.classifier,
                     classifier_version=scoring.version,
                     score=round(value, 4),
-                    tier1_capable=scoring.calibrated,
+                    tier1_capable=category in scoring.tier1,
                     matches=[asdict(m) for m in scoring.result.matches if m.category == category],
                 )
             )
@@ -215,11 +223,11 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
 
 
 def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
-    """Per category the highest score of any classifier; it may reach Tier 1 when a calibrated one gave it."""
+    """Per category the highest score of any classifier; it may reach Tier 1 when the one that gave it may."""
     best: dict[str, Scored] = {}
     for scoring in scorings:
         for category, value in scoring.result.scores.items():
-            scored = Scored(round(value, 4), scoring.calibrated)
+            scored = Scored(round(value, 4), category in scoring.tier1)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
                 best[category].calibrated,
@@ -305,7 +313,9 @@ def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scorin
     for classifier in classifiers:
         (result,) = classifier.score([request.content], context)
         scorings.append(
-            Scoring(classifier.name, classifier.version, classifier.calibrated, result, round(result.ms))
+            Scoring(
+                classifier.name, classifier.version, classifier.tier1_categories, result, round(result.ms)
+            )
         )
     return scorings
 

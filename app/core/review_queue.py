@@ -95,25 +95,29 @@ def waiting_for(
     number of ratings the earlier.
     """
     require(actor, Permission.RATE, community_id)
-    rated = sa.select(Rating.note_id).where(Rating.rater_id == profile_id)
-    skipped = sa.select(Skip.action_id).where(Skip.profile_id == profile_id)
-    statement = (
-        sa.select(Action)
-        .join(Note, Note.id == Action.note_id)
-        .where(
-            Action.community_id == community_id,
-            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)),
-            Action.restores_id.is_(None),
-            Action.review_group != ReviewGroup.STAFF,
-            Note.locked.is_(False),
-            Action.note_id.not_in(rated),
-            Action.id.not_in(skipped),
-        )
-        .options(selectinload(Action.request), selectinload(Action.note))
-        .order_by(Note.ratings_count.desc(), Action.created_at, Action.id)
-        .limit(limit)
+    statement = _waiting(sa.select(Action), community_id, profile_id)
+    return session.scalars(
+        statement.options(selectinload(Action.request), selectinload(Action.note)).limit(limit)
+    ).all()
+
+
+def waiting_ids(
+    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 50
+) -> Sequence[uuid.UUID]:
+    """As ``waiting_for``, only the actions' ids."""
+    require(actor, Permission.RATE, community_id)
+    return session.scalars(_waiting(sa.select(Action.id), community_id, profile_id).limit(limit)).all()
+
+
+def waiting_since(
+    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, moment: datetime
+) -> int:
+    """How many items began to wait for this rater after ``moment``."""
+    require(actor, Permission.RATE, community_id)
+    new = _waiting(sa.select(Action.id), community_id, profile_id).where(
+        sa.or_(Action.created_at > moment, Action.retro_review_at > moment)
     )
-    return session.scalars(statement).all()
+    return session.scalar(sa.select(sa.func.count()).select_from(new.subquery())) or 0
 
 
 def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
@@ -234,6 +238,24 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     require(actor, Permission.MODERATE, action.community_id, "item")
     rules.text(text, "comment", rules.REASON_MAX)
     history.record(session, actor, action.community_id, "action.commented", "action", action.id, comment=text)
+
+
+def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID) -> Any:
+    rated = sa.select(Rating.note_id).where(Rating.rater_id == profile_id)
+    skipped = sa.select(Skip.action_id).where(Skip.profile_id == profile_id)
+    return (
+        statement.join(Note, Note.id == Action.note_id)
+        .where(
+            Action.community_id == community_id,
+            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)),
+            Action.restores_id.is_(None),
+            Action.review_group != ReviewGroup.STAFF,
+            Note.locked.is_(False),
+            Action.note_id.not_in(rated),
+            Action.id.not_in(skipped),
+        )
+        .order_by(Note.ratings_count.desc(), Action.created_at, Action.id)
+    )
 
 
 def _filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.Select[Any]:

@@ -24,6 +24,8 @@ PASSWORD_MAX = 1_000
 CLAIM_MINUTES = 10
 BULK_MAX = 50
 TRUST_LEVEL_MAX = 100
+SOURCES_MAX = 10
+SOURCE_MAX = 2_048
 SECRET_MIN = 8
 SECRET_MAX = 500
 
@@ -98,6 +100,18 @@ def text(value: str, field: str, most: int, least: int = 1) -> str:
         raise Invalid.field(field, f"must be at most {most:,} characters; it has {len(value):,}")
     if least and not value.strip():
         raise Invalid.field(field, "must not be blank", value[:50])
+    return value
+
+
+def source(value: str, field: str = "sources") -> str:
+    """An address that a note cites: https with a host (DASHBOARD: The rater's flow)."""
+    storable(value, field)
+    if len(value) > SOURCE_MAX:
+        raise Invalid.field(field, f"must be at most {SOURCE_MAX:,} characters each", value[:50] + "…")
+    if not re.fullmatch(r"https://[^\s/?#@\\]+\.[^\s/?#@\\.]+([/?#]\S*)?", value):
+        raise Invalid.field(
+            field, f"must each be an address that begins with https://; {value[:50]} is not", value
+        )
     return value
 
 

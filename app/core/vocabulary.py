@@ -1,4 +1,4 @@
-"""The words the service speaks, as closed sets (Spec: Resources and their fields; Contract: sections 3 to 5)."""
+"""The words the service speaks, as closed sets (Spec: Resources; Contract: sections 3 to 5)."""
 
 from enum import StrEnum
 

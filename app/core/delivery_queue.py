@@ -1,0 +1,328 @@
+"""The queue of deliveries as the dispatcher sees it: claimed by lease, sent, recorded.
+
+``claim_due`` and ``record_attempts`` are two short transactions with the HTTP call between them, so none is
+open while a receiver makes up its mind. A process that dies leaves leases behind; they expire, and somebody
+else sends again: at least once (Spec: Delivery semantics; Contract: section 7).
+
+Locks are taken in one order everywhere: community, endpoint, delivery.
+"""
+
+import random
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import endpoint_health, webhooks
+from app.core.db import serialise
+from app.core.models import Attempt, Delivery, Endpoint, Event
+from app.core.sealing import SealBroken, Sealer
+from app.core.sending import RETRY_AFTER_LIMIT, Outcome
+from app.core.vocabulary import DeliveryState, EventName
+
+LEASE_SECONDS = 20.0
+"""Longer than the longest attempt (10 s, and 1 s for the answer's body), with time to record it."""
+
+DEADLINES = {EventName.DECISION: 5.0}
+"""Seconds to answer in, by event; the others have ``DEADLINE`` (Spec: Delivery semantics)."""
+DEADLINE = 10.0
+
+JITTER = 0.05
+"""Most that a retry is late, as a part of its delay; it is never early."""
+
+_SUCCESS_NOTED_EVERY = timedelta(seconds=30)
+_ERROR_LENGTH = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A delivery to send now, with all that the call needs. ``deadline`` in seconds.
+
+    ``secrets`` are newest first, and none when they cannot be opened.
+    """
+
+    delivery_id: uuid.UUID
+    endpoint_id: uuid.UUID
+    event_id: uuid.UUID
+    event_name: EventName
+    url: str
+    payload: Mapping[str, Any]
+    secrets: tuple[str, ...] = field(repr=False)
+    attempts_made: int
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of sending one claimed delivery; ``ended`` is when."""
+
+    delivery_id: uuid.UUID
+    outcome: Outcome
+    ended: datetime
+
+
+def is_anything_due(session: Session, now: datetime) -> bool:
+    """One look at one index: what an idle dispatcher asks five times a second."""
+    look = sa.select(Delivery.id).where(_is_free(now)).limit(1)
+    return session.scalar(look) is not None
+
+
+def endpoints_due(session: Session, now: datetime, full: Collection[uuid.UUID] = ()) -> list[Endpoint]:
+    """The enabled endpoints, other than ``full``, for which at least one delivery can be claimed."""
+    statement = sa.select(Endpoint).where(
+        Endpoint.is_active,
+        Endpoint.deleted_at.is_(None),
+        sa.exists().where(Delivery.endpoint_id == Endpoint.id, _is_free(now)),
+    )
+    if full:
+        statement = statement.where(Endpoint.id.not_in(full))
+    return list(session.scalars(statement))
+
+
+def claim_due(
+    session: Session,
+    sealer: Sealer,
+    owner: str,
+    now: datetime,
+    *,
+    busy: Mapping[uuid.UUID, int],
+    hanging: Collection[uuid.UUID] = (),
+    per_endpoint: int = 16,
+    limit: int = 64,
+    lease_seconds: float = LEASE_SECONDS,
+) -> list[Claimed]:
+    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among the endpoints.
+
+    ``busy`` says how many of each endpoint's deliveries the owner is sending already: with them an endpoint
+    has at most ``per_endpoint``, and one in ``hanging`` at most 1. Needs a writing session. Two claimers never
+    get the same row: SQLite lets one writer in at a time, PostgreSQL skips rows that another has locked.
+    """
+
+    def room(endpoint_id: uuid.UUID) -> int:
+        return (1 if endpoint_id in hanging else per_endpoint) - busy.get(endpoint_id, 0)
+
+    full = [endpoint_id for endpoint_id in busy if room(endpoint_id) < 1]
+    waiting = endpoints_due(session, now, full)
+    # The idle ones first and ties by lot, so that an old backlog elsewhere never holds a newcomer up.
+    random.shuffle(waiting)
+    waiting.sort(key=lambda endpoint: busy.get(endpoint.id, 0))
+    claimed: list[Claimed] = []
+    left = {endpoint.id: room(endpoint.id) for endpoint in waiting}
+    while waiting and len(claimed) < limit:
+        share = max(1, (limit - len(claimed)) // len(waiting))
+        unfinished: list[Endpoint] = []
+        for endpoint in waiting:
+            wanted = min(share, left[endpoint.id], limit - len(claimed))
+            if wanted < 1:
+                break
+            got = _lease(session, sealer, endpoint, owner, now, wanted, lease_seconds)
+            claimed += got
+            left[endpoint.id] -= len(got)
+            if len(got) == wanted and left[endpoint.id] > 0:
+                unfinished.append(endpoint)
+        waiting = unfinished
+    return claimed
+
+
+def record_attempt(
+    session: Session,
+    delivery_id: uuid.UUID,
+    owner: str,
+    outcome: Outcome,
+    now: datetime,
+    retry_delays: Sequence[float],
+) -> None:
+    """``record_attempts`` for one that ended ``now``."""
+    record_attempts(session, owner, [Tried(delivery_id, outcome, now)], retry_delays)
+
+
+def record_attempts(
+    session: Session, owner: str, tried: Sequence[Tried], retry_delays: Sequence[float]
+) -> None:
+    """Log attempts, in the order in which they ended, and draw the consequences.
+
+    ``retry_delays``: seconds after the first, second, … failure; one attempt more than delays is made. Every
+    attempt is logged. A success counts whoever holds the lease, for the receiver has the event; a failure
+    moves the delivery only while ``owner`` still holds it, as somebody else may be sending it by now.
+    """
+    facts = _facts(session, {one.delivery_id for one in tried})
+    tried = [one for one in tried if one.delivery_id in facts]
+    for community_id in sorted(_may_disable(tried, facts)):
+        serialise(session, community_id)
+    endpoints = _lock_endpoints(session, _touched(tried, facts))
+    deliveries = _lock_deliveries(session, facts.keys())
+    for one in tried:
+        delivery = deliveries[one.delivery_id]
+        endpoint = endpoints.get(delivery.endpoint_id)
+        session.add(_attempt(one))
+        if endpoint is not None:
+            endpoint_health.count(endpoint, one.outcome, one.ended)
+        if one.outcome.delivered:
+            _arrived(delivery, one.ended)
+        elif endpoint is not None and delivery.state is DeliveryState.DUE and delivery.leased_by == owner:
+            _failed(delivery, endpoint, one, retry_delays)
+    session.flush()
+    for endpoint in endpoints.values():
+        endpoint_health.give_up_if_hopeless(session, endpoint, max(one.ended for one in tried))
+
+
+def _is_free(now: datetime) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        Delivery.state == DeliveryState.DUE,
+        Delivery.due_at <= now,
+        sa.or_(Delivery.leased_until.is_(None), Delivery.leased_until <= now),
+    )
+
+
+def _lease(
+    session: Session,
+    sealer: Sealer,
+    endpoint: Endpoint,
+    owner: str,
+    now: datetime,
+    wanted: int,
+    lease_seconds: float,
+) -> list[Claimed]:
+    rows = session.execute(
+        sa.select(Delivery.id, Delivery.attempts_made, Event.id, Event.name, Event.payload)
+        .join(Event, Event.id == Delivery.event_id)
+        .where(Delivery.endpoint_id == endpoint.id, _is_free(now))
+        .order_by(Delivery.due_at, Delivery.id)
+        .limit(wanted)
+        .with_for_update(of=Delivery, skip_locked=True, key_share=True)
+    ).all()
+    if not rows:
+        return []
+    session.execute(
+        sa.update(Delivery)
+        .where(Delivery.id.in_([row[0] for row in rows]))
+        .values(leased_by=owner, leased_until=now + timedelta(seconds=lease_seconds))
+        .execution_options(synchronize_session=False)
+    )
+    try:
+        secrets = tuple(webhooks.secrets_of(endpoint, sealer, now))
+    except SealBroken:
+        secrets = ()
+    return [
+        Claimed(
+            delivery_id=delivery_id,
+            endpoint_id=endpoint.id,
+            event_id=event_id,
+            event_name=name,
+            url=endpoint.url,
+            payload=payload,
+            secrets=secrets,
+            attempts_made=attempts_made,
+            deadline=DEADLINES.get(name, DEADLINE),
+        )
+        for delivery_id, attempts_made, event_id, name, payload in rows
+    ]
+
+
+_Facts = Mapping[uuid.UUID, Any]
+
+
+def _facts(session: Session, delivery_ids: Collection[uuid.UUID]) -> _Facts:
+    """What decides which locks are needed, read without any."""
+    rows = session.execute(
+        sa.select(
+            Delivery.id,
+            Delivery.endpoint_id,
+            Endpoint.community_id,
+            Endpoint.failures,
+            Endpoint.gone_answers,
+            Endpoint.failing_since,
+            Endpoint.last_success_at,
+        )
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .where(Delivery.id.in_(delivery_ids))
+    )
+    return {row.id: row for row in rows}
+
+
+def _may_disable(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
+    """Communities whose history may get an entry; their lock comes before the rows' (``serialise``)."""
+    return {
+        facts[one.delivery_id].community_id
+        for one in tried
+        if endpoint_health.may_be_given_up(one.outcome, facts[one.delivery_id].failing_since, one.ended)
+    }
+
+
+def _touched(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
+    """Endpoints to lock and count on. Success after success needs none: the row would be hot for it."""
+    found = set()
+    for one in tried:
+        fact = facts[one.delivery_id]
+        noted = fact.last_success_at is not None and one.ended - fact.last_success_at < _SUCCESS_NOTED_EVERY
+        if not one.outcome.delivered or fact.failures or fact.gone_answers or fact.failing_since or not noted:
+            found.add(fact.endpoint_id)
+    return found
+
+
+def _lock_endpoints(session: Session, endpoint_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Endpoint]:
+    # "No key update" is the weakest lock that serves: whoever writes an event may go on referring to the row.
+    rows = session.scalars(
+        sa.select(Endpoint)
+        .where(Endpoint.id.in_(endpoint_ids))
+        .order_by(Endpoint.id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    return {endpoint.id: endpoint for endpoint in rows}
+
+
+def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Delivery]:
+    rows = session.scalars(
+        sa.select(Delivery)
+        .where(Delivery.id.in_(delivery_ids))
+        .order_by(Delivery.id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    return {delivery.id: delivery for delivery in rows}
+
+
+def _attempt(one: Tried) -> Attempt:
+    outcome = one.outcome
+    return Attempt(
+        delivery_id=one.delivery_id,
+        at=one.ended - timedelta(milliseconds=outcome.milliseconds),
+        status=outcome.status,
+        milliseconds=outcome.milliseconds,
+        excerpt=outcome.excerpt,
+        error=outcome.error[:_ERROR_LENGTH] if outcome.error is not None else None,
+    )
+
+
+def _arrived(delivery: Delivery, ended: datetime) -> None:
+    if delivery.state is DeliveryState.DELIVERED:
+        return
+    delivery.state = DeliveryState.DELIVERED
+    delivery.delivered_at = ended
+    delivery.attempts_made += 1
+    delivery.due_at = delivery.leased_by = delivery.leased_until = None
+
+
+def _failed(delivery: Delivery, endpoint: Endpoint, one: Tried, retry_delays: Sequence[float]) -> None:
+    delivery.attempts_made += 1
+    delivery.leased_by = delivery.leased_until = None
+    if endpoint.deleted_at is not None:
+        delivery.state, delivery.due_at = DeliveryState.CANCELLED, None
+    elif one.outcome.permanent or delivery.attempts_made > len(retry_delays):
+        delivery.state, delivery.due_at = DeliveryState.DEAD, None
+    elif not endpoint.is_active:
+        delivery.due_at = None  # It waits until the endpoint is enabled again.
+    else:
+        seconds = _wait(retry_delays[delivery.attempts_made - 1], one.outcome.retry_after)
+        delivery.due_at = one.ended + timedelta(seconds=seconds)
+
+
+def _wait(delay: float, retry_after: int | None) -> float:
+    """Seconds until the next attempt: the longer of our delay, jittered, and what the receiver asked for."""
+    jittered = delay * (1 + random.random() * JITTER)  # noqa: S311 - spreads load, guards nothing
+    return max(jittered, min(retry_after or 0, RETRY_AFTER_LIMIT))

@@ -1,0 +1,329 @@
+"""Webhook endpoints: registered, changed, rotated, disabled, removed (Contract: section 7, Register).
+
+A secret is sealed for the row that holds it and appears in no reply, no history entry and no refusal.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.core import clock, endpoint_health, events, history, rules, signing
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Problem
+from app.core.ids import new_id
+from app.core.models import Community, Endpoint, Event
+from app.core.permissions import Actor, Permission, allows, require
+from app.core.sealing import SealBroken, Sealer
+from app.core.sending import AllowList, BadAddress, check_url
+from app.core.vocabulary import DeliveryState, EventName
+
+OVERLAP = timedelta(hours=24)
+"""How long a replaced secret also signs."""
+
+BY_HAND = "Disabled by hand"
+REMOVED = "Removed"
+
+_KNOWN_EVENTS = ", ".join(EventName)
+
+
+class Unchanged(Enum):
+    """Stands for "as it was" where None has a meaning of its own."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Literal[Unchanged.UNCHANGED] = Unchanged.UNCHANGED
+
+
+def register(
+    session: Session,
+    actor: Actor,
+    sealer: Sealer,
+    allow: AllowList,
+    community: Community,
+    url: str,
+    secret: str,
+    event_names: Sequence[str] | None = None,
+) -> tuple[Endpoint, bool]:
+    """Register ``url`` for the community's events, None meaning all of them: (endpoint, made).
+
+    The same community and URL again updates instead: the new secret, the events, and enabled once more; the
+    old secret goes on signing for 24 hours beside the new one.
+
+    Raises:
+        Invalid: the URL is one we never send to, the secret's form is wrong, an event is unknown.
+        Forbidden, NotFound: not this actor's to do.
+    """
+    require(actor, Permission.MANAGE_WEBHOOKS, community.id)
+    _check_url(url, allow)
+    _check_secret(secret)
+    chosen = _checked_events(event_names)
+    serialise(session, community.id)
+    endpoint = _at(session, community.id, url)
+    if endpoint is None:
+        made = _insert(session, actor, sealer, community.id, url, secret, chosen)
+        if made is not None:
+            history.record(
+                session,
+                actor,
+                community.id,
+                "webhook.registered",
+                "webhook",
+                made.id,
+                after=endpoint_health.shown(made),
+            )
+            return made, True
+        endpoint = _at(session, community.id, url)
+        if endpoint is None:
+            raise Conflict("This webhook is being registered and removed right now")
+    before = endpoint_health.shown(endpoint)
+    rotated = _set_secret(endpoint, sealer, secret, clock.now())
+    endpoint.events = chosen
+    endpoint_health.enable(session, endpoint)
+    _record_change(session, actor, endpoint, before, rotated)
+    return endpoint, False
+
+
+def get(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
+    """The endpoint. Raises NotFound when unknown, removed or foreign."""
+    endpoint = session.get(Endpoint, endpoint_id)
+    if endpoint is None or endpoint.deleted_at is not None:
+        raise NotFound("webhook")
+    require(actor, Permission.MANAGE_WEBHOOKS, endpoint.community_id, "webhook")
+    return endpoint
+
+
+def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Endpoint]:
+    """The endpoints of one community, or of all where the actor manages webhooks; oldest first."""
+    statement = (
+        sa.select(Endpoint).where(Endpoint.deleted_at.is_(None)).order_by(Endpoint.created_at, Endpoint.id)
+    )
+    if community_id is not None:
+        require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+        statement = statement.where(Endpoint.community_id == community_id)
+    elif actor.communities is not None:
+        managed = managed_communities(actor)
+        statement = statement.where(Endpoint.community_id.in_(managed))
+    elif actor.read_only:
+        raise Forbidden("A read-only key may not manage webhooks")
+    return list(session.scalars(statement))
+
+
+def managed_communities(actor: Actor) -> list[uuid.UUID]:
+    """Of an actor's listed communities those whose webhooks are theirs. Raises Forbidden when none is."""
+    listed = actor.communities or frozenset()
+    managed = [one for one in listed if allows(actor, Permission.MANAGE_WEBHOOKS, one)]
+    if listed and not managed:
+        raise Forbidden("You may not manage webhooks here")
+    return managed
+
+
+def change(
+    session: Session,
+    actor: Actor,
+    sealer: Sealer,
+    allow: AllowList,
+    endpoint_id: uuid.UUID,
+    *,
+    url: str | None = None,
+    secret: str | None = None,
+    event_names: Sequence[str] | Unchanged | None = UNCHANGED,
+    is_active: bool | None = None,
+) -> Endpoint:
+    """Change what is given. A new secret starts a rotation; enabling forgets past failures.
+
+    Raises:
+        Invalid: as ``register``.
+        Conflict: another endpoint of the community already has this URL.
+    """
+    endpoint = _held(session, actor, endpoint_id)
+    before, rotated = endpoint_health.shown(endpoint), False
+    if url is not None and url != endpoint.url:
+        _check_url(url, allow)
+        _move_to(session, endpoint, url)
+    if secret is not None:
+        _check_secret(secret)
+        rotated = _set_secret(endpoint, sealer, secret, clock.now())
+    if not isinstance(event_names, Unchanged):
+        endpoint.events = _checked_events(event_names)
+    if is_active is True and not endpoint.is_active:
+        endpoint_health.enable(session, endpoint)
+    elif is_active is False and endpoint.is_active:
+        endpoint_health.disable(session, endpoint, BY_HAND)
+    _record_change(session, actor, endpoint, before, rotated)
+    return endpoint
+
+
+def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
+    """Remove an endpoint: its secrets are forgotten and what was due to it is cancelled; its log stays."""
+    endpoint = _held(session, actor, endpoint_id)
+    before = endpoint_health.shown(endpoint)
+    endpoint.deleted_at = clock.now()
+    endpoint.is_active = False
+    endpoint.disabled_reason = REMOVED
+    endpoint.secret, endpoint.previous_secret, endpoint.previous_until = b"", None, None
+    session.flush()
+    endpoint_health.change_due(
+        session,
+        endpoint.id,
+        sa.true(),
+        state=DeliveryState.CANCELLED,
+        due_at=None,
+        leased_by=None,
+        leased_until=None,
+    )
+    history.record(
+        session, actor, endpoint.community_id, "webhook.removed", "webhook", endpoint.id, before=before
+    )
+    return endpoint
+
+
+def send_test(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Event:
+    """Send a test event to this endpoint alone. Raises Conflict while it is disabled."""
+    endpoint = _held(session, actor, endpoint_id)
+    if not endpoint.is_active:
+        raise Conflict("This webhook is disabled; enable it first", endpoint.id)
+    history.record(session, actor, endpoint.community_id, "webhook.tested", "webhook", endpoint.id)
+    return events.emit_test(session, endpoint)
+
+
+def secrets_of(endpoint: Endpoint, sealer: Sealer, now: datetime) -> list[str]:
+    """The secrets that sign at ``now``, newest first. Raises SealBroken when one cannot be opened."""
+    context = str(endpoint.id)
+    live = [sealer.open(endpoint.secret, context)]
+    former, until = endpoint.previous_secret, endpoint.previous_until
+    if former is not None and until is not None and now < until:
+        live.append(sealer.open(former, context))
+    return live
+
+
+def _held(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
+    """The endpoint as it is now, with nobody else changing it until the transaction ends."""
+    endpoint = get(session, actor, endpoint_id)
+    serialise(session, endpoint.community_id)
+    session.refresh(endpoint, with_for_update={"key_share": True})
+    if endpoint.deleted_at is not None:
+        raise NotFound("webhook")
+    return endpoint
+
+
+def _at(session: Session, community_id: uuid.UUID, url: str) -> Endpoint | None:
+    return session.scalars(
+        sa.select(Endpoint)
+        .where(Endpoint.community_id == community_id, Endpoint.url == url, Endpoint.deleted_at.is_(None))
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    ).first()
+
+
+def _insert(
+    session: Session,
+    actor: Actor,
+    sealer: Sealer,
+    community_id: uuid.UUID,
+    url: str,
+    secret: str,
+    chosen: list[str] | None,
+) -> Endpoint | None:
+    """The new row, or None when somebody registered the same URL between our look and our insert."""
+    identity = new_id()
+    endpoint = Endpoint(
+        id=identity,
+        community_id=community_id,
+        key_id=actor.key_id,
+        url=url,
+        secret=sealer.seal(secret, str(identity)),
+        events=chosen,
+        is_active=True,
+        failures=0,
+        gone_answers=0,
+    )
+    try:
+        with session.begin_nested():
+            session.add(endpoint)
+    except IntegrityError:
+        return None
+    return endpoint
+
+
+def _move_to(session: Session, endpoint: Endpoint, url: str) -> None:
+    try:
+        with session.begin_nested():
+            endpoint.url = url
+            endpoint_health.forget_failures(endpoint)
+    except IntegrityError as error:
+        raise Conflict("Another webhook of this community already has this URL") from error
+
+
+def _set_secret(endpoint: Endpoint, sealer: Sealer, secret: str, now: datetime) -> bool:
+    """Seal ``secret``; the one before it signs on until the overlap ends. False when it is the same one."""
+    context = str(endpoint.id)
+    try:
+        if sealer.open(endpoint.secret, context) == secret:
+            return False
+        endpoint.previous_secret, endpoint.previous_until = endpoint.secret, now + OVERLAP
+    except SealBroken:
+        # Sealed with an encryption key that is gone: it cannot sign, so nothing overlaps.
+        endpoint.previous_secret, endpoint.previous_until = None, None
+    endpoint.secret = sealer.seal(secret, context)
+    return True
+
+
+def _record_change(
+    session: Session, actor: Actor, endpoint: Endpoint, before: dict[str, Any], rotated: bool
+) -> None:
+    session.flush()
+    after = endpoint_health.shown(endpoint)
+    changed = {name for name in after if after[name] != before[name]}
+    if not changed and not rotated:
+        return
+    history.record(
+        session,
+        actor,
+        endpoint.community_id,
+        "webhook.changed",
+        "webhook",
+        endpoint.id,
+        before={name: before[name] for name in sorted(changed)},
+        after={name: after[name] for name in sorted(changed)} | ({"secret": "changed"} if rotated else {}),
+    )
+
+
+def _check_url(url: str, allow: AllowList) -> None:
+    try:
+        check_url(url, allow)
+    except BadAddress as error:
+        raise Invalid.field("url", error.reason, url[:200]) from error
+
+
+def _check_secret(secret: str) -> None:
+    # The refusals never carry the value: ``input`` is echoed to the caller and may be logged there.
+    if not rules.SECRET_MIN <= len(secret) <= rules.SECRET_MAX:
+        raise Invalid.field("secret", f"must have {rules.SECRET_MIN} to {rules.SECRET_MAX} characters")
+    rules.storable(secret, "secret")
+    if not secret.strip():
+        raise Invalid.field("secret", "must not be blank")
+    if secret.startswith(signing.STANDARD_PREFIX) and signing.standard_key(secret) == secret.encode():
+        raise Invalid.field("secret", f"must be base64 after {signing.STANDARD_PREFIX}")
+
+
+def _checked_events(names: Sequence[str] | None) -> list[str] | None:
+    if names is None:
+        return None
+    if not names:
+        raise Invalid.field("events", "must name at least one event, or be null for all of them", [])
+    known = set(EventName)
+    problems = [
+        Problem("enum", ("events", index), f"must be one of {_KNOWN_EVENTS}", name)
+        for index, name in enumerate(names)
+        if name not in known
+    ]
+    if problems:
+        raise Invalid(*problems)
+    return list(dict.fromkeys(names))

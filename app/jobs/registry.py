@@ -1,0 +1,60 @@
+"""Every job of the service, by name. Registered with the engine of a process, or with its double in tests."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from app.core import clock, holds, requests, review_queue
+from app.wiring import JobEngine, Wiring
+
+SWEEP = "sweep"
+SWEEP_SECONDS = 30.0
+
+
+def register_all(jobs: JobEngine, wiring: Wiring) -> None:
+    """Tell ``jobs`` every body. Periodic ones are started by whoever starts the engine."""
+
+    def score_request(request_id: str) -> None:
+        score(wiring, uuid.UUID(request_id))
+
+    def carry_out_hold(hold_id: str) -> None:
+        with wiring.database.writing() as session:
+            holds.carry_out(session, uuid.UUID(hold_id))
+
+    def sweep_once() -> None:
+        sweep(wiring)
+
+    jobs.register(requests.SCORE_JOB, score_request)
+    jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
+    jobs.register(SWEEP, sweep_once, attempts=1)
+    jobs.every(SWEEP, SWEEP_SECONDS)
+
+
+def score(wiring: Wiring, request_id: uuid.UUID) -> None:
+    """Score one request: start, classify outside of any transaction, record and route."""
+    with wiring.database.writing() as session:
+        request = requests.start(session, request_id)
+    if request is None:
+        return
+    scorings = requests.classify(wiring.classifiers, request)
+    with wiring.database.writing() as session:
+        requests.record_scores(session, request_id, scorings)
+
+
+def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
+    """A job has used up its attempts: a request whose scoring failed says so."""
+    if name == requests.SCORE_JOB:
+        with wiring.database.writing() as session:
+            requests.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
+
+
+def sweep(wiring: Wiring) -> None:
+    """Make up for what a lost job or the passing of time left behind."""
+    with wiring.database.reading() as session:
+        late = holds.overdue(session)
+    for hold_id in late:
+        with wiring.database.writing() as session:
+            holds.carry_out(session, hold_id)
+    limit = clock.now() - timedelta(days=wiring.settings.review_days)
+    with wiring.database.writing() as session:
+        review_queue.expire(session, limit)

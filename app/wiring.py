@@ -1,0 +1,87 @@
+"""Puts the service together: settings in, everything the doors use out. Only this module knows them all."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from flask import current_app
+from sqlalchemy.orm import Session
+
+from app.adapters.webhook_sender import HttpSender
+from app.core import outbox
+from app.core.classify import CATEGORIES, Classifier
+from app.core.classify.rulepack import RulePackClassifier
+from app.core.db import Database
+from app.core.scoring import NoteScorer
+from app.core.scoring.cold import ColdScorer
+from app.core.sealing import Sealer
+from app.core.sending import AllowList, Sender
+from app.settings import Settings
+from app.throttle import Throttle
+
+EXTENSION = "bridgenote"
+
+
+class JobEngine(Protocol):
+    """What the wiring needs of a job engine; ``jobs.engine`` and its test double both have it."""
+
+    def register(self, name: str, function: Any, *, attempts: int = 5) -> None: ...
+    def enqueue(
+        self, session: Any, name: str, args: Any, *, key: str | None = None, delay: float = 0.0
+    ) -> None: ...
+    def every(self, name: str, seconds: float) -> None: ...
+    def prepare(self) -> None: ...
+    def start(self) -> None: ...
+    def stop(self, drain: float = 10.0) -> Any: ...
+
+
+@dataclass
+class Wiring:
+    """Everything one process uses. Made once by ``wire``; tests make their own with parts replaced."""
+
+    settings: Settings
+    database: Database
+    classifiers: Sequence[Classifier]
+    scorer: NoteScorer
+    sealer: Sealer
+    sender: Sender
+    allow: AllowList
+    throttle: Throttle
+    jobs: JobEngine | None = None
+    wake: threading.Event = field(default_factory=threading.Event)
+
+    def attach(self, jobs: JobEngine) -> None:
+        """Let this engine take the jobs that transactions note."""
+        self.jobs = jobs
+
+        def enqueue(session: Session, job: outbox.Job) -> None:
+            jobs.enqueue(session, job.name, dict(job.args), key=job.key, delay=job.delay)
+
+        self.database.enqueue = enqueue
+
+
+def wire(settings: Settings) -> Wiring:
+    """The service as its settings say. ``settings`` must be ``ready()``."""
+    database = Database(settings.sqlalchemy_url)
+    allow = AllowList.parse(settings.webhook_allow_hosts)
+    wiring = Wiring(
+        settings=settings,
+        database=database,
+        # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
+        # but spam and pii.
+        classifiers=[RulePackClassifier(tier1_categories=frozenset(CATEGORIES))],
+        scorer=ColdScorer(settings.min_ratings),
+        sealer=Sealer.from_secret(settings.encryption_key.get_secret_value()),
+        sender=HttpSender(allow),
+        allow=allow,
+        throttle=Throttle.from_settings(settings),
+    )
+    database.on_commit = wiring.wake.set
+    return wiring
+
+
+def wired() -> Wiring:
+    """The wiring of the application that is serving this request."""
+    wiring: Wiring = current_app.extensions[EXTENSION]
+    return wiring

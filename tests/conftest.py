@@ -1,0 +1,124 @@
+"""Fixtures for every group. Each test that takes ``database_url`` runs on SQLite and on PostgreSQL."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app, migrations
+from app.core.db import make_engine
+from app.core.sending import Outcome
+from app.jobs.inline import InlineEngine
+from app.jobs.registry import register_all
+from app.settings import Settings
+from app.wiring import Wiring, wire
+from tests import postgres
+from tests.cast import Cast, assemble
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[postgres.Server]:
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty SQLite file; each test works on a copy."""
+    path = tmp_path_factory.mktemp("template") / "template.db"
+    engine = make_engine(f"sqlite:///{path}")
+    migrations.upgrade(engine)
+    InlineEngine(engine).prepare()
+    engine.dispose()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: postgres.Server) -> str:
+    """A migrated, empty PostgreSQL database; each test works on a copy."""
+    name = postgres_server.create()
+    engine = make_engine(postgres_server.url(name))
+    migrations.upgrade(engine)
+    InlineEngine(engine).prepare()
+    engine.dispose()
+    return name
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a migrated, empty database of this test's own."""
+    if request.param == "sqlite":
+        path = tmp_path / "test.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        yield f"sqlite:///{path}"
+        return
+    server: postgres.Server = request.getfixturevalue("postgres_server")
+    name = server.create(request.getfixturevalue("postgres_template"))
+    yield server.url(name)
+    server.drop(name)
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings(
+        _env_file=None,
+        environment="test",
+        data_dir=tmp_path / "var",
+        database_url=database_url,
+        rate_limit_enabled=False,
+    ).ready()
+
+
+@dataclass
+class RecordingSender:
+    """Stands in for the network: keeps what was sent and answers as told."""
+
+    status: int = 200
+    sent: list[tuple[str, bytes, dict[str, str]]] = field(default_factory=list)
+
+    def send(self, url: str, body: bytes, headers: object, deadline: float) -> Outcome:
+        self.sent.append((url, body, dict(headers)))  # type: ignore[call-overload]
+        return Outcome(status=self.status, milliseconds=1, excerpt="", error=None, retry_after=None)
+
+
+@pytest.fixture
+def sender() -> RecordingSender:
+    return RecordingSender()
+
+
+@pytest.fixture
+def wiring(settings: Settings, sender: RecordingSender) -> Iterator[Wiring]:
+    """The service without a server: jobs wait until ``jobs.run_all()``."""
+    made = wire(settings)
+    made.sender = sender
+    jobs = InlineEngine(made.database.engine)
+    register_all(jobs, made)
+    made.attach(jobs)
+    yield made
+    made.database.dispose()
+
+
+@pytest.fixture
+def jobs(wiring: Wiring) -> InlineEngine:
+    assert isinstance(wiring.jobs, InlineEngine)
+    return wiring.jobs
+
+
+@pytest.fixture
+def app(wiring: Wiring) -> Flask:
+    return create_app(wiring)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def cast(wiring: Wiring) -> Cast:
+    """The people and keys that most tests ask about."""
+    return assemble(wiring)

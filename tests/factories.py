@@ -1,0 +1,64 @@
+"""Objects that many tests begin with, made by the real verbs."""
+
+import uuid
+
+import sqlalchemy as sa
+
+from app.core import profiles, ratings, requests
+from app.core.models import Action, Note
+from app.core.permissions import Actor
+from app.core.vocabulary import HelpfulnessLevel
+from app.wiring import Wiring
+from tests.cast import PLATFORM, Cast
+
+REVIEWED = "You are an idiot and everybody here knows it"
+SPAM = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back. Telegram: @btc_doubler"
+
+
+def integration(cast: Cast, *, staff: bool = True, profile_id: uuid.UUID | None = None) -> Actor:
+    """The forum's adapter, as the core sees it."""
+    return Actor(
+        kind="key",
+        name="Forum adapter",
+        key_id=uuid.UUID(int=7),
+        profile_id=profile_id,
+        communities=frozenset({cast.community_id}),
+        staff=staff,
+    )
+
+
+def submit(wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1") -> uuid.UUID:
+    """A submission that waits to be scored; its id."""
+    with wiring.database.writing() as session:
+        submission = requests.Submission(
+            request_id, "author-1", content, platform_message_id=f"m-{request_id}"
+        )
+        return requests.submit(session, integration(cast), cast.community_id, submission).request.id
+
+
+def scored_action(
+    wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1"
+) -> uuid.UUID:
+    """Submitted and scored: the id of the action that was opened for it."""
+    made = submit(wiring, cast, content, request_id)
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        return session.scalars(sa.select(Action.id).where(Action.request_id == made)).one()
+
+
+def rate(
+    wiring: Wiring, cast: Cast, action_id: uuid.UUID, levels: str, *, first: int = 0, platform: str = PLATFORM
+) -> None:
+    """Rate an action's rationale by one new rater a letter: H helpful, S somewhat, N not."""
+    words = {
+        "H": HelpfulnessLevel.HELPFUL,
+        "S": HelpfulnessLevel.SOMEWHAT_HELPFUL,
+        "N": HelpfulnessLevel.NOT_HELPFUL,
+    }
+    for number, letter in enumerate(levels, start=first):
+        with wiring.database.writing() as session:
+            rater = profiles.ensure(session, platform, f"rater-{number}")
+            action = session.get_one(Action, action_id)
+            note = session.get_one(Note, action.note_id)
+            who = integration(cast, staff=False, profile_id=rater.id)
+            ratings.rate(session, who, note, rater, words[letter], wiring.scorer)

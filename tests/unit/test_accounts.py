@@ -1,0 +1,87 @@
+"""Accounts and signed-in browsers (RELIABILITY: section 2)."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import accounts, clock
+from app.core.errors import Conflict, Invalid, Unauthenticated
+from app.core.models import Account
+from app.wiring import Wiring
+from tests.cast import PASSWORD, Cast
+
+IDLE, LONGEST = timedelta(minutes=30), timedelta(hours=12)
+
+
+@pytest.fixture(autouse=True)
+def _restore_clock() -> Iterator[None]:
+    yield
+    clock.set_source(None)
+
+
+@pytest.mark.parametrize(
+    ("password", "why"),
+    [
+        ("short", "at least 8"),
+        ("Password1", "easy to guess"),
+        ("ann@example.org", "easy to guess"),
+        ("x" * 1001, "at most"),
+    ],
+)
+def test_weak_passwords_are_refused_by_name(wiring: Wiring, password: str, why: str) -> None:
+    with wiring.database.writing() as session, pytest.raises(Invalid, match=why) as refusal:
+        accounts.create(session, "ann@example.org", password)
+    assert refusal.value.problems[0].loc == ("password",)
+
+
+def test_one_address_has_one_account_whatever_its_case(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session, pytest.raises(Conflict, match="already has an account"):
+        accounts.create(session, "RATER@example.org", PASSWORD)
+
+
+def test_every_failed_sign_in_gets_the_same_refusal(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        accounts.create(session, "unconfirmed@example.org", PASSWORD)
+        session.get_one(Account, cast.operator.account_id).disabled_at = clock.now()
+    said = set()
+    for email, password in (
+        ("nobody@example.org", PASSWORD),
+        (cast.rater.email, "wrong password"),
+        ("unconfirmed@example.org", PASSWORD),
+        (cast.operator.email, PASSWORD),
+        ("not an address", PASSWORD),
+        (cast.rater.email, "\ud800"),
+    ):
+        with wiring.database.reading() as session, pytest.raises(Unauthenticated) as refusal:
+            accounts.verify_credentials(session, email, password)
+        said.add(refusal.value.detail)
+    assert said == {accounts.BAD_SIGN_IN}
+
+
+def test_a_session_ends_when_idle_old_or_signed_out(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.rater.account_id)
+        tokens = [accounts.open_sign_in(session, account, "Browser") for _ in range(3)]
+
+    def lives(token: str) -> bool:
+        with wiring.database.reading() as session:
+            return accounts.signed_in(session, token, idle=IDLE, longest=LONGEST) is not None
+
+    assert all(map(lives, tokens))
+    with wiring.database.reading() as session:
+        assert tokens[0] not in repr(session.execute(sa.text("SELECT * FROM sign_ins")).all())
+    with wiring.database.writing() as session:
+        accounts.end_sign_in(session, tokens[0])
+    assert [lives(token) for token in tokens] == [False, True, True]
+    start = clock.now()
+    clock.set_source(lambda: start + timedelta(minutes=29))
+    with wiring.database.writing() as session:
+        found = accounts.signed_in(session, tokens[1], idle=IDLE, longest=LONGEST)
+        assert found is not None
+        accounts.note_seen(session, found[1].id)
+    clock.set_source(lambda: start + timedelta(minutes=31))
+    assert [lives(token) for token in tokens] == [False, True, False]
+    clock.set_source(lambda: start + timedelta(hours=12, minutes=1))
+    assert not lives(tokens[1])

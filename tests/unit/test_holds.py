@@ -1,0 +1,152 @@
+"""Undo before anything is sent (Contract: section 7, Undo)."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import accounts, clock, holds, verdicts
+from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
+from app.core.permissions import Actor
+from app.core.vocabulary import ActionState, HeldVerb, Role
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+
+
+@pytest.fixture
+def later() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def _advance(seconds: float) -> None:
+    then = clock.now() + timedelta(seconds=seconds)
+    clock.set_source(lambda: then)
+
+
+def _actor(wiring: Wiring, person: Person) -> Actor:
+    with wiring.database.reading() as session:
+        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
+
+
+def _hold(wiring: Wiring, actor: Actor, action_id: object, verb: HeldVerb = HeldVerb.FORCE_PUBLISH) -> Hold:
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        return holds.hold(session, actor, verb, action=action, reason="plain abuse", version=action.version)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_held_decision_changes_nothing_until_it_is_due(
+    wiring: Wiring, cast: Cast, jobs: InlineEngine
+) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW
+        assert session.scalars(sa.select(Event)).all() == []
+    factories.rate(wiring, cast, action_id, "NNNNN")  # kept, but they settle nothing
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW
+    _advance(11)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.PROPOSED
+        assert session.scalars(sa.select(Hold)).all() == []
+        reasons = session.scalars(
+            sa.select(HistoryText.reason)
+            .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+            .where(HistoryEntry.what == "action.proposed")
+        )
+        assert list(reasons) == ["plain abuse"]
+
+
+def test_undo_leaves_no_trace_and_lets_the_ratings_count(
+    wiring: Wiring, cast: Cast, jobs: InlineEngine
+) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    moderator = _actor(wiring, cast.moderator)
+    held = _hold(wiring, moderator, action_id)
+    factories.rate(wiring, cast, action_id, "NNNNN")
+    with wiring.database.writing() as session:
+        holds.undo(session, moderator, held.id, wiring.scorer)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
+        assert session.scalars(sa.select(Hold)).all() == []
+
+
+@pytest.mark.usefixtures("later")
+def test_after_it_was_carried_out_undo_is_too_late(wiring: Wiring, cast: Cast, jobs: InlineEngine) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    moderator = _actor(wiring, cast.moderator)
+    held = _hold(wiring, moderator, action_id)
+    _advance(11)
+    jobs.run_all()
+    with wiring.database.writing() as session, pytest.raises(Conflict, match="Too late"):
+        holds.undo(session, moderator, held.id, wiring.scorer)
+    with wiring.database.writing() as session:
+        holds.carry_out(session, held.id)  # a second run of the job does nothing
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.PROPOSED
+
+
+def test_a_second_decision_meanwhile_names_the_holder(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    with pytest.raises(Conflict, match="Moderator is deciding"):
+        _hold(wiring, _actor(wiring, cast.operator), action_id, HeldVerb.DISMISS)
+
+
+def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        seen = action.version
+        verdicts.change_action(
+            session, _actor(wiring, cast.operator), action, ActionState.DISMISSED, reason="banter"
+        )
+    with wiring.database.writing() as session, pytest.raises(Conflict, match="Already decided by Operator"):
+        holds.hold(
+            session,
+            _actor(wiring, cast.moderator),
+            HeldVerb.FORCE_PUBLISH,
+            action=session.get_one(Action, action_id),
+            reason="abuse",
+            version=seen,
+        )
+
+
+@pytest.mark.usefixtures("later")
+def test_a_hold_of_somebody_who_lost_the_role_lapses_and_says_so(
+    wiring: Wiring, cast: Cast, jobs: InlineEngine
+) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.moderator.account_id)
+        accounts.give_role(session, _actor(wiring, cast.admin), account, cast.community_id, Role.RATER)
+    _advance(11)
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW
+        assert "hold.lapsed" in set(session.scalars(sa.select(HistoryEntry.what)))
+
+
+def test_raters_and_empty_reasons_are_refused(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    with pytest.raises(Forbidden):
+        _hold(wiring, _actor(wiring, cast.rater), action_id)
+    with wiring.database.writing() as session, pytest.raises(Invalid, match="reason"):
+        holds.hold(
+            session,
+            _actor(wiring, cast.moderator),
+            HeldVerb.DISMISS,
+            action=session.get_one(Action, action_id),
+            reason="   ",
+        )

@@ -1,0 +1,43 @@
+"""Settings refuse what cannot work, by name."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from app.settings import Settings
+
+
+def test_production_refuses_to_start_without_secrets_and_names_them(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="BRIDGENOTE_SECRET_KEY"):
+        Settings(_env_file=None, environment="production", data_dir=tmp_path)
+    with pytest.raises(ValidationError, match="BRIDGENOTE_ENCRYPTION_KEY"):
+        Settings(_env_file=None, environment="production", data_dir=tmp_path, secret_key="s" * 32)
+
+
+def test_development_secrets_are_made_once_and_readable_by_their_owner_alone(tmp_path: Path) -> None:
+    first = Settings(_env_file=None, data_dir=tmp_path / "var").ready()
+    again = Settings(_env_file=None, data_dir=tmp_path / "var").ready()
+    assert first.secret_key.get_secret_value() == again.secret_key.get_secret_value() != ""
+    for name in ("secret_key", "encryption_key"):
+        assert stat.S_IMODE((tmp_path / "var" / name).stat().st_mode) == 0o600
+
+
+def test_the_environment_is_read_with_its_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRIDGENOTE_PORT", "9000")
+    monkeypatch.setenv("BRIDGENOTE_DATABASE_URL", "postgres://u@h/d")
+    settings = Settings(_env_file=None)
+    assert settings.port == 9000
+    assert settings.sqlalchemy_url == "postgresql+psycopg://u@h/d"
+
+
+@pytest.mark.parametrize("written", ["ten", "10,-1", "10,100000"])
+def test_retry_delays_are_checked(written: str) -> None:
+    with pytest.raises(ValidationError, match="webhook_retry_delays"):
+        Settings(_env_file=None, webhook_retry_delays=written)
+
+
+def test_demo_sign_ins_exist_on_loopback_in_development_only() -> None:
+    assert Settings(_env_file=None).is_demo_allowed
+    assert not Settings(_env_file=None, host="0.0.0.0").is_demo_allowed  # noqa: S104 - the very thing tested

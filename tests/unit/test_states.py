@@ -1,0 +1,142 @@
+"""Every move from every state: what the table allows happens, what it does not is refused."""
+
+import uuid
+from enum import StrEnum
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.errors import Forbidden, IllegalMove
+from app.core.ids import new_id
+from app.core.models import Action, Event, HistoryEntry, Request
+from app.core.moves import make_move, moves_open_to
+from app.core.permissions import SYSTEM, Actor
+from app.core.states import ACTION, MACHINES, Machine, When, Who
+from app.core.vocabulary import ActionState, ActionTier, ActionType, RequestStatus, Role
+from app.wiring import Wiring
+from tests.cast import Cast
+
+PAIRS = [(source, target) for source in ActionState for target in ActionState]
+
+
+def _actor(who: Who, cast: Cast) -> Actor:
+    here = frozenset({cast.community_id})
+    if who is Who.SERVICE:
+        return SYSTEM
+    if who is Who.INTEGRATION:
+        return Actor(kind="key", name="adapter", key_id=uuid.uuid4(), communities=here)
+    role = Role(who.value)
+    return Actor(
+        kind="account",
+        name=role.value,
+        account_id=uuid.uuid4(),
+        communities=here,
+        roles={cast.community_id: role},
+    )
+
+
+def _action(wiring: Wiring, cast: Cast, state: ActionState, once_proposed: bool = True) -> uuid.UUID:
+    with wiring.database.writing() as session:
+        request = Request(
+            id=new_id(),
+            community_id=cast.community_id,
+            request_id=f"r-{uuid.uuid4()}",
+            requested_by="u",
+            status=RequestStatus.COMPLETED,
+            content="x",
+            content_sha256="0" * 64,
+        )
+        session.add(request)
+        session.flush()
+        action = Action(
+            id=new_id(),
+            community_id=cast.community_id,
+            request_id=request.id,
+            action_type=ActionType.WARN,
+            action_tier=ActionTier.CONSENSUS,
+            action_state=state,
+            decided_verb="notify",
+            proposed_at=clock.now() if once_proposed else None,
+        )
+        session.add(action)
+        session.flush()
+        return action.id
+
+
+@pytest.mark.parametrize("who", list(Who))
+def test_every_pair_of_action_states_for_each_kind_of_actor(wiring: Wiring, cast: Cast, who: Who) -> None:
+    actor = _actor(who, cast)
+    for source, target in PAIRS:
+        row = ACTION.find(source, target)
+        action_id = _action(wiring, cast, source)
+        allowed = row is not None and (who in row.who or (who is Who.MODERATOR and Who.RATER in row.who))
+        if who is Who.OPERATOR:  # an operator is a moderator and a rater too
+            allowed = row is not None and bool({Who.MODERATOR, Who.RATER} & row.who)
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            offered = {move.target for move in moves_open_to(actor, action)}
+            assert (target in offered) == allowed, (source, target)
+            if allowed:
+                make_move(session, actor, action, target, reason="because")
+                assert action.action_state is target
+            else:
+                with pytest.raises((IllegalMove, Forbidden)):
+                    make_move(session, actor, action, target)
+                assert action.action_state is source
+    with wiring.database.reading() as session:
+        told = session.scalar(sa.select(sa.func.count()).where(HistoryEntry.object_type == "action"))
+        assert told == sum(1 for s, t in PAIRS if _allowed(s, t, who))
+
+
+def _allowed(source: ActionState, target: ActionState, who: Who) -> bool:
+    row = ACTION.find(source, target)
+    if row is None:
+        return False
+    as_well = {Who.MODERATOR: {Who.RATER, Who.MODERATOR}, Who.OPERATOR: {Who.RATER, Who.MODERATOR}}
+    return bool(row.who & as_well.get(who, {who}))
+
+
+def test_a_dismissal_that_was_never_proposed_cannot_become_applied(wiring: Wiring, cast: Cast) -> None:
+    action_id = _action(wiring, cast, ActionState.DISMISSED, once_proposed=False)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        with pytest.raises(IllegalMove, match="cannot move from dismissed to applied"):
+            make_move(session, _actor(Who.INTEGRATION, cast), action, ActionState.APPLIED)
+
+
+def test_whoever_moves_second_is_refused_and_sees_the_new_state(wiring: Wiring, cast: Cast) -> None:
+    action_id = _action(wiring, cast, ActionState.UNDER_REVIEW)
+    moderator = _actor(Who.MODERATOR, cast)
+    with wiring.database.reading() as other:
+        stale = other.get_one(Action, action_id)
+        other.expunge(stale)
+    with wiring.database.writing() as session:
+        make_move(session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, reason="spam")
+    with wiring.database.writing() as session:
+        session.add(stale)
+        with pytest.raises(IllegalMove):
+            make_move(session, moderator, stale, ActionState.DISMISSED, reason="fine")
+        assert stale.action_state is ActionState.PROPOSED
+
+
+def test_each_move_tells_its_events_once(wiring: Wiring, cast: Cast) -> None:
+    action_id = _action(wiring, cast, ActionState.UNDER_REVIEW)
+    with wiring.database.writing() as session:
+        make_move(session, SYSTEM, session.get_one(Action, action_id), ActionState.PROPOSED)
+    with wiring.database.reading() as session:
+        event = session.scalars(sa.select(Event)).one()
+        assert event.name == "moderation_action.created"
+        assert event.payload["data"]["action_state"] == "proposed"
+        assert event.payload["event_id"] == str(event.id)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_a_table_names_each_pair_once_and_only_its_own_states(machine: Machine) -> None:
+    pairs = [(move.source, move.target) for move in machine.moves]
+    assert len(pairs) == len(set(pairs))
+    words: set[StrEnum] = set(machine.states)
+    assert {move.target for move in machine.moves} <= words
+    assert all(move.who for move in machine.moves)
+    assert all(move.why for move in machine.moves)
+    assert all(move.when in (None, When.ONCE_PROPOSED) for move in machine.moves)
