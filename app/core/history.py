@@ -8,6 +8,7 @@ import hashlib
 import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -269,10 +270,19 @@ def changes(
 def export(
     session: Session, actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
 ) -> Iterator[ActionChange]:
-    """Every change that matches, newest first, read in batches."""
+    """Every change that matches, newest first, read in batches.
+
+    Refusals are raised at the call, not at the first row.
+    """
     statement = matching(actor, community_id, wanted).order_by(HistoryEntry.number.desc())
     rows = session.execute(statement.execution_options(yield_per=500))
-    return (ActionChange(*row) for row in rows)
+
+    def each() -> Iterator[ActionChange]:
+        with closing(rows):
+            for row in rows:
+                yield ActionChange(*row)
+
+    return each()
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:

@@ -1,0 +1,1 @@
+"""Jobs: work that happens after a transaction commits. Bodies run at least once, so each is idempotent."""

@@ -1,0 +1,107 @@
+"""The bodies of the jobs by name: calling them, retrying them, giving up on them."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict
+
+log = logging.getLogger(__name__)
+
+UNKNOWN_DELAY = 60.0
+"""Seconds until a job whose name this code does not know (yet, or any more) is offered again."""
+UNKNOWN_WAITS = 1440
+"""How often it is offered: a day."""
+
+Body = Callable[..., None]
+GiveUp = Callable[[str, dict[str, Any], Exception], None]
+
+
+def default_backoff(attempt: int) -> float:
+    """Seconds to wait after the ``attempt``-th failure: 2, 8, 32, 128, 512, then every 10 minutes."""
+    return float(min(600, 2 * 4 ** min(attempt - 1, 8)))
+
+
+class Payload(TypedDict):
+    """A job as it is stored. ``root`` is the id of its first attempt; those of later ones derive from it."""
+
+    name: str
+    args: dict[str, Any]
+    root: str
+    attempt: int
+    once: NotRequired[bool]  # a periodic job is not retried: its next period is the retry
+    waits: NotRequired[int]  # how often nobody knew the name
+
+
+PutBack = Callable[[str, Payload, float], None]
+"""Store a job again: its id, what it is, its delay in seconds. Storing an id twice does nothing."""
+
+
+@dataclass(frozen=True)
+class _Registered:
+    body: Body
+    attempts: int
+    backoff: Callable[[int], float]
+
+
+class Bodies:
+    """What runs under which name."""
+
+    def __init__(self, put_back: PutBack, on_give_up: GiveUp | None) -> None:
+        self._put_back = put_back
+        self._on_give_up = on_give_up
+        self._registered: dict[str, _Registered] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._registered
+
+    def register(self, name: str, body: Body, attempts: int, backoff: Callable[[int], float]) -> None:
+        if attempts < 1:
+            raise ValueError(f"register({name!r}): attempts must be at least 1")
+        self._registered[name] = _Registered(body, attempts, backoff)
+
+    def perform(self, job: Payload) -> None:
+        """Call the body of one job; when it raises, store the next attempt, or give up after the last."""
+        registered = self._registered.get(job["name"])
+        if registered is None:
+            self._wait_for_newer_code(job)
+            return
+        try:
+            registered.body(**job["args"])
+        except Exception as error:  # whatever a body raises, the slot goes on with the next job
+            self._failed(job, registered, error)
+
+    def _failed(self, job: Payload, registered: _Registered, error: Exception) -> None:
+        name, attempt = job["name"], job["attempt"]
+        attempts = 1 if job.get("once") else registered.attempts
+        if attempt >= attempts:
+            log.error("Job %s failed %d times, giving up.", name, attempt, exc_info=error)
+            self._give_up(job, error)
+            return
+        delay = registered.backoff(attempt)
+        log.warning(
+            "Job %s failed (%d of %d), again in %.1f s.", name, attempt, attempts, delay, exc_info=error
+        )
+        again = job.copy()
+        again["attempt"] = attempt + 1
+        # The id is derived: an attempt that a crash makes fail twice still has one successor.
+        self._put_back(f"{job['root']}~{attempt + 1}", again, delay)
+
+    def _give_up(self, job: Payload, error: Exception) -> None:
+        if self._on_give_up is None:
+            return
+        try:
+            self._on_give_up(job["name"], job["args"], error)
+        except Exception:
+            log.exception("Reporting that job %s was given up failed.", job["name"])
+
+    def _wait_for_newer_code(self, job: Payload) -> None:
+        """During an upgrade older processes meet jobs that only newer ones know: those wait for them."""
+        waits = job.get("waits", 0) + 1
+        if waits > UNKNOWN_WAITS:
+            log.error("Nobody knows job %s, giving up.", job["name"])
+            self._give_up(job, LookupError(job["name"]))
+            return
+        log.warning("This process does not know job %s, which is offered again in a minute.", job["name"])
+        again = job.copy()
+        again["waits"] = waits
+        self._put_back(f"{job['root']}~{job['attempt']}w{waits}", again, UNKNOWN_DELAY)

@@ -1,0 +1,258 @@
+"""Sends what is due: one thread that claims and records, and threads that send (HOUSE: Jobs).
+
+Deliveries are no engine jobs: a hanging receiver would hold the engine's slots against every healthy one.
+Here a delivery holds a slot from its claim until its attempt is on record; so a killed process repeats at most
+as many deliveries as there were slots in use.
+"""
+
+import logging
+import queue
+import threading
+import time
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from app.core import clock, delivery_queue, signing
+from app.core.db import Database
+from app.core.delivery_queue import LEASE_SECONDS, Claimed, Tried
+from app.core.ids import new_id
+from app.core.sealing import Sealer
+from app.core.sending import Outcome, Sender
+
+log = logging.getLogger(__name__)
+
+Work = TypeVar("Work")
+
+STUCK_SECONDS = 1.0
+"""An attempt that has lasted this long no longer counts among ``max_in_flight``: it only waits."""
+
+BATCH = 64
+"""Attempts put on record in one transaction."""
+
+LONGEST_PAUSE = 5.0
+"""Seconds between tries while the database fails."""
+
+
+@dataclass(slots=True)
+class _Sending:
+    claimed: Claimed
+    began: float
+
+
+class Dispatcher:
+    """The deliveries of one process.
+
+    ``owner``: the process's name in leases; a part that is new with each start is added, so that a restarted
+    process never takes its predecessor's leases for its own. ``retry_delays``: seconds after each failure.
+    ``wake`` is set at a commit that left deliveries to send; ``poll_seconds`` finds the others.
+
+    ``max_in_flight`` bounds the attempts at work, ``max_stuck`` those beyond them that have waited for a
+    second or more: receivers that all begin to hang at once cost the healthy ones that second and no more. An
+    endpoint has ``per_endpoint`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
+    together have at most half of all.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        sender: Sender,
+        sealer: Sealer,
+        retry_delays: Sequence[float],
+        wake: threading.Event,
+        owner: str,
+        *,
+        max_in_flight: int = 64,
+        max_stuck: int = 192,
+        per_endpoint: int = 16,
+        poll_seconds: float = 0.2,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self.owner = f"{owner[:60]}:{new_id().hex[-12:]}"
+        self._database = database
+        self._sender = sender
+        self._sealer = sealer
+        self._retry_delays = tuple(retry_delays)
+        self._wake = wake
+        self._max_in_flight = max_in_flight
+        self._max_stuck = max_stuck
+        self._per_endpoint = per_endpoint
+        self._poll_seconds = poll_seconds
+        self._lease_seconds = lease_seconds
+        # The claiming thread alone touches these; sending threads only append to ``_finished``.
+        self._sending: dict[uuid.UUID, _Sending] = {}
+        self._unrecorded: list[Tried] = []
+        self._batch = BATCH
+        self._hanging: set[uuid.UUID] = set()
+        self._finished: deque[tuple[Claimed, Tried]] = deque()
+        self._threads: _Threads[Claimed] = _Threads("delivery", self._send)
+        self._draining = threading.Event()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, in the process that is to send: threads do not survive a fork."""
+        self._thread = threading.Thread(target=self._loop, name="dispatcher", daemon=True)
+        self._thread.start()
+
+    def stop(self, drain_seconds: float = 10.0) -> int:
+        """Claim no more, and let what is being sent end within ``drain_seconds``; how many did not.
+
+        Those stay leased, and are sent again by whoever runs when the leases expire.
+        """
+        self._draining.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(drain_seconds)
+            self._ended.set()
+            self._wake.set()
+            self._thread.join(1.0)
+        self._threads.end()
+        return len(self._sending)
+
+    def _loop(self) -> None:
+        pause = 0.0
+        while not self._ended.is_set() and not (self._draining.is_set() and not self._sending):
+            self._wake.wait(self._poll_seconds)
+            self._wake.clear()
+            try:
+                self._record()
+                if not self._draining.is_set():
+                    self._claim()
+                if pause:
+                    log.warning("Deliveries go on.")
+                pause = 0.0
+            except Exception as error:
+                if not pause:
+                    log.warning("Deliveries are held up, trying again: %s: %s", type(error).__name__, error)
+                pause = min(max(self._poll_seconds, pause * 2), LONGEST_PAUSE)
+                self._ended.wait(pause)
+
+    def _record(self) -> None:
+        """Put on record what has ended, many at a time, and free the slots."""
+        while self._finished:
+            claimed, tried = self._finished.popleft()
+            self._unrecorded.append(tried)
+            if tried.outcome.timed_out:
+                self._hanging.add(claimed.endpoint_id)
+            else:
+                self._hanging.discard(claimed.endpoint_id)
+        while self._unrecorded:
+            batch = self._unrecorded[: self._batch]
+            # What cannot be recorded keeps its slots and is tried again, as it must not be forgotten; alone
+            # and last, so that one which can never be recorded holds up no others.
+            self._unrecorded = self._unrecorded[self._batch :] + batch
+            self._batch = 1
+            with self._database.writing() as session:
+                delivery_queue.record_attempts(session, self.owner, batch, self._retry_delays)
+            self._batch = BATCH
+            del self._unrecorded[-len(batch) :]
+            for tried in batch:
+                del self._sending[tried.delivery_id]
+
+    def _claim(self) -> None:
+        limit = self._room()
+        if limit < 1:
+            return
+        now = clock.now()
+        busy = Counter(one.claimed.endpoint_id for one in self._sending.values())
+        hanging_busy = sum(count for endpoint_id, count in busy.items() if endpoint_id in self._hanging)
+        if 2 * hanging_busy >= self._max_in_flight + self._max_stuck:
+            for endpoint_id in self._hanging:
+                busy[endpoint_id] = max(busy[endpoint_id], 1)
+        full = [
+            endpoint_id
+            for endpoint_id, count in busy.items()
+            if count >= (1 if endpoint_id in self._hanging else self._per_endpoint)
+        ]
+        # Read first: SQLite's write lock, taken five times a second for nothing, would hold up real writers.
+        with self._database.reading() as session:
+            if not delivery_queue.is_anything_due(session, now):
+                return
+            if not delivery_queue.endpoints_due(session, now, full):
+                return
+        with self._database.writing() as session:
+            claimed = delivery_queue.claim_due(
+                session,
+                self._sealer,
+                self.owner,
+                now,
+                busy=busy,
+                hanging=self._hanging,
+                per_endpoint=self._per_endpoint,
+                limit=limit,
+                lease_seconds=self._lease_seconds,
+            )
+        for one in claimed:
+            # Ours already, with a lease that ran out while the database was away: its attempt still counts.
+            if one.delivery_id not in self._sending:
+                self._threads.give(one)
+                self._sending[one.delivery_id] = _Sending(one, time.monotonic())
+
+    def _room(self) -> int:
+        stuck_before = time.monotonic() - STUCK_SECONDS
+        stuck = sum(one.began < stuck_before for one in self._sending.values())
+        in_all = len(self._sending)
+        return min(self._max_in_flight - (in_all - stuck), self._max_in_flight + self._max_stuck - in_all)
+
+    def _send(self, claimed: Claimed) -> None:
+        began = time.monotonic()
+        try:
+            outcome = self._attempt(claimed)
+        except Exception as error:
+            # A sender never raises; were one to, the delivery must fail visibly and not keep its slot.
+            log.exception("Delivery %s could not be attempted", claimed.delivery_id)
+            milliseconds = round((time.monotonic() - began) * 1000)
+            outcome = Outcome(None, milliseconds, error=f"could not be sent: {type(error).__name__}")
+        self._finished.append((claimed, Tried(claimed.delivery_id, outcome, clock.now())))
+        self._wake.set()
+
+    def _attempt(self, claimed: Claimed) -> Outcome:
+        """Stamp and sign anew, and send. No transaction is open."""
+        if not claimed.secrets:
+            return Outcome(None, 0, error="the secret cannot be opened: it was sealed with another key")
+        timestamp = int(clock.now().timestamp())
+        body = signing.sign_body(claimed.payload, claimed.secrets[0], timestamp)
+        headers = signing.headers_for(
+            body, str(claimed.event_id), claimed.event_name.value, claimed.secrets, timestamp
+        )
+        return self._sender.send(claimed.url, body, headers, claimed.deadline)
+
+
+class _Threads(Generic[Work]):
+    """Daemon threads, started as they are needed and kept. The caller bounds how much work there is at once.
+
+    The standard pool's threads are waited for when the interpreter ends; a receiver must not delay that.
+    """
+
+    def __init__(self, name: str, work: Callable[[Work], None]) -> None:
+        self._name = name
+        self._work = work
+        self._waiting: queue.SimpleQueue[Work | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._made = 0
+
+    def give(self, work: Work) -> None:
+        with self._lock:
+            needed = self._idle == 0
+            if needed:
+                self._made += 1
+            else:
+                self._idle -= 1
+        if needed:
+            threading.Thread(target=self._run, name=f"{self._name}-{self._made}", daemon=True).start()
+        self._waiting.put(work)
+
+    def end(self) -> None:
+        """Let each thread end once it is idle."""
+        for _ in range(self._made):
+            self._waiting.put(None)
+
+    def _run(self) -> None:
+        while (work := self._waiting.get()) is not None:
+            self._work(work)
+            with self._lock:
+                self._idle += 1

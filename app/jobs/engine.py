@@ -1,0 +1,322 @@
+"""The job engine: durable jobs in the service's own database, on DBOS. Nothing else imports dbos.
+
+A job is a row written in the caller's transaction, so a rollback runs nothing and a crash loses nothing.
+Bodies run at least once and must be idempotent. A body that raises is stored again as a job of its own with a
+delay, so a retry occupies no slot while it waits.
+
+The one workflow that DBOS knows takes a job written as JSON and calls the body registered under its name, and
+the application version is a constant. So a job enqueued by one version of the code runs in any other.
+
+DBOS keeps one instance per process, and so do we. Beyond its public interface we use ``_sys_db`` (migrations,
+and putting back one claimed job only while a given executor holds it) and ``_active_workflows_set``.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowSerializationFormat
+from dbos import error as dbos_error
+from sqlalchemy.orm import Session
+
+from app.core import clock, ids
+from app.jobs import tables
+from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
+from app.jobs.heartbeat import Heartbeat
+from app.jobs.ticker import Ticker
+
+log = logging.getLogger(__name__)
+
+# With a handler of ours present DBOS adds no console handler, and its warnings go up to the root logger.
+logging.getLogger("dbos").addHandler(logging.NullHandler())
+
+APPLICATION = "bridgenote"
+APPLICATION_VERSION = "1"
+"""Never changed: DBOS offers a job only to executors of the version that first claimed it."""
+QUEUE = "jobs"
+WORKFLOW = "bridgenote.job"
+PRUNE = "jobs.prune"
+RESTARTS = 50
+"""How many processes a job may take down with it before it is set aside as dead."""
+_PRUNE_BATCH = 200
+
+is_foreign = tables.is_foreign
+FOREIGN_TABLES = tables.FOREIGN_TABLES
+
+
+class Engine:
+    """Enqueues jobs and, once started, runs them in ``slots`` threads. An engine starts once.
+
+    ``database`` tells where the data lives; the engine opens connections of its own to it. ``executor_id``
+    must be unique among live processes and stable over restarts, for a restarted process resumes its own jobs
+    at once. Those of a dead executor wait ``beat_seconds`` × ``missed_beats`` until another takes them over.
+    ``keep_hours`` is how long finished jobs are kept, and with them the memory of their keys.
+    """
+
+    def __init__(
+        self,
+        database: sa.Engine,
+        *,
+        executor_id: str,
+        slots: int = 8,
+        poll_seconds: float = 0.1,
+        beat_seconds: float = 4.0,
+        missed_beats: int = 4,
+        keep_hours: float = 72.0,
+        on_give_up: GiveUp | None = None,
+    ) -> None:
+        self.executor_id = executor_id
+        self._slots = slots
+        self._poll_seconds = poll_seconds
+        self._keep_hours = keep_hours
+        self._database = tables.own_connections(database, connections=slots + 6)
+        self._tables = tables.OwnTables(self._database)
+        self._client = DBOSClient(
+            system_database_engine=self._database,
+            dbos_system_schema=tables.SCHEMA,
+            application_name=APPLICATION,
+            lazy=True,
+        )
+        self._dbos: DBOS | None = None
+        self._bodies = Bodies(self._put_back, on_give_up)
+        self._ticker = Ticker(self._tick)
+        self._heartbeat = Heartbeat(
+            self._database,
+            self._tables.heartbeats,
+            executor_id,
+            seconds=beat_seconds,
+            missed=missed_beats,
+            held=self._held,
+            running=self._running,
+            take_over=self._put_back_claimed,
+        )
+        self.register(PRUNE, self.prune)
+        self.every(PRUNE, 3600)
+
+    # What may run, and asking for it.
+
+    def register(
+        self,
+        name: str,
+        function: Body,
+        *,
+        attempts: int = 5,
+        backoff: Callable[[int], float] = default_backoff,
+    ) -> None:
+        """Name a body, which takes JSON values as keyword arguments. ``backoff(n)`` is the delay, in seconds,
+        after the n-th failure."""
+        self._bodies.register(name, function, attempts, backoff)
+
+    def every(self, name: str, seconds: float) -> None:
+        """Run a registered job, without arguments, once per period over all processes; first, at once.
+
+        A run that is unfinished when the next period begins makes that period pass without one.
+        """
+        self._ticker.add(name, seconds)
+
+    def enqueue(
+        self,
+        session: Session | sa.Connection,
+        name: str,
+        args: Mapping[str, Any],
+        *,
+        key: str | None = None,
+        delay: float = 0.0,
+    ) -> None:
+        """Write a job into the caller's transaction; it runs once that commits, ``delay`` seconds later.
+
+        With a ``key`` the job runs once per name and key, for as long as finished jobs are kept. On SQLite
+        the transaction must have begun as a writing one. Raises ``TypeError`` or ``ValueError`` when ``args``
+        are not JSON values.
+        """
+        job_id = str(ids.new_id()) if key is None else f"{name}:{key}"
+        job = Payload(name=name, args=dict(args), root=job_id, attempt=1)
+        options = _options(job_id, delay)
+        self._client.enqueue_in_transaction(session, options, _text(job))
+
+    # Life.
+
+    def prepare(self) -> None:
+        """Create or migrate every table the engine needs. Part of ``migrate``; safe to repeat."""
+        self._client._sys_db.run_migrations()
+        self._tables.create()
+
+    def start(self) -> None:
+        """Run jobs from now on, beginning with what this executor left unfinished.
+
+        Raises ``RuntimeError`` when the tables are missing, a periodic job is not registered, or another
+        engine runs in this process.
+        """
+        global _current
+        unknown = [name for name in self._ticker.names if name not in self._bodies]
+        if unknown:
+            raise RuntimeError(f"periodic jobs that are not registered: {', '.join(unknown)}")
+        with _one_per_process:
+            if _current is not None:
+                raise RuntimeError("a process runs one job engine")
+            try:
+                self._client._sys_db.verify_migrations()
+                self._heartbeat.beat()
+            except (dbos_error.DBOSInitializationError, sa.exc.DatabaseError) as error:
+                raise RuntimeError(f"the job tables are not ready, run migrate: {error}") from error
+            _current = self
+            try:
+                self._launch()
+            except BaseException:
+                DBOS.destroy()
+                _current = None
+                raise
+        self._heartbeat.start()
+        self._ticker.start()
+
+    def _launch(self) -> None:
+        self._client.register_queue(
+            QUEUE, worker_concurrency=self._slots, polling_interval_sec=self._poll_seconds
+        )
+        self._dbos = DBOS(
+            config={
+                "name": APPLICATION,
+                "system_database_engine": self._database,
+                "dbos_system_schema": tables.SCHEMA,
+                "application_version": APPLICATION_VERSION,
+                "executor_id": self.executor_id,
+                "run_migrations": False,
+                # Only messages between workflows need it, at the price of a connection per process.
+                "use_listen_notify": False,
+                # How long that idle listener may delay the end of the process.
+                "notification_listener_polling_interval_sec": 0.2,
+                "enable_otlp": False,
+                "log_level": "WARNING",
+            }
+        )
+        DBOS.launch()
+
+    def stop(self, drain: float = 10.0) -> bool:
+        """Take no more jobs, wait up to ``drain`` seconds for the running ones, let go of the database.
+
+        Returns False when jobs were still running. They stay claimed and run again, after a restart or a
+        takeover; but the interpreter waits for their threads, so the process must be ended with ``os._exit``.
+        """
+        global _current
+        if self._dbos is None:
+            tables.close(self._database)
+            return True
+        self._ticker.stop()
+        for event in self._dbos.background_thread_stop_events:
+            event.set()
+        deadline = time.monotonic() + drain
+        # A claim in progress still starts its jobs: only without claiming threads does the count mean much.
+        while (_claiming() or self._running()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        drained = not self._running()
+        self._heartbeat.stop()
+        DBOS.destroy()
+        self._dbos = None
+        with _one_per_process:
+            _current = None
+        self._client.destroy()
+        tables.close(self._database)
+        return drained
+
+    # Called from the threads.
+
+    def perform(self, job: Payload) -> None:
+        """Run one claimed job (called by the workflow)."""
+        self._bodies.perform(job)
+
+    def _put_back(self, job_id: str, job: Payload, delay: float) -> None:
+        # In a transaction of its own, which DBOS repeats while the database is away: the job is not lost.
+        self._client.enqueue(_options(job_id, delay), _text(job))
+
+    def _tick(self, name: str, period: int) -> None:
+        """Enqueue the periodic job, unless another process has done so in this period."""
+        job_id = str(ids.new_id())
+        options = _options(job_id, 0.0)
+        options["deduplication_id"] = f"every:{name}"
+        job = Payload(name=name, args={}, root=job_id, attempt=1, once=True)
+        try:
+            with self._database.begin() as connection:
+                if self._tables.claim_period(connection, name, period):
+                    self._client.enqueue_in_transaction(connection, options, _text(job))
+        except dbos_error.DBOSQueueDeduplicatedError:
+            log.debug("The periodic job %s is still running; this period passes without it.", name)
+
+    def _held(self) -> dict[str, list[str]]:
+        held: dict[str, list[str]] = {}
+        for job in self._client.list_workflows(status="PENDING", load_input=False, load_output=False):
+            if job.executor_id is not None:
+                held.setdefault(job.executor_id, []).append(job.workflow_id)
+        return held
+
+    def _running(self) -> list[str]:
+        return self._dbos._active_workflows_set.activeList() if self._dbos is not None else []
+
+    def _put_back_claimed(self, executor_id: str, job_ids: Collection[str]) -> None:
+        for job_id in job_ids:
+            self._client._sys_db.reenqueue_for_recovery(job_id, [executor_id], QUEUE)
+
+    # Upkeep.
+
+    def prune(self, older_than_hours: float | None = None) -> None:
+        """Delete jobs that finished more than so many hours ago, in batches, so no writer waits long."""
+        hours = self._keep_hours if older_than_hours is None else older_than_hours
+        before = (clock.now() - timedelta(hours=hours)).isoformat()
+        while True:
+            finished = self._client.list_workflows(
+                status=["SUCCESS", "ERROR", "CANCELLED"],
+                completed_before=before,
+                limit=_PRUNE_BATCH,
+                load_input=False,
+                load_output=False,
+            )
+            if finished:
+                self._client.delete_workflows([job.workflow_id for job in finished])
+            if len(finished) < _PRUNE_BATCH:
+                break
+        self._heartbeat.forget_old()
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs are ``waiting``, ``delayed``, ``running`` and ``dead`` (see ``RESTARTS``)."""
+        system = self._client._sys_db
+        return self._tables.counts(system.tables.workflow_status, system.engine)
+
+
+_current: Engine | None = None
+_one_per_process = threading.Lock()
+
+
+def _claiming() -> bool:
+    return any(thread.name.startswith("queue-worker-") for thread in threading.enumerate())
+
+
+def _options(job_id: str, delay: float) -> EnqueueOptions:
+    options = EnqueueOptions(
+        workflow_name=WORKFLOW,
+        queue_name=QUEUE,
+        workflow_id=job_id,
+        serialization_type=WorkflowSerializationFormat.PORTABLE,
+    )
+    if delay > 0:
+        options["delay_seconds"] = delay
+    return options
+
+
+def _text(job: Payload) -> str:
+    # Written here and not by DBOS, whose JSON leaves lone surrogates as they are: no database takes those.
+    try:
+        return json.dumps(job, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"the arguments of job {job['name']!r} are not JSON values: {error}") from None
+
+
+@DBOS.workflow(name=WORKFLOW, max_recovery_attempts=RESTARTS)
+def _perform(job: str) -> None:
+    engine = _current
+    if engine is None:  # an Exception would be taken for the job's own outcome; this leaves it claimed
+        raise SystemExit("the job engine has stopped")
+    engine.perform(json.loads(job))

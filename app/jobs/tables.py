@@ -1,0 +1,124 @@
+"""Where the job engine keeps its rows: its connections, its own tables, and what Alembic must leave alone."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.schema import CreateTable
+
+from app.jobs.heartbeat import heartbeats_table
+
+SCHEMA = "dbos"
+"""The schema of every job table on PostgreSQL. SQLite has none: there, names tell."""
+
+FOREIGN_TABLES: frozenset[str] = frozenset(
+    {
+        "application_versions",
+        "dbos_migrations",
+        "event_dispatch_kv",
+        "inline_jobs",
+        "job_heartbeats",
+        "job_periods",
+        "notifications",
+        "operation_outputs",
+        "queues",
+        "streams",
+        "workflow_events",
+        "workflow_events_history",
+        "workflow_input",
+        "workflow_output",
+        "workflow_schedules",
+        "workflow_status",
+    }
+)
+"""Tables that share the database but not its models; on SQLite no model may take one of these names."""
+
+
+def is_foreign(name: str | None, schema: str | None) -> bool:
+    """Whether Alembic must leave a table alone."""
+    return schema == SCHEMA or (schema is None and name in FOREIGN_TABLES)
+
+
+def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
+    """An engine on the same database for the job threads alone: they never wait for a view's connection.
+
+    Raises ``ValueError`` for an SQLite database in memory, which a second connection could not see.
+    """
+    url = database.url
+    if database.dialect.name == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise ValueError("jobs need a database file, not one in memory")
+        engine = sa.create_engine(url, pool_size=connections, max_overflow=10)
+        event.listen(engine, "connect", _on_sqlite_connect)
+        return engine
+    return sa.create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=connections,
+        max_overflow=10,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 5, "application_name": "bridgenote jobs"},
+    )
+
+
+def close(engine: sa.Engine) -> None:
+    """Close the connections, also those that a straggling thread still uses, once it gives them back."""
+    event.listen(engine, "checkin", lambda connection, record: record.close())
+    engine.dispose()
+
+
+def _on_sqlite_connect(connection: Any, _record: Any) -> None:
+    # DBOS reads outside of transactions and writes in immediate ones, which needs the driver's own handling.
+    connection.isolation_level = "IMMEDIATE"
+    connection.execute("PRAGMA busy_timeout=30000")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+class OwnTables:
+    """``job_heartbeats`` and ``job_periods``, beside DBOS's tables and, like them, outside Alembic."""
+
+    def __init__(self, database: sa.Engine) -> None:
+        self._database = database
+        schema = None if database.dialect.name == "sqlite" else SCHEMA
+        self.heartbeats = heartbeats_table(schema)
+        self.periods = sa.Table(
+            "job_periods",
+            sa.MetaData(schema=schema),
+            sa.Column("name", sa.Text, primary_key=True),
+            sa.Column("period", sa.BigInteger, nullable=False),
+        )
+
+    def create(self) -> None:
+        with self._database.begin() as connection:
+            for table in (self.heartbeats, self.periods):
+                connection.execute(CreateTable(table, if_not_exists=True))
+
+    def claim_period(self, connection: sa.Connection, name: str, period: int) -> bool:
+        """Whether this transaction is the first to see this period of the periodic job ``name``."""
+        # "Another" rather than "a later" period: after a clock was set back, periods go on at once.
+        other = self.periods.c.period != period
+        insert: Any = sqlite.insert if self._database.dialect.name == "sqlite" else postgresql.insert
+        statement = insert(self.periods).values(name=name, period=period)
+        changed = statement.on_conflict_do_update(
+            index_elements=["name"], set_={"period": period}, where=other
+        ).returning(self.periods.c.name)
+        return connection.execute(changed).first() is not None
+
+    @staticmethod
+    def counts(status: sa.Table, engine: sa.Engine) -> dict[str, int]:
+        """Rows of DBOS's status table by the states that concern an operator."""
+        names = {
+            "ENQUEUED": "waiting",
+            "DELAYED": "delayed",
+            "PENDING": "running",
+            "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "dead",
+        }
+        query = (
+            sa.select(status.c.status, sa.func.count())
+            .where(status.c.status.in_(names))
+            .group_by(status.c.status)
+        )
+        with engine.connect() as connection:
+            found: dict[str, int] = {row[0]: row[1] for row in connection.execute(query)}
+        return {name: found.get(state, 0) for state, name in names.items()}

@@ -1,0 +1,64 @@
+"""Periodic jobs: one thread that notices when a new period has begun."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from app.core import clock
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.5
+"""How often the thread looks at the clock; periods shorter than a second make no sense."""
+
+
+class Ticker:
+    """Calls ``fire(name, period number)`` once per name and period, in this process.
+
+    The period number is epoch seconds ÷ period, so all processes agree on it; that only one of them enqueues
+    the job is decided in the database, by ``fire``.
+    """
+
+    def __init__(self, fire: Callable[[str, int], None]) -> None:
+        self._fire = fire
+        self._periods: dict[str, float] = {}
+        self._last: dict[str, int] = {}
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._periods)
+
+    def add(self, name: str, seconds: float) -> None:
+        if seconds < 1:
+            raise ValueError(f"every({name!r}): a period is at least 1 second")
+        self._periods[name] = seconds
+
+    def look(self) -> None:
+        """Fire every name whose period has changed since the last look (later or earlier: clocks are set)."""
+        moment = clock.now().timestamp()
+        for name, seconds in self._periods.items():
+            period = int(moment // seconds)
+            if self._last.get(name) == period:
+                continue
+            try:
+                self._fire(name, period)
+            except Exception as error:
+                log.warning("The periodic job %s could not be enqueued: %s", name, error)
+                continue
+            self._last[name] = period
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._loop, name="job-ticker", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    def _loop(self) -> None:
+        while not self._stop.is_set():
+            self.look()
+            self._stop.wait(LOOK_SECONDS)

@@ -1,0 +1,54 @@
+"""Databases with nothing in them but the job tables."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.db import Database
+from app.jobs.engine import Engine
+from tests import postgres
+
+
+def prepare_jobs(url: str) -> None:
+    database = Database(url)
+    engine = Engine(database.engine, executor_id="migrate")
+    engine.prepare()
+    engine.stop()
+    database.dispose()
+
+
+@pytest.fixture(scope="session")
+def jobs_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file to copy: making the tables takes longer."""
+    path = tmp_path_factory.mktemp("jobs") / "jobs.db"
+    prepare_jobs(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def jobs_template(postgres_server: postgres.Server) -> str:
+    """The name of a PostgreSQL database to copy."""
+    name = postgres_server.create()
+    prepare_jobs(postgres_server.url(name))
+    return name
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def jobs_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        shutil.copyfile(request.getfixturevalue("jobs_file"), tmp_path / "jobs.db")
+        yield f"sqlite:///{tmp_path}/jobs.db"
+        return
+    server: postgres.Server = request.getfixturevalue("postgres_server")
+    name = server.create(request.getfixturevalue("jobs_template"))
+    yield server.url(name)
+    server.drop(name)
+
+
+@pytest.fixture
+def database(jobs_url: str) -> Iterator[Database]:
+    database = Database(jobs_url)
+    yield database
+    database.dispose()

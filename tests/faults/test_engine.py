@@ -1,0 +1,470 @@
+"""Jobs are never lost, whatever dies; and they run once unless something died."""
+
+import contextlib
+import itertools
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.db import Database
+from app.jobs.engine import Engine, is_foreign
+from tests import postgres
+from tests.faults.conftest import prepare_jobs
+from tests.faults.engine_app import Ran
+from tests.faults.waiting import eventually
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def ran(tmp_path: Path) -> Ran:
+    return Ran(tmp_path)
+
+
+@pytest.fixture
+def engine(database: Database, ran: Ran) -> Iterator[Engine]:
+    """An engine that is not started yet, with one job that notes what it was given."""
+    engine = Engine(database.engine, executor_id="here", beat_seconds=0.2)
+    engine.register("note", lambda text: ran.add(text))
+    yield engine
+    engine.stop()
+
+
+@pytest.fixture
+def start_process(jobs_url: str, tmp_path: Path) -> Iterator[Start]:
+    """Starts a process that runs jobs, and waits until it does."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(executor_id: str, code: str = "old") -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.faults.engine_app", jobs_url, executor_id, tmp_path, code]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def test_a_committed_job_runs_and_a_rolled_back_one_does_not(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    engine.start()
+    with contextlib.suppress(ZeroDivisionError), database.writing() as session:
+        engine.enqueue(session, "note", {"text": "rolled back"})
+        raise ZeroDivisionError
+    with database.writing() as session:
+        with session.begin_nested() as savepoint:
+            engine.enqueue(session, "note", {"text": "rolled back to the savepoint"})
+            savepoint.rollback()
+        engine.enqueue(session, "note", {"text": "committed"})
+    eventually(ran.lines, "the committed job ran")
+    engine.stop()
+    assert ran.lines() == ["committed"]
+    assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
+
+
+def test_a_job_sees_what_its_transaction_wrote(database: Database, engine: Engine, ran: Ran) -> None:
+    with database.writing() as session:
+        session.execute(sa.text("CREATE TABLE things (name VARCHAR(20))"))
+
+    def count(name: str) -> None:
+        with database.reading() as session:
+            query = sa.text("SELECT count(*) FROM things WHERE name = :name")
+            ran.add(str(session.execute(query, {"name": name}).scalar()))
+
+    engine.register("count", count)
+    engine.start()
+    with database.writing() as session:
+        engine.enqueue(session, "count", {"name": "x"})
+        session.execute(sa.text("INSERT INTO things VALUES ('x')"))
+    eventually(ran.lines, "the job ran")
+    assert ran.lines() == ["1"]
+
+
+def test_the_same_key_runs_once(database: Database, engine: Engine, ran: Ran) -> None:
+    engine.register("other", lambda text: ran.add(text))
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "first"}, key="k")
+        engine.enqueue(session, "note", {"text": "again in this transaction"}, key="k")
+        engine.enqueue(session, "other", {"text": "another name"}, key="k")
+        assert session.execute(sa.text("SELECT 1")).scalar() == 1  # the transaction is unharmed
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "again while waiting"}, key="k")
+    engine.start()
+    eventually(lambda: len(ran.lines()) == 2, "both names ran")
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "again when finished"}, key="k")
+        engine.enqueue(session, "note", {"text": "last"})
+    eventually(lambda: "last" in ran.lines(), "the last job ran")
+    assert sorted(ran.lines()) == ["another name", "first", "last"]
+
+
+def test_a_key_enqueued_by_many_transactions_at_once_runs_once(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    together = threading.Barrier(6)
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            together.wait()
+            with database.writing() as session:
+                engine.enqueue(session, "note", {"text": "once"}, key="k")
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    engine.start()
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "last"})
+    eventually(lambda: "last" in ran.lines() and engine.counts()["running"] == 0, "the last job ran")
+    assert sorted(ran.lines()) == ["last", "once"]
+
+
+def test_a_killed_process_runs_its_job_again_when_it_comes_back(
+    database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
+) -> None:
+    first = start_process("worker")
+    with database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "x"})
+    eventually(lambda: f"begun x worker {first.pid}" in ran.lines(), "the job began")
+    kill(first)
+    second = start_process("worker")
+    eventually(lambda: f"begun x worker {second.pid}" in ran.lines(), "the job began again")
+    (tmp_path / "gate").touch()
+    eventually(lambda: "done x worker" in ran.lines(), "the job ended")
+    eventually(lambda: engine.counts()["running"] == 0, "the job is finished")
+    assert len(ran.lines()) == 3
+
+
+def test_the_job_of_a_killed_process_is_taken_over_by_another(
+    database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
+) -> None:
+    dying = start_process("dying")
+    with database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "x"})
+    eventually(lambda: f"begun x dying {dying.pid}" in ran.lines(), "the job began")
+    living = start_process("living")
+    kill(dying)
+    eventually(lambda: f"begun x living {living.pid}" in ran.lines(), "the job was taken over")
+    (tmp_path / "gate").touch()
+    eventually(lambda: "done x living" in ran.lines(), "the job ended")
+    assert len(ran.lines()) == 3
+
+
+def test_the_job_of_a_living_process_is_not_taken_over(
+    database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
+) -> None:
+    start_process("one")
+    with database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "x"})
+    eventually(ran.lines, "the job began")
+    start_process("two")
+    time.sleep(1.6)  # eight beats, where four missed ones mean death
+    (tmp_path / "gate").touch()
+    eventually(lambda: engine.counts()["running"] == 0, "the job is finished")
+    assert [line.split()[:3] for line in ran.lines()] == [["begun", "x", "one"], ["done", "x", "one"]]
+
+
+def test_jobs_of_one_code_version_run_in_another(
+    database: Database, engine: Engine, ran: Ran, start_process: Start, tmp_path: Path
+) -> None:
+    old = start_process("worker", "old")
+    with database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "claimed"})
+        engine.enqueue(session, "note", {"text": "delayed"}, delay=1.5)
+    eventually(ran.lines, "the old code began a job")
+    kill(old)
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "waiting"})
+    (tmp_path / "gate").touch()
+    start_process("worker", "new")
+    wanted = {"new delayed", "new waiting", "done claimed worker"}
+    eventually(lambda: wanted <= set(ran.lines()), "the new code ran all three")
+
+
+def test_a_stopping_process_finishes_what_it_runs_and_leaves_the_rest(
+    database: Database, engine: Engine, ran: Ran, start_process: Start
+) -> None:
+    process = start_process("worker")
+    with database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "x"})
+    eventually(ran.lines, "the job began")
+    process.terminate()
+    assert process.wait(timeout=40) == 0
+    assert ran.lines()[1:] == ["done x worker"]
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "later"})
+    assert engine.counts() == {"waiting": 1, "delayed": 0, "running": 0, "dead": 0}
+
+
+def test_a_failing_job_is_retried_after_its_delay_and_then_given_up(
+    database: Database, ran: Ran, caplog: pytest.LogCaptureFixture
+) -> None:
+    given_up: list[tuple[str, object, str]] = []
+    times: list[float] = []
+
+    def fail(text: str) -> None:
+        times.append(time.monotonic())
+        ran.add(text)
+        raise ValueError(f"no {text}")
+
+    engine = Engine(
+        database.engine,
+        executor_id="here",
+        on_give_up=lambda name, args, error: given_up.append((name, args, str(error))),
+    )
+    engine.register("fail", fail, attempts=3, backoff=lambda attempt: 0.5)
+    engine.start()
+    try:
+        with database.writing() as session:
+            engine.enqueue(session, "fail", {"text": "luck"}, key="k")
+        eventually(lambda: given_up, "the job was given up")
+    finally:
+        engine.stop()
+    assert given_up == [("fail", {"text": "luck"}, "no luck")]
+    assert ran.lines() == ["luck"] * 3
+    assert all(later - earlier >= 0.5 for earlier, later in itertools.pairwise(times))
+    assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
+
+
+def test_many_writers_and_the_running_jobs_never_meet_a_locked_database(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    with database.writing() as session:
+        session.execute(sa.text("CREATE TABLE counters (writer INTEGER PRIMARY KEY, n INTEGER)"))
+        session.execute(
+            sa.text("INSERT INTO counters VALUES (:writer, 0)"), [{"writer": i} for i in range(8)]
+        )
+    errors: list[BaseException] = []
+    add = sa.text("UPDATE counters SET n = n + 1 WHERE writer = :writer")
+
+    def count(writer: int) -> None:
+        try:
+            with database.writing() as session:
+                session.execute(add, {"writer": writer})
+        except BaseException as error:
+            errors.append(error)
+
+    def write(writer: int) -> None:
+        try:
+            for _ in range(25):
+                with database.writing() as session:
+                    session.execute(add, {"writer": writer})
+                    engine.enqueue(session, "count", {"writer": writer})
+        except BaseException as error:
+            errors.append(error)
+
+    engine.register("count", count)
+    engine.start()
+    threads = [threading.Thread(target=write, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    def counted() -> list[int]:
+        with database.reading() as session:
+            return list(session.execute(sa.text("SELECT n FROM counters ORDER BY writer")).scalars())
+
+    eventually(lambda: sum(counted()) >= 400 or errors, "every job ran")
+    assert errors == []
+    assert counted() == [50] * 8
+
+
+def test_a_periodic_job_runs_once_per_period_however_often_the_service_restarts(
+    database: Database, ran: Ran
+) -> None:
+    for last in ("the first service", "the second service"):
+        engine = Engine(database.engine, executor_id=last)
+        engine.register("beat", lambda: ran.add("beat"))
+        engine.register("note", lambda text: ran.add(text))
+        engine.every("beat", 10**9)
+        engine.start()
+        try:
+            eventually(lambda: "beat" in ran.lines(), "the periodic job ran")
+            with database.writing() as session:
+                engine.enqueue(session, "note", {"text": last})
+            eventually(lambda last=last: last in ran.lines(), "a job enqueued after the first tick ran")
+        finally:
+            engine.stop()
+        assert engine.counts()["waiting"] == 0
+    assert ran.lines() == ["beat", "the first service", "the second service"]
+
+
+def test_a_periodic_job_runs_again_in_each_period_but_never_beside_itself(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    goes_on = threading.Event()
+
+    def tick() -> None:
+        ran.add("begun")
+        goes_on.wait(1.5)
+        ran.add("ended")
+
+    engine.register("tick", tick)
+    engine.every("tick", 1)
+    engine.start()
+    eventually(lambda: len(ran.lines()) >= 2, "the first tick outlived its period")
+    assert ran.lines()[:2] == ["begun", "ended"]
+    goes_on.set()
+    eventually(lambda: ran.lines().count("begun") >= 3, "later periods had their own")
+
+
+def test_pruning_deletes_finished_jobs_and_keeps_the_others(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    engine.start()
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "first"}, key="k")
+        engine.enqueue(session, "note", {"text": "much later"}, delay=3600)
+    eventually(lambda: ran.lines() and engine.counts()["running"] == 0, "the first ran")
+    engine.prune(older_than_hours=1)
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "its key is still remembered"}, key="k")
+    engine.prune(older_than_hours=-1)
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "its key is forgotten"}, key="k")
+    eventually(lambda: len(ran.lines()) == 2, "the key ran again")
+    assert ran.lines() == ["first", "its key is forgotten"]
+    assert engine.counts()["delayed"] == 1
+
+
+def test_a_job_claimed_by_this_executor_that_never_began_is_put_back(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    engine.start()
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": "lost"}, delay=3600)
+    # As if the claim had been committed and its answer lost with the connection.
+    status = engine._client._sys_db.tables.workflow_status
+    with engine._client._sys_db.engine.begin() as connection:
+        connection.execute(
+            sa.update(status)
+            .where(status.c.status == "DELAYED")
+            .values(status="PENDING", executor_id="here", application_version="1")
+        )
+    eventually(ran.lines, "the job ran")
+    assert ran.lines() == ["lost"]
+
+
+def test_a_job_that_this_code_does_not_know_waits_for_code_that_does(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    with database.writing() as session:
+        engine.enqueue(session, "tomorrow", {"text": "x"})
+    engine.start()
+    eventually(lambda: engine.counts()["delayed"] == 1, "the job was put back")
+    assert engine.counts()["dead"] == 0
+
+
+def test_a_job_of_text_no_database_could_store_raw_runs_with_that_text(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    engine.register("note", lambda text: ran.add(json.dumps(text)))
+    engine.start()
+    text = "nul \x00, lone surrogate \ud800, café 🦉"
+    with database.writing() as session:
+        engine.enqueue(session, "note", {"text": text})
+    eventually(ran.lines, "the job ran")
+    assert ran.lines() == [json.dumps(text)]
+
+
+@pytest.mark.parametrize("value", [float("nan"), {1, 2}, object()])
+def test_arguments_that_are_not_json_are_refused_by_name(
+    database: Database, engine: Engine, value: object
+) -> None:
+    with pytest.raises((TypeError, ValueError), match="'note'"), database.writing() as session:
+        engine.enqueue(session, "note", {"text": value})
+
+
+def test_jobs_survive_a_crash_of_postgresql(tmp_path: Path, ran: Ran) -> None:
+    with postgres.running() as server:
+        name = server.create()
+        with server.admin() as connection:
+            # The test servers are allowed to forget commits in a crash, to be quick; here none may be.
+            connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = on')
+        url = server.url(name)
+        prepare_jobs(url)
+        database = Database(url)
+        engine = Engine(database.engine, executor_id="here", beat_seconds=0.2)
+        engine.register("note", lambda text: ran.add(text))
+        engine.start()
+        committed: set[str] = set()
+        over = threading.Event()
+
+        def write() -> None:
+            for number in itertools.count():
+                if over.wait(0.02):
+                    return
+                with contextlib.suppress(sa.exc.DBAPIError), database.writing() as session:
+                    engine.enqueue(session, "note", {"text": str(number)})
+                    session.commit()
+                    committed.add(str(number))
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            eventually(lambda: len(ran.lines()) > 5, "jobs run")
+            server.stop("immediate")
+            server.start()
+            before = len(committed)
+            eventually(lambda: len(committed) > before + 5, "jobs are accepted again")
+            over.set()
+            writer.join()
+            eventually(lambda: committed <= set(ran.lines()), "every accepted job ran")
+        finally:
+            over.set()
+            writer.join()
+            engine.stop()
+            database.dispose()
+
+
+def test_starting_without_tables_says_what_to_do(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/empty.db")
+    with pytest.raises(RuntimeError, match="run migrate"):
+        Engine(database.engine, executor_id="here").start()
+    database.dispose()
+
+
+def test_every_table_of_the_engine_is_marked_as_not_alembics(database: Database) -> None:
+    inspector = sa.inspect(database.engine)
+    schemas = [None, "dbos"] if database.engine.dialect.name == "postgresql" else [None]
+    found = [(table, schema) for schema in schemas for table in inspector.get_table_names(schema)]
+    assert len(found) > 5
+    assert [pair for pair in found if not is_foreign(*pair)] == []
+
+
+def test_a_connection_will_do_instead_of_a_session(database: Database, engine: Engine, ran: Ran) -> None:
+    engine.start()
+    with database.engine.execution_options(writing=True).begin() as connection:
+        engine.enqueue(connection, "note", {"text": "by connection"})
+        with Session(connection) as session:
+            engine.enqueue(session, "note", {"text": "by session on it"})
+            session.flush()
+    eventually(lambda: len(ran.lines()) == 2, "both ran")

@@ -1,0 +1,226 @@
+"""The server keeps answering: slow clients, ends, deaths."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from app.core.db import Database
+from app.jobs.engine import Engine
+from tests.faults.engine_app import Ran
+from tests.faults.waiting import eventually
+
+
+class Server:
+    """A running server process and its address."""
+
+    def __init__(
+        self,
+        folder: Path,
+        port: int = 0,
+        processes: int = 1,
+        trusted_proxies: str = "",
+        jobs_url: str | None = None,
+    ) -> None:
+        command = [sys.executable, "-m", "tests.faults.serve_app", str(port), str(processes), trusted_proxies]
+        jobs = [jobs_url] if jobs_url is not None else []
+        self.process = subprocess.Popen(
+            [*command, folder, *jobs], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+
+    @property
+    def address(self) -> tuple[str, int]:
+        parts = urlsplit(self.url)
+        assert parts.hostname is not None
+        assert parts.port is not None
+        return parts.hostname, parts.port
+
+    def get(self, path: str = "/", **options: object) -> httpx.Response:
+        return httpx.get(self.url + path, timeout=10, **options)  # type: ignore[arg-type]
+
+    def seen(self, **options: object) -> dict[str, object]:
+        found: dict[str, object] = self.get(**options).json()
+        return found
+
+    def end(self, how: signal.Signals) -> tuple[int, str]:
+        """Exit code and what was written to the error stream."""
+        self.process.send_signal(how)
+        _, errors = self.process.communicate(timeout=40)
+        return self.process.returncode, errors
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    with ExitStack() as stack:
+
+        def make(**options: object) -> Server:
+            server = Server(tmp_path, **options)  # type: ignore[arg-type]
+            stack.callback(server.process.communicate)
+            stack.callback(server.process.terminate)
+            stack.callback((tmp_path / "gate").touch)
+            return server
+
+        yield make
+
+
+@pytest.fixture
+def jobs_database(jobs_file: Path, tmp_path: Path) -> Iterator[Database]:
+    """On SQLite alone: what the server adds to the engine does not depend on the database."""
+    shutil.copyfile(jobs_file, tmp_path / "jobs.db")
+    database = Database(f"sqlite:///{tmp_path}/jobs.db")
+    yield database
+    database.dispose()
+
+
+def half_sent(server: Server, text: bytes) -> socket.socket:
+    client = socket.create_connection(server.address)
+    client.sendall(text)
+    return client
+
+
+@pytest.mark.parametrize(
+    "start_of_request",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
+    ],
+    ids=["heads", "bodies"],
+)
+def test_a_client_is_answered_beside_thirty_that_send_half_a_request(
+    start: Callable[..., Server], start_of_request: bytes
+) -> None:
+    server = start()
+    with ExitStack() as stack:
+        for _ in range(30):
+            stack.enter_context(half_sent(server, start_of_request))
+        assert server.get().status_code == 200
+
+
+def test_sigterm_lets_a_running_request_finish(start: Callable[..., Server], tmp_path: Path) -> None:
+    server = start()
+    answers: list[httpx.Response] = []
+    client = threading.Thread(target=lambda: answers.append(server.get("/gated")))
+    client.start()
+    eventually((tmp_path / "begun").exists, "the request began")
+    with half_sent(server, b"GET / HTTP/1.1\r\n"):
+        server.process.terminate()
+        eventually(lambda: is_refused(server), "nobody is let in any more")
+        (tmp_path / "gate").touch()
+        client.join()
+        code, errors = server.end(signal.SIGTERM)
+    assert answers[0].status_code == 200
+    assert (code, errors) == (0, "")
+    assert list(tmp_path.glob("stopped-*"))
+
+
+def is_refused(server: Server) -> bool:
+    try:
+        socket.create_connection(server.address).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_an_idle_server_ends_cleanly_and_tells_the_application(
+    start: Callable[..., Server], tmp_path: Path, how: signal.Signals
+) -> None:
+    server = start(processes=2)
+    with httpx.Client() as kept_alive:
+        assert kept_alive.get(server.url).status_code == 200
+        assert server.end(how) == (0, "")
+    assert len(list(tmp_path.glob("stopped-*"))) == 2
+
+
+def test_a_killed_worker_comes_back_in_its_slot(start: Callable[..., Server]) -> None:
+    server = start(processes=2)
+    slots: dict[object, object] = {}
+
+    def look() -> None:
+        found = server.seen()
+        slots[found["slot"]] = found["pid"]
+
+    eventually(lambda: look() or set(slots) == {0, 1}, "both workers answered")
+    before = dict(slots)
+    with pytest.raises(httpx.RemoteProtocolError):
+        server.get("/crash")
+    eventually(lambda: look() or slots != before, "a new worker answered")
+    assert set(slots) == {0, 1}
+    assert sum(slots[slot] == before[slot] for slot in (0, 1)) == 1
+
+
+def test_the_job_of_a_killed_worker_runs_again_in_the_worker_that_replaces_it(
+    start: Callable[..., Server], tmp_path: Path, jobs_database: Database
+) -> None:
+    server = start(jobs_url=jobs_database.engine.url.render_as_string())
+    ran = Ran(tmp_path)
+    engine = Engine(jobs_database.engine, executor_id="outside")
+    with jobs_database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "x"})
+    engine.stop()
+    eventually(ran.lines, "the job began")
+    first = server.seen()["pid"]
+    with pytest.raises(httpx.RemoteProtocolError):
+        server.get("/crash")
+    eventually(lambda: len(ran.lines()) == 2, "the job began again")
+    second = server.seen()["pid"]
+    (tmp_path / "gate").touch()
+    eventually(lambda: len(ran.lines()) == 3, "the job ended")
+    assert ran.lines() == [f"begun x web-0 {first}", f"begun x web-0 {second}", "done x web-0"]
+    code, _ = server.end(signal.SIGTERM)  # the error stream tells of the killed worker
+    assert code == 0
+
+
+def test_a_job_that_does_not_end_does_not_keep_the_server_from_ending(
+    start: Callable[..., Server], tmp_path: Path, jobs_database: Database
+) -> None:
+    server = start(jobs_url=jobs_database.engine.url.render_as_string())
+    engine = Engine(jobs_database.engine, executor_id="outside")
+    with jobs_database.writing() as session:
+        engine.enqueue(session, "hold", {"text": "x"})
+    eventually(Ran(tmp_path).lines, "the job began")
+    code, errors = server.end(signal.SIGTERM)
+    assert code == 0
+    assert "jobs still at work" in errors
+    assert "SIGKILL" not in errors
+    assert engine.counts()["running"] == 1  # claimed: it runs again after a restart
+    engine.stop()
+
+
+def test_a_taken_port_is_one_line_and_exit_code_1(start: Callable[..., Server], tmp_path: Path) -> None:
+    port = start().address[1]
+    second = Server(tmp_path, port=port)
+    _, errors = second.process.communicate(timeout=40)
+    assert second.process.returncode == 1
+    assert errors == f"Cannot listen on 127.0.0.1, port {port}: Address already in use\n"
+
+
+def test_forwarded_headers_count_from_trusted_peers_only(start: Callable[..., Server]) -> None:
+    claims = {"X-Forwarded-For": "198.51.100.7", "X-Forwarded-Proto": "https"}
+    believed = start(trusted_proxies="10.0.0.0/8, 127.0.0.1").seen(headers=claims)
+    doubted = start(trusted_proxies="10.0.0.0/8").seen(headers=claims)
+    assert (believed["address"], believed["scheme"]) == ("198.51.100.7", "https")
+    assert (doubted["address"], doubted["scheme"], doubted["forwarded"]) == ("127.0.0.1", "http", [])
+
+
+def test_limits_and_silence(start: Callable[..., Server]) -> None:
+    server = start()
+    assert server.seen()["blas"] == "1"
+    posted = httpx.post(server.url, content=b"x" * 1_500_000)
+    assert posted.json()["length"] == 1_500_000
+    assert httpx.post(server.url, content=b"x" * 2_500_000).status_code == 413
+    broken = server.get("/raise")
+    assert broken.status_code == 500
+    assert "secret" not in broken.text
+    assert "server" not in posted.headers

@@ -1,0 +1,12 @@
+"""Waiting for what another thread or process does."""
+
+import time
+from collections.abc import Callable
+
+
+def eventually(truth: Callable[[], object], what: str, seconds: float = 20) -> None:
+    """Return once ``truth()`` is true. The limit only ends a test that has failed already."""
+    deadline = time.monotonic() + seconds
+    while not truth():
+        assert time.monotonic() < deadline, f"never happened: {what}"
+        time.sleep(0.02)
