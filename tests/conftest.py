@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app, migrations
+from app.core import accounts
 from app.core.db import make_engine
 from app.core.sending import Outcome
 from app.jobs.inline import InlineEngine
@@ -18,6 +20,9 @@ from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
 from tests.cast import Cast, assemble
+
+# Five people are made for almost every test; what makes Argon2id slow is not what they test.
+accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session")

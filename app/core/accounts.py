@@ -19,8 +19,9 @@ from app.core.models import Account, Membership, SignIn
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
 
-_hasher = PasswordHasher()
-_NOBODY = _hasher.hash(secrets.token_urlsafe(16))
+hasher = PasswordHasher()
+"""Argon2id with the library's parameters (RFC 9106, low-memory); tests put a cheap one here."""
+_NOBODY = hasher.hash(secrets.token_urlsafe(16))
 COMMON_PASSWORDS = frozenset(
     [
         "password",
@@ -84,7 +85,7 @@ def create(
         id=new_id(),
         email=address,
         display_name=rules.text(display_name or address.split("@")[0], "display_name", rules.NAME_MAX),
-        password_hash=_hasher.hash(password),
+        password_hash=hasher.hash(password),
         service_admin=service_admin,
         confirmed_at=clock.now() if confirmed else None,
     )
@@ -145,7 +146,7 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
         address = ""
     account = session.scalars(sa.select(Account).where(Account.email == address)).first()
     try:
-        _hasher.verify(account.password_hash if account else _NOBODY, password[: rules.PASSWORD_MAX])
+        hasher.verify(account.password_hash if account else _NOBODY, password[: rules.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         raise Unauthenticated(BAD_SIGN_IN) from None
     if account is None or account.confirmed_at is None or account.disabled_at is not None:

@@ -3,6 +3,7 @@
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -155,12 +156,21 @@ def set_category(
     return revise(session, actor, community_id, [*kept, draft], reason)
 
 
-def revert(session: Session, actor: Actor, community_id: uuid.UUID, version: int, reason: str) -> Policy:
-    """A new version with the categories of an old one."""
+def revert(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    version: int,
+    reason: str,
+    *,
+    based_on: int | None = None,
+) -> Policy:
+    """A new version with the categories of an old one; refusals as ``revise``."""
     old = next((p for p in versions(session, actor, community_id) if p.version == version), None)
     if old is None:
         raise NotFound("version")
-    return revise(session, actor, community_id, [draft_of(c) for c in old.categories], reason)
+    drafts = [draft_of(category) for category in old.categories]
+    return revise(session, actor, community_id, drafts, reason, based_on=based_on)
 
 
 @dataclass(frozen=True)
@@ -176,8 +186,8 @@ def replay(
 ) -> dict[str, tuple[Effect, Effect]]:
     """Route what was scored since ``since`` by the policy in force and by ``drafts``; nothing is changed.
 
-    Returns (before, after) for each category with a route. A request counts in the one category that its route
-    names.
+    Returns (before, after) for each category with a route. A request counts in the one category that its
+    route names.
 
     Raises:
         Invalid: as ``revise``.
@@ -212,13 +222,14 @@ def _stored_scores(session: Session, community_id: uuid.UUID, since: datetime) -
         .order_by(Score.request_id)
         .execution_options(yield_per=2_000)
     )
-    for _, scored in groupby(rows, key=lambda row: row.request_id):
-        best: dict[str, Scored] = {}
-        for row in scored:
-            one, known = Scored(row.score, row.tier1_capable), best.get(row.category)
-            if known is None or (one.score, one.calibrated) > (known.score, known.calibrated):
-                best[row.category] = one
-        yield best
+    with closing(rows):
+        for _, scored in groupby(rows, key=lambda row: row.request_id):
+            best: dict[str, Scored] = {}
+            for row in scored:
+                one, known = Scored(row.score, row.tier1_capable), best.get(row.category)
+                if known is None or (one.score, one.calibrated) > (known.score, known.calibrated):
+                    best[row.category] = one
+            yield best
 
 
 def describe(name: str) -> str:

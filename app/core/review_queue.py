@@ -60,30 +60,30 @@ def queue(
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = _filtered(actor, community_id, wanted)
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-    rows = session.execute(
-        statement.add_columns(Account.display_name)
-        .outerjoin(Account, sa.and_(Account.id == Action.claimed_by_id, Action.claimed_until > clock.now()))
-        .options(selectinload(Action.request), selectinload(Action.note), selectinload(Action.held))
-        .order_by(*_order(wanted.sort))
-        .limit(limit)
-        .offset(offset)
-    )
+    rows = session.execute(_as_rows(statement).order_by(*_order(wanted.sort)).limit(limit).offset(offset))
     return [QueueItem(action, name) for action, name in rows], count
 
 
-def newer_than(session: Session, actor: Actor, community_id: uuid.UUID, moment: datetime) -> int:
-    """How many items came under review after ``moment``."""
+def items(
+    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
+) -> Sequence[QueueItem]:
+    """These items of the community, in any state, as rows of the queue; those that are not there are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    return (
-        session.scalar(
-            sa.select(sa.func.count()).where(
-                Action.community_id == community_id,
-                Action.action_state == ActionState.UNDER_REVIEW,
-                Action.created_at > moment,
-            )
-        )
-        or 0
-    )
+    statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
+    return [QueueItem(action, name) for action, name in session.execute(_as_rows(statement))]
+
+
+def newer_than(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    moment: datetime,
+    wanted: QueueFilter | None = None,
+) -> int:
+    """How many items of the filtered queue came under review after ``moment``."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    statement = _filtered(actor, community_id, wanted or QueueFilter()).where(Action.created_at > moment)
+    return session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
 
 
 def waiting_for(
@@ -169,8 +169,19 @@ def release(session: Session, actor: Actor, action: Action) -> None:
     session.refresh(action, ["claimed_by_id", "claimed_until"])
 
 
-def claim_next(session: Session, actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> Action | None:
-    """Claim the first item of the filtered queue that nobody else holds and no decision waits on."""
+def claim_next(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    wanted: QueueFilter,
+    *,
+    after: Action | None = None,
+) -> Action | None:
+    """Claim the next item of the filtered queue that nobody else holds and no decision waits on.
+
+    Next is the first one that follows ``after`` in the queue's order; when none follows, the first of all, so
+    that passing items by goes round the queue. ``after`` itself is never next.
+    """
     require(actor, Permission.MODERATE, community_id)
     now = clock.now()
     free = sa.or_(
@@ -179,19 +190,19 @@ def claim_next(session: Session, actor: Actor, community_id: uuid.UUID, wanted: 
         Action.claimed_until <= now,
     )
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = (
-        _filtered(actor, community_id, wanted)
-        .where(free, Action.id.not_in(held))
-        .order_by(*_order(wanted.sort))
-        .limit(5)
-    )
-    candidates: Sequence[Action] = session.scalars(statement).all()
-    for action in candidates:
-        try:
-            claim(session, actor, action)
-        except Conflict:
-            continue
-        return action
+    statement = _filtered(actor, community_id, wanted).where(free, Action.id.not_in(held))
+    attempts = [statement]
+    if after is not None:
+        statement = statement.where(Action.id != after.id)
+        attempts = [statement.where(_follows(wanted.sort, after)), statement]
+    for attempt in attempts:
+        candidates: Sequence[Action] = session.scalars(attempt.order_by(*_order(wanted.sort)).limit(5)).all()
+        for action in candidates:
+            try:
+                claim(session, actor, action)
+            except Conflict:
+                continue
+            return action
     return None
 
 
@@ -280,6 +291,33 @@ def _filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.
             Request.content.icontains(wanted.search, autoescape=True)
         )
     return statement
+
+
+def _as_rows(statement: sa.Select[Any]) -> Any:
+    """The actions with what a row shows, each with the name of whoever holds it."""
+    return (
+        statement.add_columns(Account.display_name)
+        .outerjoin(Account, sa.and_(Account.id == Action.claimed_by_id, Action.claimed_until > clock.now()))
+        .options(selectinload(Action.request), selectinload(Action.note), selectinload(Action.held))
+    )
+
+
+def _follows(sort: Sort, action: Action) -> Any:
+    """Whether a row comes after ``action`` in this order."""
+    here = sa.tuple_(Action.created_at, Action.id)
+    place = sa.tuple_(
+        sa.literal(action.created_at, Action.created_at.type), sa.literal(action.id, Action.id.type)
+    )
+    if sort is Sort.NEWEST:
+        return here < place
+    if sort is Sort.SCORE:
+        score = action.score or 0.0
+        return sa.or_(Action.score < score, sa.and_(Action.score == score, here > place))
+    if sort is Sort.RATINGS:
+        of_row = sa.select(Note.ratings_count).where(Note.id == Action.note_id).scalar_subquery()
+        own = sa.select(Note.ratings_count).where(Note.id == action.note_id).scalar_subquery()
+        return sa.or_(of_row < own, sa.and_(of_row == own, here > place))
+    return here > place
 
 
 def _order(sort: Sort) -> tuple[Any, ...]:

@@ -4,11 +4,14 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, holds, requests, review_queue
+from app.core import clock, deliveries, holds, requests, review_queue
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
 SWEEP_SECONDS = 30.0
+PRUNE = "prune_attempts"
+PRUNE_SECONDS = 86_400.0
+ATTEMPTS_KEPT = timedelta(days=30)
 
 
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
@@ -24,10 +27,15 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def sweep_once() -> None:
         sweep(wiring)
 
+    def prune_once() -> None:
+        prune(wiring)
+
     jobs.register(requests.SCORE_JOB, score_request)
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
     jobs.register(SWEEP, sweep_once, attempts=1)
     jobs.every(SWEEP, SWEEP_SECONDS)
+    jobs.register(PRUNE, prune_once, attempts=1)
+    jobs.every(PRUNE, PRUNE_SECONDS)
 
 
 def score(wiring: Wiring, request_id: uuid.UUID) -> None:
@@ -58,3 +66,12 @@ def sweep(wiring: Wiring) -> None:
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     with wiring.database.writing() as session:
         review_queue.expire(session, limit)
+
+
+def prune(wiring: Wiring) -> None:
+    """Forget delivery attempts after 30 days (Contract: section 7, Isolation), a batch a transaction."""
+    limit = clock.now() - ATTEMPTS_KEPT
+    while True:
+        with wiring.database.writing() as session:
+            if deliveries.prune_attempts(session, limit) == 0:
+                return

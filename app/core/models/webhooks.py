@@ -70,6 +70,7 @@ class Delivery(Stamped, Base):
         sa.UniqueConstraint("event_id", "endpoint_id"),
         sa.Index("ix_deliveries_state_due_at", "state", "due_at"),
         sa.Index("ix_deliveries_endpoint_id_state", "endpoint_id", "state", "due_at"),
+        sa.Index("ix_deliveries_community_id_created_at", "community_id", "created_at"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)

@@ -701,6 +701,9 @@ def upgrade() -> None:
             "ix_deliveries_endpoint_id_state", ["endpoint_id", "state", "due_at"], unique=False
         )
         batch_op.create_index("ix_deliveries_state_due_at", ["state", "due_at"], unique=False)
+        batch_op.create_index(
+            "ix_deliveries_community_id_created_at", ["community_id", "created_at"], unique=False
+        )
 
     op.create_table(
         "delivery_attempts",
@@ -731,6 +734,7 @@ def downgrade() -> None:
 
     op.drop_table("delivery_attempts")
     with op.batch_alter_table("deliveries", schema=None) as batch_op:
+        batch_op.drop_index("ix_deliveries_community_id_created_at")
         batch_op.drop_index("ix_deliveries_state_due_at")
         batch_op.drop_index("ix_deliveries_endpoint_id_state")
 
