@@ -27,6 +27,21 @@ class HelpfulnessLevel(StrEnum):
     NOT_HELPFUL = "NOT_HELPFUL"
 
 
+class ClaimRating(StrEnum):
+    """What a fact-checker found about a claim, in the words common to the trade (CLASSIFIERS: section 4)."""
+
+    FALSE = "false"
+    MOSTLY_FALSE = "mostly_false"
+    MIXTURE = "mixture"
+    MOSTLY_TRUE = "mostly_true"
+    TRUE = "true"
+    MISLEADING = "misleading"
+    UNPROVEN = "unproven"
+    SATIRE = "satire"
+    LEGEND = "legend"
+    OUTDATED = "outdated"
+
+
 class ActionType(StrEnum):
     """What the integration does on its platform."""
 

@@ -6,6 +6,7 @@ Relationships are ``lazy="raise"``: a query says what it loads, so a template ca
 from app.core.models.communities import Category, Community, Policy
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
+from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
 from app.core.models.people import Account, ApiKey, KeyCommunity, Membership, Profile, SignIn
 from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event
@@ -13,6 +14,7 @@ from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event
 __all__ = [
     "Account",
     "Action",
+    "AiDraft",
     "ApiKey",
     "Attempt",
     "Category",
@@ -21,6 +23,8 @@ __all__ = [
     "Delivery",
     "Endpoint",
     "Event",
+    "FactCheckItem",
+    "FactCheckWord",
     "HistoryEntry",
     "HistoryText",
     "Hold",

@@ -1,0 +1,19 @@
+"""The JSON:API (Spec: Endpoints; Contract).
+
+A request passes ``blueprints`` (the key, by ``auth``; the question, by ``query``), then its view: ``@input`` reads the
+body or the query strictly (``adapter`` → ``parse``, ``query``), one session calls the core's verbs, ``jsonapi``
+answers. What is refused on the way ends in ``app/errors.py``, worded by ``errors``.
+"""
+
+from apiflask import APIFlask
+
+from app.api import community_servers, openapi, requests, user_profiles  # noqa: F401 - they add their views
+from app.api.blueprints import ALIAS_PREFIX, PREFIX, public
+
+
+def register(app: APIFlask) -> None:
+    """Add the API to the application."""
+    openapi.configure(app)
+    app.register_blueprint(openapi.open_documents)
+    app.register_blueprint(public, url_prefix=PREFIX)
+    app.register_blueprint(public, url_prefix=ALIAS_PREFIX, name="public_alias")

@@ -1,0 +1,96 @@
+"""The X-Adapter headers: which platform, community and user a call speaks for (Contract: section 1).
+
+WSGI joins a repeated header's values with a comma (PEP 3333; waitress and werkzeug's test client alike), so a comma
+is what a repetition leaves. No header but the username may hold one: there a comma is part of a name.
+"""
+
+import re
+from dataclasses import dataclass
+
+from werkzeug.datastructures import Headers
+
+from app.core import rules
+from app.core.errors import Invalid, Malformed
+
+_NAMES = ("Platform", "User-Id", "Username", "Trust-Level", "Admin", "Moderator", "Scope")
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Asserted:
+    """What the integration says of the acting user. None: it did not say."""
+
+    platform: str | None = None
+    user_id: str | None = None
+    username: str | None = None
+    trust_level: int | None = None
+    admin: bool | None = None
+    moderator: bool | None = None
+    scope: str | None = None
+
+    @property
+    def speaks_of_a_user(self) -> bool:
+        """Whether somebody acts through the key, named or not: then the key itself does not."""
+        said = (self.user_id, self.username, self.trust_level, self.admin, self.moderator)
+        return any(one is not None for one in said)
+
+    @property
+    def is_staff(self) -> bool:
+        return bool(self.admin or self.moderator)
+
+
+def read(headers: Headers) -> Asserted:
+    """The headers' values, each checked. Raises ``Malformed`` naming the header."""
+    values = {name: _text(headers, f"X-Adapter-{name}") for name in _NAMES}
+    platform, user_id, scope = values["Platform"], values["User-Id"], values["Scope"]
+    username = values["Username"]
+    try:
+        if platform is not None:
+            rules.platform(platform, "X-Adapter-Platform")
+        if user_id is not None:
+            rules.foreign_id(user_id, "X-Adapter-User-Id")
+        if scope is not None:
+            rules.foreign_id(scope, "X-Adapter-Scope")
+        if username is not None:
+            rules.text(username, "X-Adapter-Username", rules.NAME_MAX, least=0)
+    except Invalid as refused:
+        problem = refused.problems[0]
+        raise Malformed(f"{problem.loc[0]} {problem.msg}") from refused
+    return Asserted(
+        platform=platform,
+        user_id=user_id,
+        username=username or None,
+        trust_level=_level(values["Trust-Level"]),
+        admin=_boolean("X-Adapter-Admin", values["Admin"]),
+        moderator=_boolean("X-Adapter-Moderator", values["Moderator"]),
+        scope=scope,
+    )
+
+
+def _text(headers: Headers, name: str) -> str | None:
+    value = headers.get(name)
+    if value is None:
+        return None
+    if "," in value and name != "X-Adapter-Username":
+        raise Malformed(f"{name} is repeated or holds a comma")
+    try:
+        # WSGI hands bytes over as Latin-1; clients send UTF-8, and some send Latin-1 in earnest.
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
+
+
+def _level(value: str | None) -> int | None:
+    if value is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,3}", value) or int(value) > rules.TRUST_LEVEL_MAX:
+        raise Malformed(f"X-Adapter-Trust-Level must be a whole number from 0 to {rules.TRUST_LEVEL_MAX}")
+    return int(value)
+
+
+def _boolean(name: str, value: str | None) -> bool | None:
+    if value is None:
+        return None
+    if value not in _BOOLEANS:
+        raise Malformed(f"{name} must be exactly true or false")
+    return _BOOLEANS[value]

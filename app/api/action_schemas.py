@@ -1,0 +1,139 @@
+"""Input and output models of moderation actions (Spec: Moderation actions; Contract: section 5)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from app.api.errors import Located
+from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
+from app.api.shapes import PAGE_NUMBER_MAX, Body, ForeignId, Id, Query, Shown, Text, Whole, one_of
+from app.core import rules
+from app.core.paging import Slice
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
+
+State = Annotated[ActionState, one_of(ActionState)]
+Tier = Annotated[ActionTier, one_of(ActionTier)]
+Reason = Annotated[Text, Field(max_length=rules.REASON_MAX)]
+
+PAGE_MAX = 100
+BRACKETED_DEFAULT, BRACKETED_MAX = 50, 1_000
+PLAIN_DEFAULT, PLAIN_MAX = 20, 100
+
+
+class ActionQuery(Query):
+    """Both forms of the filters, combined with AND, and both forms of paging.
+
+    Any unbracketed filter makes ``limit`` default to 20 and end at 100; otherwise it is 50 and 1000.
+    """
+
+    filter_community: Id | None = Field(None, alias="filter[community_server_id]")
+    filter_state: State | None = Field(None, alias="filter[action_state]")
+    filter_tier: Tier | None = Field(None, alias="filter[action_tier]")
+    community: Id | None = Field(
+        None,
+        alias="community_server_id",
+        description="Default: X-Adapter-Scope, then the key's only community.",
+    )
+    state: State | None = Field(None, alias="action_state")
+    tier: Tier | None = Field(None, alias="action_tier")
+    limit: Whole | None = Field(
+        None,
+        ge=1,
+        le=BRACKETED_MAX,
+        description=(
+            f"Rows of a page: {BRACKETED_DEFAULT} if not given; "
+            f"beside an unbracketed filter {PLAIN_DEFAULT}, at most {PLAIN_MAX}."
+        ),
+    )
+    offset: Whole | None = Field(None, description="Rows to pass over; not beside page[number].")
+    number: Whole | None = Field(None, alias="page[number]", ge=1, le=PAGE_NUMBER_MAX)
+    size: Whole | None = Field(
+        None, alias="page[size]", ge=1, le=PAGE_MAX, description="Rows of a page; not beside limit."
+    )
+    after: Text | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
+    before: Text | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an unbracketed filter is given."""
+        return any(one is not None for one in (self.community, self.state, self.tier))
+
+    def slice(self) -> Slice:
+        """Which part is wanted. Raises ``Located`` where the two forms of paging contradict each other."""
+        if self.offset is not None and self.number is not None:
+            raise Located.at("query", "offset", msg="cannot stand beside page[number]", value=self.offset)
+        if self.limit is not None and self.size is not None:
+            raise Located.at("query", "limit", msg="cannot stand beside page[size]", value=self.limit)
+        if self.is_plain and self.limit is not None and self.limit > PLAIN_MAX:
+            msg = f"Input should be less than or equal to {PLAIN_MAX} beside an unbracketed filter"
+            raise Located.at("query", "limit", msg=msg, value=self.limit, type="less_than_equal")
+        size = self.limit or self.size or (PLAIN_DEFAULT if self.is_plain else BRACKETED_DEFAULT)
+        by_offset = self.offset is not None or (self.limit is not None and self.number is None)
+        return Slice(
+            self.number or 1,
+            size,
+            after=self.after,
+            before=self.before,
+            offset=(self.offset or 0) if by_offset else None,
+        )
+
+
+class ActionPatch(Body):
+    """A move. ``platform_action_id`` belongs to ``applied``; an appeal is ``retro_review`` with its ``reason``."""
+
+    resource = "moderation-actions"
+    plain = True
+    needs_id = True
+
+    action_state: State
+    platform_action_id: ForeignId | None = None
+    reason: Reason | None = None
+
+
+class ActionCreate(Body):
+    """An action that the integration took on its platform."""
+
+    resource = "moderation-actions"
+    plain = True
+
+    action_type: Annotated[ActionType, one_of(ActionType)]
+    request_id: ForeignId = Field(description="Our UUID, or the integration's own string.")
+    community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
+    reason: Reason | None = None
+
+
+class Evidence(Shown):
+    """Why: ``details`` names classifiers and versions, matches, the threshold and configuration in force."""
+
+    score: float
+    category: str
+    labels: list[str]
+    scores: dict[str, float]
+    details: dict[str, Any]
+
+
+class ActionAttributes(Shown):
+    """Every member is always there; null while unknown. ``request_id`` is the integration's own string."""
+
+    request_id: str
+    community_server_id: Uuid
+    action_type: ActionType
+    action_tier: ActionTier | None
+    action_state: ActionState
+    review_group: ReviewGroup | None
+    classifier_evidence: Evidence | None
+    note_id: Uuid | None
+    platform_action_id: str | None
+    applied_at: Time | None
+    confirmed_at: Time | None
+    overturned_at: Time | None
+    overturned_reason: str | None
+    reason: str | None
+    scan_exempt_content_hash: str | None
+    created_at: Time
+    updated_at: Time
+
+
+_action = resource_of("ModerationAction", "moderation-actions", ActionAttributes)
+ActionDocument = document_of("ModerationAction", _action)
+ActionList = list_of("ModerationAction", _action)

@@ -1,0 +1,47 @@
+"""Blueprints that nobody enters without a key: authentication is theirs, not the views' (HOUSE: Authentication)."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import flask
+from apiflask import APIBlueprint
+
+from app.api import (
+    adapter,  # noqa: F401 - replaces APIFlask's reading before any view is decorated
+    auth,
+    parse,
+    query,
+)
+
+PREFIX = "/api/public/v1"
+ALIAS_PREFIX = "/api/v2"
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def guarded(name: str, **options: Any) -> APIBlueprint:
+    """A blueprint whose every view needs an adapter key; answers carry the key's rate limit."""
+    made = APIBlueprint(name, __name__, **options)
+    made.before_request(auth.authenticate)
+    made.before_request(_check_question)
+    made.after_request(auth.add_rate_headers)
+    return made
+
+
+def _check_question() -> None:
+    parse.check_accept(flask.request)
+    view = flask.current_app.view_functions[flask.request.endpoint or ""]
+    # APIFlask keeps what @input declared in ``_spec``; a test of unknown filters guards this.
+    declared = getattr(view, "_spec", {}).get("args", [])
+    allowed = [query.names(model) for model, location in declared if location == "query"]
+    query.check(flask.request, frozenset().union(*allowed))
+
+
+def opens_communities(view: View) -> View:
+    """Mark a view that may open an unknown community: its ``X-Adapter-Scope`` may name one that is not there yet."""
+    view.opens_communities = True  # type: ignore[attr-defined]
+    return view
+
+
+public = guarded("public")
+"""Everything under ``/api/public/v1``, and again under ``/api/v2`` (Contract: section 8)."""

@@ -1,0 +1,121 @@
+"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (Spec: Conventions; Contract: section 2)."""
+
+import enum
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import flask
+from flask import Response
+
+from app.api.blueprints import ALIAS_PREFIX, PREFIX
+from app.api.parse import JSON_API
+from app.core import clock
+from app.core.paging import Page
+
+DESCRIBED_BY = f"{PREFIX}/openapi.json"
+_POSITION = ("page[number]", "page[after]", "page[before]", "offset")
+
+
+def resource(
+    type: str, id: uuid.UUID, attributes: Mapping[str, Any], *, null: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """A resource object. Attributes that are None are left out, but for those named in ``null``."""
+    shown = {name: plain(value) for name, value in attributes.items() if value is not None or name in null}
+    return {"type": type, "id": str(id), "attributes": shown}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON shows it: times in UTC with ``Z``, ids and words as text."""
+    if isinstance(value, datetime):
+        return clock.iso(value)
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    return value
+
+
+def document(
+    data: Any,
+    *,
+    at: str | None = None,
+    meta: Mapping[str, Any] | None = None,
+    links: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The envelope. ``at`` is the resource's own path below the prefix, for its ``self`` link."""
+    made: dict[str, Any] = {"jsonapi": {"version": "1.1"}, "data": data}
+    if at is not None:
+        links = {"self": url(at), "describedby": _absolute(DESCRIBED_BY), **(links or {})}
+    if links:
+        made["links"] = dict(links)
+    if meta:
+        made["meta"] = {name: plain(value) for name, value in meta.items()}
+    return made
+
+
+def listing(page: Page[Any], show: Callable[[Any], dict[str, Any]], **meta: Any) -> dict[str, Any]:
+    """The document of one page of a list: ``show`` makes a resource object of a row."""
+    counted = {
+        "count": page.count,
+        "page": page.number,
+        "pages": page.pages,
+        "limit": page.wanted.size,
+        "offset": page.offset,
+    }
+    return document([show(row) for row in page.rows], meta=counted | meta, links=_page_links(page))
+
+
+def answer(
+    document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The response that carries a document, ``application/vnd.api+json``."""
+    written = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "backslashreplace"
+    )
+    return Response(written, status, headers=dict(headers or {}), content_type=JSON_API)
+
+
+def nothing() -> Response:
+    """204, without a body."""
+    response = Response(status=204)
+    del response.headers["Content-Type"]
+    return response
+
+
+def url(path: str) -> str:
+    """The absolute URL of a path below the prefix under which this request came (``/requests/…``)."""
+    prefix = ALIAS_PREFIX if flask.request.path.startswith(f"{ALIAS_PREFIX}/") else PREFIX
+    return _absolute(prefix + path)
+
+
+def _absolute(path: str) -> str:
+    return flask.request.host_url.rstrip("/") + quote(path)
+
+
+def _page_links(page: Page[Any]) -> dict[str, str | None]:
+    kept = [(name, value) for name, value in flask.request.args.items() if name not in _POSITION]
+
+    def link(number: int, **cursor: str | None) -> str:
+        position: list[tuple[str, Any]] = [("page[number]", number)]
+        if page.wanted.offset is not None:
+            position = [("offset", (number - 1) * page.wanted.size)]
+        position += [(f"page[{name}]", value) for name, value in cursor.items() if value is not None]
+        return _link([*kept, *position])
+
+    return {
+        "self": _link(list(flask.request.args.items())),
+        "first": link(1),
+        "prev": link(max(1, page.number - 1), before=page.previous) if page.previous else None,
+        "next": link(page.number + 1, after=page.next) if page.next else None,
+        "last": link(max(1, page.pages)),
+        "describedby": _absolute(DESCRIBED_BY),
+    }
+
+
+def _link(pairs: list[tuple[str, Any]]) -> str:
+    path = _absolute(flask.request.path)
+    return f"{path}?{urlencode(pairs, quote_via=quote)}" if pairs else path

@@ -1,0 +1,159 @@
+"""Moderation actions: listed in both forms, read, moved, recorded (Spec: Moderation actions; Contract: section 5)."""
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from flask import Response
+from sqlalchemy.orm import Session
+
+from app.api import auth, community_servers, jsonapi
+from app.api.action_schemas import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
+from app.api.auth import Caller
+from app.api.blueprints import public
+from app.api.errors import Located
+from app.api.parse import JSON_API
+from app.core import actions, payloads, requests, verdicts
+from app.core.errors import Invalid, NotFound
+from app.core.ids import parse_id
+from app.core.models import Action
+from app.core.paging import paginate
+from app.core.vocabulary import ActionState
+from app.wiring import wired
+
+
+@public.get("/moderation-actions")
+@public.input(ActionQuery, location="query")
+@public.output(ActionList, content_type=JSON_API)
+@public.doc(responses=[400])
+def list_moderation_actions(query_data: ActionQuery) -> Response:
+    """List moderation actions, newest first; bracketed and unbracketed filters combine with AND."""
+    asked, caller = query_data, auth.caller()
+    wanted = asked.slice()
+    statement = actions.matching(
+        caller.actor,
+        community_id=asked.filter_community,
+        state=asked.filter_state,
+        tier=asked.filter_tier,
+    ).options(*actions.READ_OPTIONS)
+    for column, value in (
+        (Action.community_id, asked.community or _fallback(caller, asked)),
+        (Action.action_state, asked.state),
+        (Action.action_tier, asked.tier),
+    ):
+        if value is not None:
+            statement = statement.where(column == value)
+    with wired().database.reading() as session:
+        page = paginate(session, statement, Action.created_at, Action.id, wanted)
+        return jsonapi.answer(jsonapi.listing(page, show))
+
+
+def _fallback(caller: Caller, asked: ActionQuery) -> uuid.UUID | None:
+    """The community of a list that names none: the scope's, then the key's only one; None means all of the key's."""
+    if asked.filter_community is not None:
+        return None
+    if caller.scope_id is not None:
+        return caller.scope_id
+    mine = caller.actor.communities
+    if mine is not None and len(mine) == 1:
+        return next(iter(mine))
+    if asked.is_plain:
+        msg = "Field required: this API key acts in several communities, and X-Adapter-Scope names none"
+        raise Located.at("query", "community_server_id", msg=msg, type="missing")
+    return None
+
+
+@public.get("/moderation-actions/<action_id>")
+@public.output(ActionDocument, content_type=JSON_API)
+@public.doc(responses=[404])
+def read_moderation_action(action_id: str) -> Response:
+    """Read one moderation action."""
+    with wired().database.reading() as session:
+        return jsonapi.answer(_document(session, _identity(action_id)))
+
+
+@public.patch("/moderation-actions/<action_id>")
+@public.input(ActionPatch)
+@public.output(ActionDocument, content_type=JSON_API)
+@public.doc(responses=[400, 404, 409])
+def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
+    """Acknowledge an action, appeal against it, or make a moderator's move.
+
+    Said again, an acknowledgement or a move changes nothing and is 200.
+    """
+    actor = auth.actor()
+    with wired().database.writing() as session:
+        action = actions.get(session, actor, _identity(action_id))
+        _check_platform_action_id(action, json_data)
+        verdicts.change_action(
+            session,
+            actor,
+            action,
+            json_data.action_state,
+            platform_action_id=json_data.platform_action_id,
+            reason=json_data.reason or "",
+        )
+        return jsonapi.answer(_document(session, action.id))
+
+
+def _check_platform_action_id(action: Action, given: ActionPatch) -> None:
+    """Only an acknowledgement takes one; a client that repeats the stored one elsewhere is no error."""
+    value = given.platform_action_id
+    if given.action_state is not ActionState.APPLIED and value not in {None, action.platform_action_id}:
+        raise Invalid.field("platform_action_id", "can only be set with action_state applied", value)
+
+
+@public.post("/moderation-actions")
+@public.input(ActionCreate)
+@public.output(ActionDocument, 201, content_type=JSON_API)
+@public.doc(responses=[200, 400, 404, 409])
+def create_moderation_action(json_data: ActionCreate) -> Response:
+    """Record an action that the integration took: 201; 200 where that acknowledges an open proposal of its type."""
+    caller = auth.caller()
+    with wired().database.writing() as session:
+        community = community_servers.find(session, caller, json_data.community_server_id)
+        # The body's community decides between equal request_ids, and a request of another one is unknown here.
+        here = replace(caller.actor, communities=frozenset({community.id}))
+        request = requests.find(session, here, json_data.request_id, full=False)
+        action, made = actions.record_taken(
+            session, caller.actor, request, json_data.action_type, json_data.reason
+        )
+        document = _document(session, action.id)
+    location = jsonapi.url(f"/moderation-actions/{action.id}")
+    return jsonapi.answer(document, 201 if made else 200, {"Location": location})
+
+
+def _identity(action_id: str) -> uuid.UUID:
+    identity = parse_id(action_id)
+    if identity is None:
+        raise NotFound("moderation action")
+    return identity
+
+
+def _document(session: Session, action_id: uuid.UUID) -> dict[str, Any]:
+    action = actions.read(session, auth.actor(), action_id)
+    return jsonapi.document(show(action), at=f"/moderation-actions/{action.id}")
+
+
+def show(action: Action) -> dict[str, Any]:
+    """The resource object of an action read with ``actions.READ_OPTIONS``."""
+    attributes = {
+        "request_id": action.request.request_id,
+        "community_server_id": action.community_id,
+        "action_type": action.action_type,
+        "action_tier": action.action_tier,
+        "action_state": action.action_state,
+        "review_group": action.review_group,
+        "classifier_evidence": payloads.classifier_evidence(action),
+        "note_id": action.note_id,
+        "platform_action_id": action.platform_action_id,
+        "applied_at": action.applied_at,
+        "confirmed_at": action.confirmed_at,
+        "overturned_at": action.overturned_at,
+        "overturned_reason": action.overturned_reason,
+        "reason": action.reason,
+        "scan_exempt_content_hash": action.scan_exempt_content_hash,
+        "created_at": action.created_at,
+        "updated_at": action.updated_at,
+    }
+    return jsonapi.resource("moderation-actions", action.id, attributes, null=tuple(attributes))

@@ -1,0 +1,223 @@
+"""Bodies: how they arrive, what they may be, and a JSON reader that leaves nothing to guess (Contract: section 2)."""
+
+import json
+import math
+import re
+from typing import Any, TypeVar
+
+import flask
+from flask import Request
+from pydantic import ValidationError
+from werkzeug.exceptions import NotAcceptable, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.http import parse_options_header
+
+from app.api.errors import Located, from_pydantic
+from app.api.shapes import Body
+from app.core import rules
+from app.core.errors import Conflict, Malformed, Problem
+from app.core.ids import parse_id
+
+JSON_API = "application/vnd.api+json"
+NESTING_MAX = 64
+_INTEGER_DIGITS = 20
+_TOP_MEMBERS = frozenset({"data", "jsonapi", "meta", "links"})
+_DATA_MEMBERS = frozenset({"type", "id", "attributes", "meta", "links"})
+
+Model = TypeVar("Model", bound=Body)
+
+
+def body(request: Request, model: type[Model]) -> Model:
+    """The request's body as ``model``, unwrapped from its JSON:API document or as a plain object.
+
+    Leaves in ``flask.g`` where the attributes stood (``body_loc``) and the body's own ``id`` (``body_id``), so that
+    what the core refuses later is reported at the right place.
+
+    Raises:
+        Malformed: not JSON, or JSON that two readers would read differently (400).
+        Conflict: ``type`` or ``id`` is another than the path's (409, JSON:API 1.1: Updating Resources).
+        Located: it parses but is invalid (422).
+    """
+    flask.g.body_loc = ("body",)
+    flask.g.body_id = None
+    raw = read(request)
+    if not raw and model.optional:
+        return _validate(model, {}, ("body",))
+    if not raw:
+        raise Malformed("Request body is empty")
+    check_media_type(request)
+    attributes, loc = unwrap(loads(raw), model)
+    flask.g.body_loc = loc
+    return _validate(model, attributes, loc)
+
+
+def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Model:
+    try:
+        return model.model_validate(attributes)
+    except ValidationError as error:
+        raise from_pydantic(error, loc) from error
+
+
+def read(request: Request, limit: int = rules.BODY_MAX_BYTES) -> bytes:
+    """The body's bytes; never holds more than ``limit`` of them, declared or chunked. Over it: 413."""
+    too_large = RequestEntityTooLarge(f"Request body is larger than {limit} bytes")
+    if request.content_length is not None and request.content_length > limit:
+        raise too_large
+    parts: list[bytes] = []
+    left = limit + 1
+    while left > 0:
+        part = request.stream.read(min(left, 65_536))
+        if not part:
+            break
+        parts.append(part)
+        left -= len(part)
+    if left == 0:
+        raise too_large
+    return b"".join(parts)
+
+
+def check_media_type(request: Request) -> None:
+    """Bodies are JSON or JSON:API; the latter takes no parameter but ``profile`` (we support no extension): 415."""
+    kind, options = parse_options_header(request.headers.get("Content-Type"))
+    kind = kind.lower()
+    if kind == JSON_API and not options.keys() - {"profile"}:
+        return
+    if kind == "application/json" and options.get("charset", "utf-8").lower() in {"utf-8", "utf8"}:
+        return
+    raise UnsupportedMediaType(
+        f"Content-Type must be {JSON_API} or application/json, without other parameters"
+    )
+
+
+def check_accept(request: Request) -> None:
+    """406 when every JSON:API media type in ``Accept`` carries parameters (JSON:API 1.1: Server Responsibilities)."""
+    wanted = [
+        parse_options_header(part.strip())
+        for part in re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', request.headers.get("Accept", ""))
+    ]
+    ours = [options for kind, options in wanted if kind.lower() == JSON_API]
+    if ours and all(options.keys() - {"profile", "q"} for options in ours):
+        raise NotAcceptable(f"{JSON_API} is served without parameters other than profile")
+
+
+def loads(raw: bytes) -> Any:
+    """Strict JSON (RFC 8259, I-JSON): UTF-8 without a mark, unique names, numbers that 64 bits hold.
+
+    Lone surrogates pass: they parse. What stores text refuses them (422).
+    """
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raise Malformed("Request body must not start with a byte order mark")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Malformed("Request body is not UTF-8") from error
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_int=_integer,
+            parse_float=_float,
+            parse_constant=_constant,
+        )
+    except json.JSONDecodeError as error:
+        raise Malformed(f"Request body is not valid JSON: {error.msg} at character {error.pos}") from error
+    except RecursionError as error:
+        raise Malformed(f"Request body is nested more than {NESTING_MAX} levels deep") from error
+    _check_nesting(value)
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise Malformed(f"Request body has the member {json.dumps(twice[:100])} twice")
+    return made
+
+
+def _integer(text: str) -> int:
+    if len(text) <= _INTEGER_DIGITS:
+        value = int(text)
+        if -rules.INT64_MAX - 1 <= value <= rules.INT64_MAX:
+            return value
+    raise Malformed("Request body holds an integer beyond 64 bits")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise Malformed("Request body holds a number beyond 64 bits")
+    return value
+
+
+def _constant(name: str) -> Any:
+    raise Malformed(f"Request body holds {name}, which is not JSON")
+
+
+def _check_nesting(value: Any) -> None:
+    level = [value]
+    for depth in range(NESTING_MAX + 1):
+        containers = [one for one in level if isinstance(one, dict | list)]
+        if not containers:
+            return
+        if depth == NESTING_MAX:
+            break
+        level = [inner for one in containers for inner in (one.values() if isinstance(one, dict) else one)]
+    raise Malformed(f"Request body is nested more than {NESTING_MAX} levels deep")
+
+
+def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
+    """The attributes of a document, and the path at which they stand."""
+    if model.resource is None or (model.plain and not (isinstance(document, dict) and "data" in document)):
+        return document, ("body",)
+    _want_object(document, _TOP_MEMBERS, ("body",))
+    if "data" not in document:
+        raise Located(Problem("missing", ("body", "data"), "Field required", document))
+    data = document["data"]
+    _want_object(data, _DATA_MEMBERS, ("body", "data"))
+    _check_type(data, model)
+    _check_id(data, model)
+    if "attributes" not in data:
+        raise Located(Problem("missing", ("body", "data", "attributes"), "Field required", data))
+    return data["attributes"], ("body", "data", "attributes")
+
+
+def _want_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> None:
+    if not isinstance(value, dict):
+        raise Located(Problem("dict_type", loc, "Input should be an object", value))
+    extra = [name for name in value if name not in members]
+    if extra:
+        raise Located(
+            *(
+                Problem("extra_forbidden", (*loc, name), "Extra inputs are not permitted", value[name])
+                for name in extra[:20]
+            )
+        )
+
+
+def _check_type(data: dict[str, Any], model: type[Body]) -> None:
+    if "type" not in data:
+        if model.loose:
+            return
+        raise Located(Problem("missing", ("body", "data", "type"), "Field required", data))
+    if not isinstance(data["type"], str):
+        loc = ("body", "data", "type")
+        raise Located(Problem("string_type", loc, "Input should be a valid string", data["type"]))
+    if data["type"] != model.resource:
+        raise Conflict(f"This collection holds resources of type {model.resource}")
+
+
+def _check_id(data: dict[str, Any], model: type[Body]) -> None:
+    """A body's ``id`` must be the path's. Where a path takes several names for one object, its view compares."""
+    if "id" not in data:
+        if model.needs_id and not model.loose:
+            raise Located(Problem("missing", ("body", "data", "id"), "Field required", data))
+        return
+    given = data["id"]
+    if not isinstance(given, str):
+        loc = ("body", "data", "id")
+        raise Located(Problem("string_type", loc, "Input should be a valid string", given))
+    flask.g.body_id = given
+    named = list((flask.request.view_args or {}).values())
+    if named and not model.loose and (parse_id(given) or given) != (parse_id(named[-1]) or named[-1]):
+        raise Conflict("The id in the body differs from the id in the path")

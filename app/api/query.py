@@ -1,0 +1,41 @@
+"""Query parameters: which may stand there, and what they mean (Contract: section 2)."""
+
+from typing import TypeVar
+from urllib.parse import unquote_to_bytes
+
+from flask import Request
+from pydantic import BaseModel, ValidationError
+
+from app.api.errors import from_pydantic
+from app.core.errors import Malformed
+
+_FAMILIES = ("filter[", "page[", "fields[")
+_RESERVED = frozenset({"filter", "page", "fields", "sort", "include"})
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def names(model: type[BaseModel]) -> frozenset[str]:
+    """The parameters that a query model reads."""
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+def check(request: Request, allowed: frozenset[str]) -> None:
+    """Refuse (400) what nobody would read: unknown members of JSON:API's families, and repeated parameters."""
+    try:
+        unquote_to_bytes(request.query_string).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Malformed("The query is not UTF-8") from error
+    for name, values in request.args.lists():
+        if len(values) > 1:
+            raise Malformed(f"Query parameter {name[:100]} is repeated")
+        if name not in allowed and (name in _RESERVED or name.startswith(_FAMILIES)):
+            raise Malformed(f"Unknown query parameter {name[:100]}")
+
+
+def read(request: Request, model: type[Model]) -> Model:
+    """The query as ``model``; a bad value is 422 with ``loc`` such as ``query, page[size]``."""
+    try:
+        return model.model_validate(request.args.to_dict())
+    except ValidationError as error:
+        raise from_pydantic(error, ("query",)) from error

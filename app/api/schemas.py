@@ -1,0 +1,274 @@
+"""Input and output models of the resources, and the documents that carry them. One class per thing sent or shown.
+
+``document_of`` and ``list_of`` register the attributes under their type in ``SHOWN``; the tests check every response
+body against it, so an attribute that is not declared here is noticed.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
+
+from app.api.shapes import Body, ForeignId, Id, Instant, Paged, Platform, Query, Shown, Status, Text
+from app.core import rules
+from app.core.vocabulary import NoteStatus, RequestStatus, ReviewGroup, Verb
+
+Time = Annotated[
+    str,
+    Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""A moment as we show it."""
+Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+"""One of our ids as we show it."""
+
+SHOWN: dict[str, type[Shown]] = {}
+"""The attributes' model by resource type."""
+
+
+class Version(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    version: Literal["1.1"]
+
+
+class Links(BaseModel):
+    """URLs; null where there is no such page."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    self: str
+    describedby: str
+
+
+class PageLinks(Links):
+    first: str | None
+    prev: str | None
+    next: str | None
+    last: str | None
+
+
+class PageMeta(BaseModel):
+    """``count`` items in all, on ``pages`` pages of ``limit``."""
+
+    model_config = ConfigDict(extra="allow")
+
+    count: int = Field(ge=0)
+    page: int = Field(ge=1)
+    pages: int = Field(ge=0)
+    limit: int = Field(ge=1)
+    offset: int = Field(ge=0)
+
+
+def resource_of(name: str, type: str, attributes: type[Shown]) -> type[BaseModel]:
+    """The model of a resource object: ``{type, id, attributes}``."""
+    SHOWN[type] = attributes
+    kind: Any = Literal[type]
+    return create_model(
+        f"{name}Resource",
+        __config__=ConfigDict(extra="forbid"),
+        type=(kind, ...),
+        id=(Uuid, ...),
+        attributes=(attributes, ...),
+    )
+
+
+def document_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
+    """The document of one resource."""
+    return create_model(
+        f"{name}Document",
+        __config__=ConfigDict(extra="forbid"),
+        jsonapi=(Version, ...),
+        data=(resource, ...),
+        links=(Links, None),
+        meta=(dict[str, Any], None),
+    )
+
+
+def list_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
+    """The document of one page of resources."""
+    return create_model(
+        f"{name}List",
+        __config__=ConfigDict(extra="forbid"),
+        jsonapi=(Version, ...),
+        data=(list[resource], ...),  # type: ignore[valid-type]  # made at run time
+        links=(PageLinks, ...),
+        meta=(PageMeta, ...),
+    )
+
+
+# Requests
+
+
+class RequestCreate(Body):
+    """A submission (Contract: section 3). Ids and content are stored exactly as given."""
+
+    resource = "requests"
+
+    request_id: ForeignId = Field(description="Chosen by the integration; the key of idempotency.")
+    requested_by: ForeignId
+    community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
+    original_message_content: Text = Field(min_length=1, max_length=rules.CONTENT_MAX)
+    platform_message_id: ForeignId | None = None
+    platform_channel_id: ForeignId | None = None
+    platform_author_id: ForeignId | None = None
+    platform_timestamp: Instant | None = None
+    metadata: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+    similarity_score: float | None = Field(None, ge=0, le=1)
+    dataset_name: Text | None = Field(None, min_length=1, max_length=rules.DATASET_NAME_MAX)
+    dataset_item_id: Text | None = Field(None, min_length=1, max_length=rules.DATASET_ITEM_MAX)
+
+
+class RequestPatch(Body):
+    """``status`` only from FAILED to PENDING; ``escalated`` sends the request to staff."""
+
+    resource = "requests"
+    plain = True
+    loose = True
+
+    status: Status | None = None
+    note_id: Id | None = None
+    escalated: Literal[True] | None = None
+
+
+class RequestQuery(Paged):
+    """Filters of the list; ``status=decided`` with ``since`` is the catch-up poll, oldest decision first."""
+
+    filter_status: Status | None = Field(None, alias="filter[status]")
+    filter_community: Id | None = Field(None, alias="filter[community_server_id]")
+    requested_by: ForeignId | None = Field(None, alias="filter[requested_by]")
+    requested_from: Instant | None = Field(None, alias="filter[requested_at__gte]")
+    requested_to: Instant | None = Field(None, alias="filter[requested_at__lte]")
+    status: Literal["decided"] | None = None
+    since: Instant | None = None
+    community: Id | None = Field(None, alias="community_server_id")
+
+
+class RequestAttributes(Shown):
+    """What is not known yet is left out; only ``note_id`` is null."""
+
+    request_id: str
+    requested_by: str
+    status: RequestStatus | Literal["pending", "in_progress", "completed", "failed"]
+    note_id: Uuid | None
+    community_server_id: Uuid
+    requested_at: Time
+    created_at: Time
+    updated_at: Time
+    content: str
+    platform_message_id: str | None = None
+    platform_channel_id: str | None = None
+    platform_author_id: str | None = None
+    platform_timestamp: Time | None = None
+    metadata: dict[str, Any] | None = None
+    similarity_score: float | None = None
+    dataset_name: str | None = None
+    dataset_item_id: str | None = None
+    decided_at: Time | None = None
+    decision: Verb | Literal["none"] | None = None
+    tier: Literal[1, 2] | None = None
+    moderation_action: Literal["immediate_action", "community_review"] | None = None
+    recommended_action: str | None = None
+    action_id: Uuid | None = None
+    note_status: NoteStatus | None = None
+
+
+_request = resource_of("Request", "requests", RequestAttributes)
+RequestDocument = document_of("Request", _request)
+RequestList = list_of("Request", _request)
+
+
+# Community servers
+
+
+class CommunityLookup(Query):
+    """``platform`` defaults to X-Adapter-Platform, then ``discord``."""
+
+    platform: Platform | None = None
+    platform_community_server_id: ForeignId
+
+
+class CategoryShown(Shown):
+    """Thresholds in force for one category; without ``tier1_threshold`` it never acts by itself."""
+
+    name: str
+    enabled: bool
+    tier1_threshold: float | None
+    tier2_threshold: float
+    tier1_action: Verb
+    tier2_action: Verb
+    review_group: ReviewGroup
+
+
+class CommunityAttributes(Shown):
+    """A community with the category configuration that routes its content now."""
+
+    platform: str
+    platform_community_server_id: str
+    slug: str
+    name: str
+    description: str | None
+    is_active: bool
+    is_public: bool
+    config_version: int
+    categories: list[CategoryShown]
+    created_at: Time
+    updated_at: Time
+
+
+_community = resource_of("CommunityServer", "community-servers", CommunityAttributes)
+CommunityDocument = document_of("CommunityServer", _community)
+
+
+# User profiles
+
+
+class ProfileLookup(Query):
+    """``platform`` defaults to X-Adapter-Platform, then ``discord``; ``provider_scope`` to the whole platform."""
+
+    platform: Platform | None = None
+    platform_user_id: ForeignId
+    provider_scope: Annotated[Text, Field(max_length=rules.ID_MAX)] = ""
+
+
+class ProfileAttributes(Shown):
+    """A person as a platform knows them."""
+
+    platform: str
+    platform_user_id: str
+    provider_scope: str | None = None
+    display_name: str | None
+    trust_level: int | None = None
+    metadata: dict[str, Any] | None = None
+    created_at: Time
+    updated_at: Time
+
+
+_profile = resource_of("UserProfile", "user-profiles", ProfileAttributes)
+ProfileDocument = document_of("UserProfile", _profile)
+
+PROBLEMS: dict[str, Any] = {
+    "type": "object",
+    "required": ["detail"],
+    "properties": {
+        "detail": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["type", "loc", "msg", "input"],
+                "properties": {
+                    "type": {"type": "string"},
+                    "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
+                    "msg": {"type": "string"},
+                    "input": {},
+                },
+            },
+        }
+    },
+}
+"""The body of a 422, for the OpenAPI document."""
+ERROR: dict[str, Any] = {
+    "type": "object",
+    "required": ["detail"],
+    "properties": {"detail": {"type": "string"}},
+}
+"""The body of every other error."""

@@ -1,0 +1,137 @@
+"""The pieces that input and output models are made of: strict types, and what a body or a query may look like."""
+
+import enum
+import re
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from app.core import rules
+from app.core.errors import Invalid
+from app.core.ids import parse_id
+from app.core.paging import Slice
+from app.core.vocabulary import RequestStatus
+
+_INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_WHOLE = re.compile(r"[0-9]{1,18}")
+PAGE_NUMBER_MAX = 1_000_000_000
+
+
+def _read_instant(value: Any) -> datetime:
+    """RFC 3339 text with its zone, as UTC. pydantic alone would take numbers and dates without a zone."""
+    match = _INSTANT.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
+        day, time, fraction, zone = match.groups()
+        zone = "+00:00" if zone in "Zz" else zone
+        try:
+            written = f"{day}T{time}.{(fraction or '0')[:6].ljust(6, '0')}{zone}"
+            return datetime.fromisoformat(written).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+    raise PydanticCustomError(
+        "datetime_parsing",
+        "Input should be an ISO 8601 date and time with a zone, such as 2026-01-31T12:00:00Z; encode + as %2B",
+    )
+
+
+def _read_id(value: Any) -> uuid.UUID:
+    found = parse_id(value) if isinstance(value, str) else None
+    if found is None:
+        raise PydanticCustomError("uuid_parsing", "Input should be a valid UUID in its hyphenated form")
+    return found
+
+
+def _read_whole(value: Any) -> int:
+    if not isinstance(value, str) or not _WHOLE.fullmatch(value):
+        raise PydanticCustomError("int_parsing", "Input should be a whole number in plain digits")
+    return int(value)
+
+
+def _storable(value: str) -> str:
+    try:
+        return rules.storable(value, "text")
+    except Invalid as refused:
+        raise PydanticCustomError("value_error", "{why}", {"why": refused.problems[0].msg}) from refused
+
+
+def one_of(kind: type[enum.StrEnum], *, any_case: bool = False) -> BeforeValidator:
+    """Reads a word of ``kind``: ``Annotated[NoteStatus, one_of(NoteStatus)]``. Strict models take no plain enum."""
+
+    def read_word(value: Any) -> enum.StrEnum:
+        if isinstance(value, str):
+            for word in kind:
+                if value == word.value or (any_case and value.upper() == word.value.upper()):
+                    return word
+        words = ", ".join(f"'{word.value}'" for word in kind)
+        raise PydanticCustomError("enum", "Input should be one of {words}", {"words": words})
+
+    return BeforeValidator(read_word)
+
+
+Instant = Annotated[
+    datetime, BeforeValidator(_read_instant), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""A moment in a body or a query."""
+Id = Annotated[uuid.UUID, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "format": "uuid"})]
+"""One of our own ids."""
+Text = Annotated[str, AfterValidator(_storable)]
+"""Text that a database can keep: no NUL."""
+ForeignId = Annotated[Text, Field(min_length=1, max_length=rules.ID_MAX)]
+"""An id of the integration's platform, kept exactly as given."""
+Platform = Annotated[str, Field(pattern=rules.PLATFORM_PATTERN)]
+Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
+"""A request's status in either case (Contract: section 3)."""
+
+
+def whole(least: int, most: int, default: int, alias: str, description: str = "") -> Any:
+    """The field of a whole number in a query: ``size: Whole = whole(1, 100, 20, "page[size]")``."""
+    return Field(default, alias=alias, ge=least, le=most, description=description or None)
+
+
+Whole = Annotated[int, BeforeValidator(_read_whole)]
+"""A whole number in a query: plain ASCII digits, nothing else that ``int`` would take."""
+
+
+class Body(BaseModel):
+    """The attributes of a request body. Unknown members are refused; enums need ``one_of``.
+
+    ``resource`` is the JSON:API ``type`` of the wrapped form (None: the body is a plain object only); ``plain``
+    accepts the plain object too; ``loose`` lets ``type`` and ``id`` be left out and compares no id; ``needs_id``
+    asks for ``id``, as JSON:API does of a PATCH; ``optional`` takes no body for an empty one.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    resource: ClassVar[str | None] = None
+    plain: ClassVar[bool] = False
+    loose: ClassVar[bool] = False
+    needs_id: ClassVar[bool] = False
+    optional: ClassVar[bool] = False
+
+
+class Query(BaseModel):
+    """Query parameters by their aliases. Other ``filter[…]``, ``page[…]``, ``sort``, … are 400; the rest is ignored."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=False)
+
+
+class Paged(Query):
+    """The parameters of every list (Spec: Pagination, filtering and envelope rules; Contract: Stable pages)."""
+
+    number: Whole = whole(1, PAGE_NUMBER_MAX, 1, "page[number]", "Page, from 1; shows the live list.")
+    size: Whole = whole(1, 100, 20, "page[size]", "Rows of a page.")
+    after: Text | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
+    before: Text | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
+
+    def slice(self) -> Slice:
+        """What the core's paging wants to know."""
+        return Slice(self.number, self.size, after=self.after, before=self.before)
+
+
+class Shown(BaseModel):
+    """Attributes of a resource in a response: documentation, and what the tests check every body against."""
+
+    model_config = ConfigDict(extra="forbid")

@@ -1,0 +1,55 @@
+"""The WSGI application: made once per process, over a wiring."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import flask
+from apiflask import APIFlask
+
+from app import api, errors, web
+from app.wiring import EXTENSION, Wiring
+
+_HERE = Path(__file__).parent
+
+
+def folder(name: str) -> Path:
+    """``templates`` or ``static``: inside the package when installed from a wheel, beside it in a checkout."""
+    packaged = _HERE / name
+    return packaged if packaged.is_dir() else _HERE.parent / name
+
+
+def create_app(wiring: Wiring) -> APIFlask:
+    """The WSGI application over this wiring: the JSON:API and the dashboard, two doors to one core."""
+    app = APIFlask(
+        "app",
+        title="Bridgenote",
+        version="1.0.0",
+        docs_path=None,
+        spec_path=None,
+        json_errors=False,
+        template_folder=str(folder("templates")),
+        static_folder=str(folder("static")),
+    )
+    app.extensions[EXTENSION] = wiring
+    app.config.update(
+        SECRET_KEY=wiring.settings.secret_key.get_secret_value(),
+        # Our own limit is 1 MiB, answered with a named 413; werkzeug's stands behind it.
+        MAX_CONTENT_LENGTH=None,
+        PROPAGATE_EXCEPTIONS=False,
+    )
+    app.before_request(_name_the_request)
+    app.after_request(_carry_the_name)
+    errors.register(app)
+    api.register(app)
+    web.register(app)
+    return app
+
+
+def _name_the_request() -> None:
+    flask.g.request_id = uuid.uuid4().hex
+
+
+def _carry_the_name(response: Any) -> Any:
+    response.headers["X-Request-Id"] = flask.g.get("request_id") or uuid.uuid4().hex
+    return response

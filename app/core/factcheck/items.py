@@ -1,0 +1,210 @@
+"""Fact-check items: read from rows, kept by (dataset_name, item_id), found for a request."""
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import rules
+from app.core.db import serialise
+from app.core.errors import Invalid, Problem
+from app.core.factcheck import words
+from app.core.ids import new_id
+from app.core.models import FactCheckItem, FactCheckWord, Request
+from app.core.vocabulary import ClaimRating
+
+CLAIM_MAX = 5_000
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "claim": ("claim",),
+    "rating": ("rating",),
+    "url": ("url",),
+    "publisher": ("publisher",),
+    "dataset_name": ("dataset_name", "dataset"),
+    "item_id": ("item_id", "dataset_item_id"),
+}
+"""The members of a row, each with the names it may have."""
+
+_LIMITS = {
+    "claim": CLAIM_MAX,
+    "rating": 255,
+    "url": rules.SOURCE_MAX,
+    "publisher": 255,
+    "dataset_name": rules.DATASET_NAME_MAX,
+    "item_id": rules.DATASET_ITEM_MAX,
+}
+_URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
+_CANDIDATES = 20
+_WORDS_ASKED = 500
+_IMPORT_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
+"""Stands where a community's id would: imports take turns with each other alone."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A fact-check as it was published. ``rating`` is None when ``rating_given`` is a word we do not know."""
+
+    dataset_name: str
+    item_id: str
+    claim: str
+    rating_given: str
+    url: str
+    publisher: str
+    row_id: uuid.UUID | None = None
+
+    @property
+    def rating(self) -> ClaimRating | None:
+        return words.read_rating(self.rating_given)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return (self.dataset_name, self.item_id)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """How many items were new, changed, and already there as given."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+    def __add__(self, other: "Imported") -> "Imported":
+        return Imported(self.new + other.new, self.changed + other.changed, self.unchanged + other.unchanged)
+
+
+def read(row: Any) -> Item:
+    """The item that a row of a dataset describes; members that we do not know are passed over.
+
+    Raises:
+        Invalid: with one problem for each member that is missing or cannot be kept.
+    """
+    if not isinstance(row, Mapping):
+        raise Invalid(Problem("dict_type", ("row",), "must be an object"))
+    problems: list[Problem] = []
+    values: dict[str, str] = {}
+    for member, names in NAMES.items():
+        try:
+            values[member] = _member(row, member, names)
+        except Invalid as refused:
+            problems += refused.problems
+    if problems:
+        raise Invalid(*problems)
+    values["rating_given"] = values.pop("rating")
+    return Item(**values)
+
+
+def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
+    given = {name: row[name] for name in names if row.get(name) is not None}
+    if not given:
+        raise Invalid.field(member, "is missing")
+    if len(set(map(repr, given.values()))) > 1:
+        raise Invalid.field(member, f"differs between {' and '.join(given)}")
+    value = next(iter(given.values()))
+    if not isinstance(value, str):
+        raise Invalid.field(member, "must be text", value)
+    rules.text(value, member, _LIMITS[member])
+    if member == "url" and not _URL.fullmatch(value):
+        raise Invalid.field(member, "must be an address that begins with https:// or http://", value[:50])
+    return value
+
+
+def keep(session: Session, items: Sequence[Item]) -> Imported:
+    """Insert or update items by (dataset_name, item_id). Give each key once, and at most some hundreds at a time."""
+    serialise(session, _IMPORT_LOCK)
+    known: dict[tuple[str, str], FactCheckItem] = {}
+    for dataset in {item.dataset_name for item in items}:
+        ids = [item.item_id for item in items if item.dataset_name == dataset]
+        found = session.scalars(
+            sa.select(FactCheckItem).where(
+                FactCheckItem.dataset_name == dataset, FactCheckItem.item_id.in_(ids)
+            )
+        )
+        known |= {(row.dataset_name, row.item_id): row for row in found}
+    new = changed = 0
+    indexed: dict[uuid.UUID, frozenset[str]] = {}
+    for item in items:
+        row = known.get(item.key)
+        if row is not None and _of_row(row) == _without_row(item):
+            continue
+        indexes = words.index_words(item.claim)
+        if row is None:
+            row = FactCheckItem(id=new_id(), dataset_name=item.dataset_name, item_id=item.item_id)
+            session.add(row)
+            new += 1
+        else:
+            changed += 1
+        row.claim, row.url, row.publisher = item.claim, item.url, item.publisher
+        row.rating, row.rating_given = item.rating, item.rating_given
+        row.word_count = len(indexes)
+        indexed[row.id] = indexes
+    session.flush()
+    if indexed:
+        session.execute(sa.delete(FactCheckWord).where(FactCheckWord.item_id.in_(indexed)))
+        rows = [{"word": word, "item_id": one} for one, found in indexed.items() for word in sorted(found)]
+        if rows:
+            session.execute(sa.insert(FactCheckWord), rows)
+    return Imported(new, changed, len(items) - new - changed)
+
+
+def count(session: Session) -> int:
+    """How many items there are, in all datasets."""
+    return session.scalar(sa.select(sa.func.count(FactCheckItem.id))) or 0
+
+
+def for_request(session: Session, request: Request) -> Item | None:
+    """The fact-check of what a request says: the one it points at, else the one whose claim its content makes.
+
+    An integration that points at an item and calls the likeness less than ``MATCH_AT`` has found no match there.
+    """
+    is_likely = request.similarity_score is None or request.similarity_score >= words.MATCH_AT
+    if request.dataset_name is not None and request.dataset_item_id is not None and is_likely:
+        row = session.scalars(
+            sa.select(FactCheckItem).where(
+                FactCheckItem.dataset_name == request.dataset_name,
+                FactCheckItem.item_id == request.dataset_item_id,
+            )
+        ).first()
+        if row is not None:
+            return _item(row)
+    return find(session, request.content)
+
+
+def find(session: Session, content: str) -> Item | None:
+    """The item whose claim a text makes, or None. One query: the index counts the words in common."""
+    post = words.significant(content)
+    # The longest words are the rarest, and say most about what a long post is about.
+    asked = sorted(set(post), key=lambda word: (-len(word), word))[:_WORDS_ASKED]
+    if len(asked) < words.FEWEST_WORDS:
+        return None
+    common = sa.func.count(FactCheckWord.word)
+    statement = (
+        sa.select(FactCheckItem)
+        .join(FactCheckWord, FactCheckWord.item_id == FactCheckItem.id)
+        .where(FactCheckWord.word.in_(asked))
+        .group_by(FactCheckItem.id)
+        .having(common >= words.FEWEST_WORDS, common >= words.MATCH_AT * FactCheckItem.word_count)
+        .order_by((common * 1.0 / FactCheckItem.word_count).desc(), common.desc(), FactCheckItem.id)
+        .limit(_CANDIDATES)
+    )
+    candidates = session.scalars(statement).all()
+    covered = [(words.coverage(row.claim, post), row) for row in candidates]
+    best = max(covered, key=lambda pair: pair[0], default=None)
+    return _item(best[1]) if best is not None and best[0] >= words.MATCH_AT else None
+
+
+def _item(row: FactCheckItem) -> Item:
+    return Item(
+        row.dataset_name, row.item_id, row.claim, row.rating_given, row.url, row.publisher, row_id=row.id
+    )
+
+
+def _of_row(row: FactCheckItem) -> tuple[Any, ...]:
+    return (row.claim, row.rating_given, row.rating, row.url, row.publisher)
+
+
+def _without_row(item: Item) -> tuple[Any, ...]:
+    return (item.claim, item.rating_given, item.rating, item.url, item.publisher)

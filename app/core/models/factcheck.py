@@ -1,0 +1,67 @@
+"""Fact-check items, the words by which they are found, and what a writer of AI notes handed in."""
+
+import uuid
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core import clock
+from app.core.db import Base, Stamped
+from app.core.ids import new_id
+from app.core.types import UtcDateTime, word
+from app.core.vocabulary import ClaimRating
+
+
+class FactCheckItem(Stamped, Base):
+    """One published fact-check. ``item_id`` is the dataset's own, kept as given.
+
+    ``rating`` is None for words we do not know; ``rating_given`` keeps the publisher's own. ``word_count`` counts the
+    claim's rows in ``FactCheckWord``.
+    """
+
+    __tablename__ = "fact_check_items"
+    __table_args__ = (sa.UniqueConstraint("dataset_name", "item_id"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    dataset_name: Mapped[str] = mapped_column(sa.String(100))
+    item_id: Mapped[str] = mapped_column(sa.String(36))
+    claim: Mapped[str] = mapped_column(sa.Text)
+    rating: Mapped[ClaimRating | None] = mapped_column(word(ClaimRating))
+    rating_given: Mapped[str] = mapped_column(sa.String(255))
+    url: Mapped[str] = mapped_column(sa.String(2048))
+    publisher: Mapped[str] = mapped_column(sa.String(255))
+    word_count: Mapped[int] = mapped_column(default=0)
+
+
+class FactCheckWord(Base):
+    """One distinct word of an item's claim: the index that matching asks."""
+
+    __tablename__ = "fact_check_words"
+    __table_args__ = (sa.Index("ix_fact_check_words_item_id", "item_id"),)
+
+    word: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
+    item_id: Mapped[uuid.UUID] = mapped_column(
+        sa.ForeignKey("fact_check_items.id", ondelete="CASCADE"), primary_key=True
+    )
+
+
+class AiDraft(Base):
+    """How an AI note came to be: which writer, by which prompt, what it answered, and why it fell back.
+
+    ``reply`` is the provider's raw answer, cut to what the byte cap of its adapter let in; None for the builtin writer.
+    """
+
+    __tablename__ = "ai_drafts"
+
+    note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"), primary_key=True)
+    item_id: Mapped[uuid.UUID | None] = mapped_column(
+        sa.ForeignKey("fact_check_items.id", ondelete="SET NULL"), index=True
+    )
+    provider: Mapped[str] = mapped_column(sa.String(100))
+    model: Mapped[str] = mapped_column(sa.String(100))
+    prompt_version: Mapped[str] = mapped_column(sa.String(40))
+    prompt_sha256: Mapped[str | None] = mapped_column(sa.String(64))
+    reply: Mapped[str | None] = mapped_column(sa.Text)
+    fell_back: Mapped[str | None] = mapped_column(sa.String(255))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

@@ -1,0 +1,205 @@
+"""AI notes: who may write one, what a draft must be, and how it is kept (CLASSIFIERS: section 5).
+
+A writer gets a ``Post`` and perhaps the fact-check of it, and hands in a ``Draft``. It is asked outside of any
+transaction, for it may be a model on another machine. What it hands in is a note like any other: unrated, unpublished,
+with the service as its author.
+"""
+
+import re
+import unicodedata
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+from app.core import clock, communities, policies, profiles, requests, rules
+from app.core.classify import Classifier, Context, combine
+from app.core.db import serialise
+from app.core.errors import Forbidden
+from app.core.factcheck import items
+from app.core.factcheck.items import Item
+from app.core.ids import new_id
+from app.core.models import AiDraft, Note, Request
+from app.core.moves import begin
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import Classification, NoteStatus
+
+SUMMARY_MAX = 280
+"""Characters of an AI note, addresses not counted."""
+COPY_AT = 0.8
+"""Likeness to the post, 0.0 to 1.0, from which a draft only repeats it."""
+SCREENED = frozenset({"toxicity", "hate", "threat", "sexual"})
+"""Categories in which a draft must stay below Tier 2."""
+
+
+@dataclass(frozen=True)
+class Post:
+    """What a writer may know of a request. It holds no row, so no session need be open.
+
+    ``searched`` counts the fact-checks that were compared with the content, ``checked_on`` is when; ``tier2`` are the
+    community's thresholds by category, 0.0 to 1.0.
+    """
+
+    community_id: uuid.UUID
+    content: str
+    searched: int
+    checked_on: date
+    tier2: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a writer hands in.
+
+    ``summary`` is the whole note, addresses included; ``sources`` are those addresses. ``prompt_sha256`` and ``reply``
+    say what a model was asked and what it answered; ``fell_back`` why the builtin writer stepped in.
+    """
+
+    summary: str
+    classification: Classification
+    sources: tuple[str, ...]
+    provider: str
+    model: str
+    prompt_version: str
+    prompt_sha256: str | None = None
+    reply: str | None = None
+    fell_back: str | None = None
+
+
+class NoteWriter(Protocol):
+    """Drafts notes. Any thread may call it, and never inside a transaction."""
+
+    def write(self, post: Post, item: Item | None) -> Draft:
+        """A draft about ``post``; ``item`` is the fact-check that it matches, if any.
+
+        Raises:
+            UpstreamTimeout: the provider did not answer before the deadline (504).
+            UpstreamFailed: it failed, or answered nonsense (502).
+            Unavailable: it asked us to wait (503).
+        """
+        ...
+
+
+def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Item | None]:
+    """What to give the writer for a request.
+
+    Raises:
+        Forbidden: AI notes are switched off for the community, or the actor may not write notes.
+    """
+    require(actor, Permission.WRITE_NOTE, request.community_id, "request")
+    if not communities.get(session, actor, request.community_id).ai_notes_enabled:
+        raise Forbidden("AI notes are switched off for this community")
+    policy = policies.current(session, request.community_id)
+    post = Post(
+        community_id=request.community_id,
+        content=request.content,
+        searched=items.count(session),
+        checked_on=clock.now().date(),
+        tier2={category.name: category.tier2 for category in policy.categories if category.enabled},
+    )
+    return post, items.for_request(session, request)
+
+
+def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: Item | None = None) -> Note:
+    """Keep a draft as a note of the service on the request: unrated, never published by itself."""
+    require(actor, Permission.WRITE_NOTE, request.community_id, "request")
+    rules.text(draft.summary, "summary", rules.SUMMARY_MAX)
+    # Before the service's profile is made: whoever makes it for a rationale holds this lock already.
+    serialise(session, request.community_id)
+    author = profiles.of_service(session)
+    note = Note(
+        id=new_id(),
+        community_id=request.community_id,
+        request_id=request.id,
+        author_id=author.id,
+        author_ref=str(author.id),
+        summary=draft.summary,
+        classification=draft.classification,
+        status=NoteStatus.NEEDS_MORE_RATINGS,
+        ai_generated=True,
+        ai_provider=draft.provider,
+        ai_model=draft.model,
+        sources=list(draft.sources),
+        platform_message_id=request.platform_message_id,
+        platform_channel_id=request.platform_channel_id,
+    )
+    begin(session, actor, note, cause=f"drafted by {draft.provider} {draft.model}")
+    session.add(
+        AiDraft(
+            note_id=note.id,
+            item_id=item.row_id if item is not None and draft.sources else None,
+            provider=draft.provider,
+            model=draft.model,
+            prompt_version=draft.prompt_version,
+            prompt_sha256=draft.prompt_sha256,
+            reply=draft.reply,
+            fell_back=draft.fell_back[:255] if draft.fell_back else None,
+        )
+    )
+    session.flush()
+    return note
+
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|\bwww\.|\b(?:javascript|data|mailto):", re.IGNORECASE)
+_DOMAIN = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?!\.)", re.IGNORECASE)
+_MARKS = re.compile(r"(?<!\w)([#@])\w")
+_HTML = re.compile(r"</?[a-z!]|&(?:[a-z]+|#\w+);|\]\(", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"\W*(?:community |ai |ai[- ]generated )?(?:note|context|fact[- ]?check|summary|answer|readers added context)"
+    r"\W*[:\-–—]",
+    re.IGNORECASE,
+)
+_PLAIN_SYMBOLS = frozenset("°©®™№§¶")
+
+
+def faults(text: str, content: str) -> list[str]:
+    """Why a model's text cannot be a note, each as one short sentence; empty when it can.
+
+    ``text`` is without its sources: addresses are ours to add, so any address in it is the model's own.
+    """
+    found = []
+    if not text.strip():
+        return ["it is empty"]
+    if len(text) > SUMMARY_MAX:
+        found.append(f"it is longer than {SUMMARY_MAX} characters")
+    if _SCHEME.search(text) or _DOMAIN.search(text):
+        found.append("it contains an address")
+    if _MARKS.search(text):
+        found.append("it contains a hashtag or a mention")
+    if _HTML.search(text):
+        found.append("it contains markup")
+    if any(_is_odd(character) for character in text):
+        found.append("it contains emoji or invisible characters")
+    if _PREFIX.match(text):
+        found.append("it begins with a label")
+    if _is_copy(text, content):
+        found.append("it only repeats the post")
+    return found
+
+
+def harsh(text: str, post: Post, classifiers: Sequence[Classifier]) -> list[str]:
+    """Categories in which a draft itself would be sent to review, as ``faults`` words them."""
+    context = Context(community_id=post.community_id)
+    # Only classifiers on this machine: a draft is not worth another service's time.
+    results = [result for one in classifiers if one.local for result in one.score([text], context)]
+    scores = combine(results)
+    return [
+        f"it reads as {name.replace('_', ' ')}"
+        for name in sorted(SCREENED & scores.keys())
+        if scores[name] > post.tier2.get(name, 1.0)
+    ]
+
+
+def _is_odd(character: str) -> bool:
+    return unicodedata.category(character) in {"So", "Cc", "Cf", "Cs", "Co", "Cn"} and (
+        character not in _PLAIN_SYMBOLS
+    )
+
+
+def _is_copy(text: str, content: str) -> bool:
+    said, posted = " ".join(text.split()).casefold(), " ".join(content.split()).casefold()
+    is_quotation = len(said) > 40 and said in posted
+    return said == posted or is_quotation or requests.similarity(said, posted) >= COPY_AT

@@ -1,0 +1,158 @@
+"""What tests of the API share: a client that checks every answer, submissions, a counter of queries."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy import event
+from werkzeug.test import TestResponse
+
+from app.api.blueprints import PREFIX
+from app.core import requests
+from app.core.permissions import SYSTEM
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests.api.checker import CheckedClient
+from tests.cast import Cast
+
+HARMLESS = "The harbour is quiet this morning"
+INSULT = "You are an idiot and everybody here knows it"
+SPAM = "Casino bonus! Buy 10,000 followers now, click here https://bit.ly/win limited offer"
+
+
+@dataclass
+class Api:
+    """The API as one integration calls it: paths below the prefix, its key in every call, every answer checked."""
+
+    client: CheckedClient
+    headers: dict[str, str]
+    prefix: str = PREFIX
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: dict[str, str] | None = None,
+        instead: dict[str, str] | None = None,
+        **options: Any,
+    ) -> TestResponse:
+        """``headers`` are added to the key's, ``instead`` replaces them. A path from ``/api`` on is taken whole."""
+        whole = path if path.startswith(("/api", "/webhooks", "http")) else self.prefix + path
+        sent = dict(instead) if instead is not None else self.headers | (headers or {})
+        return self.client.open(whole, method=method, headers=sent, **options)
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> TestResponse:
+        return self.call("POST", path, **options)
+
+    def put(self, path: str, **options: Any) -> TestResponse:
+        return self.call("PUT", path, **options)
+
+    def patch(self, path: str, **options: Any) -> TestResponse:
+        return self.call("PATCH", path, **options)
+
+    def delete(self, path: str, **options: Any) -> TestResponse:
+        return self.call("DELETE", path, **options)
+
+    def submit(self, request_id: str, content: str = HARMLESS, **attributes: Any) -> TestResponse:
+        """Submit content to the integration's own forum."""
+        return self.post("/requests", json=submission(request_id, content, **attributes))
+
+
+def submission(request_id: str, content: str = HARMLESS, **attributes: Any) -> dict[str, Any]:
+    """The body of a submission."""
+    given = {
+        "request_id": request_id,
+        "requested_by": "user-1",
+        "community_server_id": "forum-1",
+        "original_message_content": content,
+        "platform_message_id": f"message-of-{request_id}"[:255],
+    }
+    return {"data": {"type": "requests", "attributes": given | attributes}}
+
+
+def acting(user_id: str, **said: str) -> dict[str, str]:
+    """X-Adapter headers of a user on Discourse: ``acting("7", Moderator="true")``."""
+    named = {f"X-Adapter-{name.replace('_', '-')}": value for name, value in said.items()}
+    return {"X-Adapter-Platform": "discourse", "X-Adapter-User-Id": user_id} | named
+
+
+@pytest.fixture
+def api(app: Flask, cast: Cast) -> Api:
+    """The home community's integration."""
+    app.test_client_class = CheckedClient
+    client = app.test_client()
+    assert isinstance(client, CheckedClient)
+    return Api(client, cast.headers)
+
+
+@pytest.fixture
+def foreign_api(api: Api, cast: Cast) -> Api:
+    """The other community's integration."""
+    return Api(api.client, cast.foreign_headers)
+
+
+@pytest.fixture
+def fill(wiring: Wiring, cast: Cast) -> Callable[..., None]:
+    """Put requests into the home community without scoring them: ``fill(100)``."""
+
+    def put(count: int, prefix: str = "row", content: str = HARMLESS) -> None:
+        with wiring.database.writing() as session:
+            for number in range(count):
+                submitted = requests.Submission(f"{prefix}-{number}", f"user-{number % 3}", content)
+                requests.submit(session, SYSTEM, cast.community_id, submitted)
+            session.info.pop("jobs", None)
+
+    return put
+
+
+@pytest.fixture
+def decide(api: Api, jobs: InlineEngine) -> Callable[..., None]:
+    """Submit spam, which Tier 1 decides at once: ``decide("a", "b")``."""
+
+    def submit_and_score(*request_ids: str) -> None:
+        for number, request_id in enumerate(request_ids):
+            assert api.submit(request_id, f"{SPAM} {number}").status_code == 201
+            jobs.run_all()
+
+    return submit_and_score
+
+
+@dataclass
+class QueryCounter:
+    """The statements that ran, but for those that begin and end transactions."""
+
+    statements: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.statements)
+
+
+@pytest.fixture
+def counting(wiring: Wiring) -> Callable[[], Any]:
+    """Counts queries: ``with counting() as queries: …`` then ``queries.count``."""
+
+    @contextmanager
+    def watch() -> Iterator[QueryCounter]:
+        counter = QueryCounter()
+
+        def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+            if not statement.startswith(("BEGIN", "SAVEPOINT", "RELEASE", "PRAGMA")):
+                counter.statements.append(statement)
+
+        engine: sa.Engine = wiring.database.engine
+        event.listen(engine, "before_cursor_execute", note)
+        try:
+            yield counter
+        finally:
+            event.remove(engine, "before_cursor_execute", note)
+
+    return watch

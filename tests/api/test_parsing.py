@@ -1,0 +1,247 @@
+"""What a body and a query may be: everything that two readers could read differently is refused (RELIABILITY: 3)."""
+
+import base64
+import io
+import json
+from typing import Any
+
+import pytest
+
+from app.api import parse
+from app.core.errors import Malformed
+from app.core.ids import new_id
+from tests.api.conftest import Api, submission
+
+GOOD = submission("post-1")
+WRITTEN = json.dumps(GOOD).encode()
+
+
+MALFORMED = {
+    "not JSON": b"{",
+    "text": b"hello",
+    "blank": b"  \n",
+    "two documents": b"{}{}",
+    "trailing comma": b'{"a": 1,}',
+    "single quotes": b"{'a': 1}",
+    "a comment": b'{"a": 1} // no',
+    "not UTF-8": b'{"a": "\xff"}',
+    "overlong UTF-8": b'{"a": "\xc0\x80"}',
+    "encoded surrogate": b'{"a": "\xed\xa0\x80"}',
+    "a byte order mark": b"\xef\xbb\xbf{}",
+    "UTF-16": '{"a": 1}'.encode("utf-16"),
+    "UTF-16 without mark": '{"a": 1}'.encode("utf-16-le"),
+    "UTF-32": '{"a": 1}'.encode("utf-32"),
+    "NaN": b'{"a": NaN}',
+    "Infinity": b'{"a": Infinity}',
+    "-Infinity": b"[-Infinity]",
+    "a number beyond a double": b'{"a": 1e400}',
+    "2^63": b'{"a": 9223372036854775808}',
+    "-2^63 - 1": b'{"a": -9223372036854775809}',
+    "5,000 digits": b'{"a": ' + b"9" * 5_000 + b"}",
+    "a name twice": b'{"a": 1, "a": 1}',
+    "a name twice by escapes": b'{"a": 1, "\\u0061": 2}',
+    "a name twice inside": b'{"a": [{"b": 1, "c": {"d": 1, "d": 2}}]}',
+    "65 levels": b"[" * 65 + b"]" * 65,
+    "65 levels of objects": b'{"a":' * 65 + b"1" + b"}" * 65,
+    "100,000 levels": b"[" * 100_000,
+    "a raw control character": b'{"a": "\x01"}',
+    "a raw NUL": b'{"a": "\x00"}',
+}
+
+
+@pytest.mark.parametrize("raw", MALFORMED.values(), ids=MALFORMED.keys())
+def test_malformed_json_is_refused(raw: bytes) -> None:
+    with pytest.raises(Malformed):
+        parse.loads(raw)
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (b'{"a": 9223372036854775807}', {"a": 2**63 - 1}),
+        (b"[-9223372036854775808]", [-(2**63)]),
+        (b'"\\u00fc \\ud83d\\ude00"', "ü 😀"),
+        ('{"ü": "\u2028"}'.encode(), {"ü": "\u2028"}),
+        (b'"\\u0000"', "\x00"),
+        (b"[1.5e3, -0.0, 1e-400]", [1500.0, -0.0, 0.0]),
+        (b"[" * 64 + b"1" + b"]" * 64, None),
+        (b'{"a":' * 64 + b"1" + b"}" * 64, None),
+        (b' {"a": {"a": 1}}\n', {"a": {"a": 1}}),
+    ],
+)
+def test_what_is_plain_json_is_read_exactly(raw: bytes, value: Any) -> None:
+    read = parse.loads(raw)
+    assert value is None or read == value
+
+
+def test_every_malformed_body_is_400_and_never_500(api: Api) -> None:
+    for name, raw in (MALFORMED | {"empty": b""}).items():
+        answer = api.post("/requests", data=raw, content_type="application/json")
+        assert answer.status_code == 400, name
+
+
+SHAPES: list[tuple[Any, list[str | int], str]] = [
+    ([], ["body"], "dict_type"),
+    ("text", ["body"], "dict_type"),
+    (None, ["body"], "dict_type"),
+    (7, ["body"], "dict_type"),
+    ({}, ["body", "data"], "missing"),
+    ({"data": None}, ["body", "data"], "dict_type"),
+    ({"data": []}, ["body", "data"], "dict_type"),
+    ({"data": GOOD["data"], "extra": 1}, ["body", "extra"], "extra_forbidden"),
+    ({"data": GOOD["data"] | {"relationships": {}}}, ["body", "data", "relationships"], "extra_forbidden"),
+    ({"data": {"attributes": {}}}, ["body", "data", "type"], "missing"),
+    ({"data": {"type": 5, "attributes": {}}}, ["body", "data", "type"], "string_type"),
+    ({"data": {"type": "requests", "id": 5, "attributes": {}}}, ["body", "data", "id"], "string_type"),
+    ({"data": {"type": "requests"}}, ["body", "data", "attributes"], "missing"),
+    ({"data": {"type": "requests", "attributes": []}}, ["body", "data", "attributes"], "model_type"),
+    ({"data": {"type": "requests", "attributes": None}}, ["body", "data", "attributes"], "model_type"),
+]
+
+
+def test_a_wrong_shape_is_422_at_its_place(api: Api) -> None:
+    for body, loc, kind in SHAPES:
+        answer = api.post("/requests", data=json.dumps(body), content_type="application/json")
+        assert answer.status_code == 422, body
+        assert (answer.json["detail"][0]["loc"], answer.json["detail"][0]["type"]) == (loc, kind), body
+
+
+def test_another_type_is_409(api: Api) -> None:
+    wrong = {"data": {"type": "notes", "attributes": GOOD["data"]["attributes"]}}
+    assert api.post("/requests", json=wrong).status_code == 409
+
+
+def test_bodies_are_json_or_json_api_and_nothing_else(api: Api) -> None:
+    table = [
+        ("application/json", True),
+        ("application/vnd.api+json", True),
+        ("Application/Vnd.Api+Json", True),
+        ("application/json; charset=utf-8", True),
+        ("application/json; charset=UTF8", True),
+        ('application/vnd.api+json; profile="https://example.org/p"', True),
+        ("application/vnd.api+json; charset=utf-8", False),
+        ('application/vnd.api+json; ext="https://jsonapi.org/ext/atomic"', False),
+        ("application/vnd.api+json; a=b", False),
+        ("application/json; charset=utf-16", False),
+        ("text/plain", False),
+        ("text/json", False),
+        ("application/x-www-form-urlencoded", False),
+        ("multipart/form-data; boundary=x", False),
+        ("application/problem+json", False),
+        ("nonsense", False),
+        ("", False),
+    ]
+    for number, (kind, taken) in enumerate(table):
+        raw = json.dumps(submission(f"post-{number}")).encode()
+        answer = api.post("/requests", data=raw, headers={"Content-Type": kind})
+        assert answer.status_code == (201 if taken else 415), kind
+
+
+def test_accept_with_only_parametrised_json_api_is_406(api: Api) -> None:
+    table = [
+        ("*/*", 200),
+        ("application/json", 200),
+        ("text/html, */*;q=0.1", 200),
+        ("application/vnd.api+json", 200),
+        ("application/vnd.api+json;q=0.5", 200),
+        ('application/vnd.api+json;profile="https://example.org/a,b"', 200),
+        ("application/vnd.api+json;charset=utf-8, application/vnd.api+json", 200),
+        ("application/vnd.api+json;charset=utf-8", 406),
+        ('application/vnd.api+json; ext="x", application/vnd.api+json;a="b,c"', 406),
+        ("", 200),
+        (';;;,,"', 200),
+    ]
+    for accept, status in table:
+        assert api.get("/requests", headers={"Accept": accept}).status_code == status, accept
+
+
+class Endless(io.RawIOBase):
+    """A body without an end that counts what was read of it."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return 0
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 0
+
+    def read(self, size: int = -1) -> bytes:
+        assert size > 0, "an endless body was asked for whole"
+        self.given += size
+        return b" " * size
+
+
+def test_an_oversize_body_is_413_declared_or_chunked_and_is_never_held_whole(api: Api) -> None:
+    declared = api.post("/requests", data=b" " * (1_048_576 + 1), content_type="application/json")
+    assert declared.status_code == 413
+    endless = Endless()
+    chunked = api.post(
+        "/requests",
+        input_stream=endless,
+        headers={"Content-Type": "application/json", "Transfer-Encoding": "chunked"},
+        environ_overrides={"wsgi.input_terminated": True},
+    )
+    assert chunked.status_code == 413
+    assert endless.given <= 1_048_576 + 65_536
+    exactly = WRITTEN + b" " * (1_048_576 - len(WRITTEN))
+    assert api.post("/requests", data=exactly, content_type="application/json").status_code == 201
+
+
+def test_unknown_and_repeated_query_parameters_are_400(api: Api) -> None:
+    table = [
+        "filter[unknown]=1",
+        "filter[status]=PENDING&filter[status]=PENDING",
+        "page[number]=1&page%5Bnumber%5D=2",
+        "page[limit]=5",
+        "page=2",
+        "filter=x",
+        "filter[=x",
+        "sort=-created_at",
+        "include=notes",
+        "fields[requests]=content",
+        "fields=content",
+        "free=1&free=2",
+        "filter[requested_by]=%FF",
+    ]
+    for query in table:
+        assert api.get(f"/requests?{query}").status_code == 400, query
+    for path in ("/requests/post-1", "/user-profiles/lookup"):
+        assert api.get(f"{path}?include=notes").status_code == 400, path
+    assert api.get("/requests?utm_source=x&Page=1").status_code == 200
+
+
+BAD_VALUES: list[tuple[str, list[str]]] = [
+    ("page[number]", ["0", "-1", "", "1.0", "x", "+1", " 1", "1_0", "\uff11", str(2**63), "9" * 5_000, "\x00"]),
+    ("page[size]", ["0", "101", "-5", "1e1", "\u0663", "null"]),
+    ("page[after]", ["x", "e30", "WzEsMl0", "bnVsbA", "\x00", "IjEi", "Ü"]),
+    ("filter[status]", ["", "DONE", "decided", "\x00"]),
+    ("filter[community_server_id]", ["", "forum-1", "{}", "urn:uuid:01890000-0000-7000-8000-000000000000"]),
+    ("filter[requested_by]", ["", "\x00", "x" * 256]),
+    (
+        "filter[requested_at__gte]",
+        ["", "now", "2026", "1767225600", "2026-01-31", "2026-01-31T12:00:00", "2026-13-01T00:00:00Z",
+         "2026-01-31T24:00:00Z", "2026-01-31T12:00:60Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00",
+         "2026-01-31T12:00:00+25:00", "\uff12026-01-31T12:00:00Z"],
+    ),
+    ("status", ["DECIDED", "pending"]),
+    ("since", ["2026-01-31T12:00:00Z"]),
+    ("community_server_id", ["forum-1"]),
+]  # fmt: skip
+
+
+def test_a_bad_query_value_is_422_and_named(api: Api) -> None:
+    for name, value in [(name, value) for name, values in BAD_VALUES for value in values]:
+        answer = api.get("/requests", query_string={name: value})
+        assert answer.status_code == 422, (name, value)
+        assert answer.json["detail"][0]["loc"] == ["query", name], (name, value)
+
+
+def test_a_forged_cursor_never_fails_the_server(api: Api) -> None:
+    for moment in ("2026-01-01", "2026-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "", 5, None, [1]):
+        forged = base64.urlsafe_b64encode(json.dumps([moment, str(new_id())]).encode()).decode().rstrip("=")
+        assert api.get("/requests", query_string={"page[before]": forged}).status_code == 422, moment

@@ -1,0 +1,276 @@
+"""Requests: submitted once, listed, polled, patched, withdrawn (Spec: Requests; Contract: section 3)."""
+
+import threading
+import uuid
+from typing import Any
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from flask import Flask
+from sqlalchemy.orm import Session
+
+from app.core import communities, keys
+from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import ActionState, KeyTemplate, RequestStatus, ReviewGroup
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests.api.conftest import INSULT, Api, acting, submission
+from tests.cast import Cast
+
+
+def test_a_submission_is_created_pending_with_every_value_as_given(api: Api, cast: Cast) -> None:
+    given = {
+        "platform_channel_id": " channel\u00a0 ",
+        "platform_author_id": "e\u0301",
+        "platform_timestamp": "2026-01-31T13:00:00.5+01:00",
+        "metadata": {"nested": [1, 2.5, None, {"ü": True}]},
+        "similarity_score": 1,
+        "dataset_name": "d" * 100,
+        "dataset_item_id": "i" * 36,
+    }
+    answer = api.submit("post-1", "  text\n\twith spaces  ", **given)
+    assert answer.status_code == 201
+    shown = answer.json["data"]
+    assert shown["attributes"]["status"] == "pending"
+    assert shown["attributes"]["content"] == "  text\n\twith spaces  "
+    assert shown["attributes"]["community_server_id"] == str(cast.community_id)
+    assert shown["attributes"]["platform_timestamp"] == "2026-01-31T12:00:00.500000Z"
+    for name in given.keys() - {"platform_timestamp"}:
+        assert shown["attributes"][name] == given[name], name
+    assert answer.headers["Location"].endswith(f"/api/public/v1/requests/{shown['id']}")
+    read = api.get(answer.headers["Location"].removeprefix("http://localhost"))
+    assert read.json["data"]["attributes"] == shown["attributes"] | {"status": "PENDING"}
+
+
+def test_the_same_request_id_again_answers_200_with_the_stored_record(api: Api, jobs: InlineEngine) -> None:
+    first = api.submit("post-1")
+    again = api.submit("post-1")
+    assert again.status_code == 200
+    assert again.json["data"] == first.json["data"]
+    assert again.json["meta"] == {"duplicate": True, "content_differs": False}
+    jobs.run_all()
+    differing = api.submit("post-1", "something else")
+    assert differing.status_code == 200
+    assert differing.json["meta"] == {"duplicate": True, "content_differs": True}
+    assert differing.json["data"]["attributes"]["content"] == first.json["data"]["attributes"]["content"]
+    assert differing.json["data"]["attributes"]["status"] == "completed"
+
+
+def test_a_duplicate_is_409_with_its_location_where_the_operator_chose_so(api: Api, wiring: Wiring) -> None:
+    wiring.settings = wiring.settings.model_copy(update={"duplicate_request_status": 409})
+    first = api.submit("post-1")
+    again = api.submit("post-1")
+    assert again.status_code == 409
+    assert again.headers["Location"] == first.headers["Location"]
+
+
+def test_fifty_simultaneous_duplicates_give_one_201_and_forty_nine_200(api: Api, app: Flask) -> None:
+    barrier = threading.Barrier(50)
+    answers: list[Any] = []
+
+    def submit() -> None:
+        mine = Api(app.test_client(), api.headers)
+        barrier.wait()
+        answers.append(mine.submit("the-one"))
+
+    threads = [threading.Thread(target=submit) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answer.status_code for answer in answers) == [200] * 49 + [201]
+    assert len({answer.json["data"]["id"] for answer in answers}) == 1
+
+
+def test_a_missing_attribute_is_named(api: Api) -> None:
+    for missing in ("request_id", "requested_by", "community_server_id", "original_message_content"):
+        body = submission("post-1")
+        del body["data"]["attributes"][missing]
+        answer = api.post("/requests", json=body)
+        assert answer.status_code == 422
+        (item,) = answer.json["detail"]
+        assert item["type"] == "missing"
+        assert item["loc"] == ["body", "data", "attributes", missing]
+
+
+INVALID = {
+    "request_id": ["", "x" * 256, "a\x00b", 5, None, "\ud800", ["a"]],
+    "requested_by": ["", "x" * 256, "a\x00b", True],
+    "community_server_id": ["", "x" * 256, "a\x00b", 7],
+    "original_message_content": ["", " \n\t ", "x" * 50_001, "a\x00b", "a\ud800", {}],
+    "platform_message_id": ["", "x" * 256, "\x00", 12],
+    "platform_timestamp": [
+        1767225600,
+        0.5,
+        "2026-01-31",
+        "2026-01-31T12:00:00",
+        "2026-02-30T12:00:00Z",
+        "now",
+    ],
+    "metadata": [[], "text", {"a": "\x00"}, {"\x00": 1}, {"a": "\ud800"}, {"a": "x" * 70_000}],
+    "similarity_score": [-0.1, 1.1, "0.5", True],
+    "dataset_name": ["x" * 101, "", "\x00"],
+    "dataset_item_id": ["x" * 37, 4],
+    "status": ["PENDING"],
+    "id": ["01890000-0000-7000-8000-000000000000"],
+    "created_at": ["2026-01-31T12:00:00Z"],
+}
+
+
+def test_an_invalid_attribute_is_422_at_its_place_and_stores_nothing(api: Api, wiring: Wiring) -> None:
+    for name, value in [(name, value) for name, values in INVALID.items() for value in values]:
+        body = submission("post-1")
+        body["data"]["attributes"][name] = value
+        answer = api.post("/requests", json=body)
+        assert answer.status_code == 422, (name, value)
+        assert answer.json["detail"][0]["loc"][:4] == ["body", "data", "attributes", name], (name, value)
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count(Request.id))) == 0
+
+
+def test_foreign_and_unknown_communities_look_the_same(api: Api, cast: Cast) -> None:
+    foreign = api.submit("a", community_server_id=str(cast.other_community_id))
+    unknown = api.submit("a", community_server_id=str(uuid.uuid4()))
+    by_name = api.submit("a", community_server_id="forum-2")
+    assert foreign.status_code == unknown.status_code == by_name.status_code == 404
+    assert foreign.json == unknown.json == by_name.json
+
+
+def test_a_key_that_may_opens_an_unknown_community_but_never_for_a_uuid(api: Api, wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        text = keys.mint(session, SYSTEM, "Everywhere", KeyTemplate.ADAPTER, None).text
+    opener = Api(api.client, {"Authorization": f"Bearer {text}", "X-Adapter-Platform": "discourse"})
+    answer = opener.post(
+        "/requests",
+        json=submission("a", community_server_id="new-forum"),
+        headers={"X-Adapter-Scope": "new-forum"},
+    )
+    assert answer.status_code == 201
+    with wiring.database.reading() as session:
+        opened = communities.find(session, "discourse", "new-forum")
+        assert opened is not None
+        assert answer.json["data"]["attributes"]["community_server_id"] == str(opened.id)
+    assert opener.submit("a", community_server_id=str(uuid.uuid4())).status_code == 404
+
+
+def test_a_key_that_opened_a_community_for_itself_acts_in_it_at_once(
+    api: Api, wiring: Wiring, cast: Cast
+) -> None:
+    with wiring.database.writing() as session:
+        text = keys.mint(
+            session, SYSTEM, "Opener", KeyTemplate.ADAPTER, [cast.community_id], may_open_communities=True
+        ).text
+    opener = Api(api.client, {"Authorization": f"Bearer {text}"})
+    assert opener.submit("a", community_server_id="guild-9").status_code == 201
+    assert opener.get("/requests/a").status_code == 200
+
+
+def test_a_request_is_read_by_either_id_and_only_by_its_own_integration(api: Api, foreign_api: Api) -> None:
+    created = api.submit("päth id/1?").json["data"]
+    plain = api.submit("post 2 ü").json["data"]
+    assert api.get(f"/requests/{created['id']}").json["data"]["id"] == created["id"]
+    assert api.get(f"/requests/{quote('post 2 ü')}").json["data"]["id"] == plain["id"]
+    unknown = api.get(f"/requests/{uuid.uuid4()}")
+    for method in ("GET", "DELETE"):
+        answer = foreign_api.call(method, f"/requests/{created['id']}")
+        assert answer.status_code == 404
+        assert answer.json == unknown.json
+    patched = foreign_api.patch(
+        f"/requests/{created['id']}", json={"data": {"attributes": {"escalated": True}}}
+    )
+    assert (patched.status_code, patched.json) == (404, unknown.json)
+    assert api.get("/requests/%00").status_code == 404
+    assert api.get("/requests/" + "x" * 300).status_code == 404
+
+
+def test_one_string_in_two_communities_needs_the_scope(api: Api, wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        both = [cast.community_id, cast.other_community_id]
+        text = keys.mint(session, SYSTEM, "Both", KeyTemplate.ADAPTER, both).text
+    wide = Api(api.client, {"Authorization": f"Bearer {text}"})
+    wide.submit("same")
+    away = wide.submit("same", community_server_id="forum-2").json["data"]["id"]
+    assert wide.get("/requests/same").status_code == 400
+    assert wide.get("/requests/same", headers={"X-Adapter-Scope": "forum-2"}).json["data"]["id"] == away
+
+
+def test_what_is_not_known_yet_is_left_out(api: Api, jobs: InlineEngine) -> None:
+    api.submit("queued", INSULT)
+    fresh = api.get("/requests/queued").json["data"]["attributes"]
+    assert fresh["note_id"] is None
+    assert not {"decided_at", "decision", "tier", "action_id", "note_status", "metadata"} & fresh.keys()
+    jobs.run_all()
+    queued = api.get("/requests/queued").json["data"]["attributes"]
+    assert queued["status"] == "IN_PROGRESS"
+    assert queued["moderation_action"] == "community_review"
+    assert not {"decided_at", "decision", "recommended_action"} & queued.keys()
+
+
+def test_patch_retries_only_what_failed(api: Api, wiring: Wiring, jobs: InlineEngine) -> None:
+    api.submit("post-1")
+    refused = api.patch("/requests/post-1", json={"data": {"attributes": {"status": "PENDING"}}})
+    assert refused.status_code == 422
+    assert refused.json["detail"][0]["type"] == "illegal_move"
+    assert refused.json["detail"][0]["loc"] == ["body", "data", "attributes", "status"]
+    with wiring.database.writing() as session:
+        session.execute(
+            sa.update(Request).values(status=RequestStatus.FAILED, failure="the classifier was down")
+        )
+    assert api.patch("/requests/post-1", json={"status": "COMPLETED"}).status_code == 422
+    retried = api.patch("/requests/post-1", json={"status": "pending"})
+    assert retried.status_code == 200
+    assert retried.json["data"]["attributes"]["status"] == "PENDING"
+    jobs.run_all()
+    assert api.get("/requests/post-1").json["data"]["attributes"]["status"] == "COMPLETED"
+
+
+def test_patch_sends_a_request_to_staff(api: Api, wiring: Wiring, jobs: InlineEngine) -> None:
+    created = api.submit("post-1").json["data"]
+    jobs.run_all()
+    body = {"data": {"type": "requests", "id": created["id"], "attributes": {"escalated": True}}}
+    answer = api.patch("/requests/post-1", json=body)
+    assert answer.status_code == 200
+    assert answer.json["data"]["attributes"]["status"] == "IN_PROGRESS"
+    with wiring.database.reading() as session:
+        action = session.scalars(sa.select(Action)).one()
+        assert (action.action_state, action.review_group) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
+    body["data"]["id"] = str(uuid.uuid4())
+    assert api.patch("/requests/post-1", json=body).status_code == 409
+
+
+def test_patch_links_a_note_of_the_same_community(api: Api, wiring: Wiring, jobs: InlineEngine) -> None:
+    api.submit("queued", INSULT)
+    api.submit("other")
+    jobs.run_all()
+    with wiring.database.reading() as session:
+        note_id = str(session.scalars(sa.select(Note.id)).one())
+    linked = api.patch("/requests/other", json={"note_id": note_id})
+    assert linked.json["data"]["attributes"]["note_id"] == note_id
+    assert api.patch("/requests/other", json={"note_id": str(uuid.uuid4())}).status_code == 404
+    assert api.patch("/requests/other", json={"note_id": "none"}).status_code == 422
+
+
+def test_a_withdrawn_request_is_gone_leaves_history_and_frees_its_id(api: Api, wiring: Wiring) -> None:
+    created = api.submit("post-1").json["data"]
+    assert api.delete(f"/requests/{created['id']}").status_code == 204
+    assert api.get("/requests/post-1").status_code == 404
+    assert api.delete("/requests/post-1").status_code == 404
+    with wiring.database.reading() as session:
+        assert "request.withdrawn" in set(session.scalars(sa.select(HistoryEntry.what)))
+    assert api.submit("post-1").json["data"]["id"] != created["id"]
+
+
+def test_history_names_the_key_and_the_asserted_user(api: Api, wiring: Wiring) -> None:
+    api.submit("post-1")
+    api.call("DELETE", "/requests/post-1", headers=acting("7", Username="Ada"))
+    with wiring.database.reading() as session:
+        entry = _last_entry(session)
+        assert entry.key_id is not None
+        assert entry.profile_id is not None
+        assert entry.text.actor_name == "Ada via Forum adapter"
+
+
+def _last_entry(session: Session) -> HistoryEntry:
+    statement = sa.select(HistoryEntry).where(HistoryEntry.what == "request.withdrawn")
+    return session.scalars(statement.options(sa.orm.joinedload(HistoryEntry.text))).one()
