@@ -1,0 +1,49 @@
+"""The dashboard: pages for raters, moderators, operators and admins.
+
+A page group is one module of this package that adds its views to ``blueprint.web``; every module here is
+imported at start, so a new one needs no line elsewhere. A view reads like this::
+
+    @web.get("/second-look")
+    @auth.needs(Permission.SEE_QUEUE)             # 403 naming the role; asked in the current community
+    def second_look() -> Response:
+        community = auth.current_community()      # ?community=, else the last one used
+        with wired().database.reading() as session:
+            rows = …(session, auth.current_actor(), community.id)
+        return page.render("second_look.html", "_second_look.html", rows=rows)
+
+    @web.post("/second-look/<uuid:action_id>/confirm")
+    def confirm_action(action_id: uuid.UUID) -> Response:
+        form = forms.posted(ReasonForm)           # forms.filled_in(form) or page.render(…, status=422)
+        with wired().database.writing() as session:
+            action = actions.with_content(session, auth.current_actor(), action_id)   # foreign: a 404 page
+            auth.enter(action.community_id)       # the navigation shows the object's community
+            …
+        return page.done("_row.html", url_for("web.second_look"), "Confirmed.", …)
+
+Whatever the core refuses becomes a page of that status (``errors.answer``); catch ``Conflict`` and
+``Invalid`` where typed text must be kept. The navigation shows a page as soon as its path is routed.
+"""
+
+import importlib
+import pkgutil
+
+from apiflask import APIFlask
+
+from app.web import auth, filters, navigation, security
+from app.web.blueprint import web
+from app.web.preview import preview_blueprint
+from app.wiring import EXTENSION
+
+
+def register(app: APIFlask) -> None:
+    """Add the dashboard to the application."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    settings = app.extensions[EXTENSION].settings
+    filters.register(app)
+    security.register(app, settings)
+    auth.register(app)
+    app.context_processor(navigation.page_context)
+    app.register_blueprint(web)
+    if settings.environment != "production":
+        app.register_blueprint(preview_blueprint())

@@ -1,0 +1,77 @@
+"""The rater's one act, from the card and from the item page: an answer, kept as a rating of the rationale note."""
+
+import uuid
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+from wtforms import Form, HiddenField, RadioField, StringField
+from wtforms.validators import InputRequired
+
+from app.core import actions, ratings
+from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.models import Action, Profile
+from app.core.permissions import Permission
+from app.web import auth
+from app.web.forms import choices
+from app.web.view_models import ANSWER_WORDS, ANSWERS, Progress, is_decided, is_for_raters
+from app.wiring import wired
+
+DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not needed any more"
+
+
+class AnswerForm(Form):
+    """``next`` names the card that follows on the page; ``skip`` is the other button's."""
+
+    answer = RadioField(
+        "Your answer",
+        [InputRequired("Choose an answer.")],
+        choices=choices(ANSWER_WORDS),
+    )
+    skip = StringField()
+    next = HiddenField()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the rater is told: their answer's progress, or that it decided."""
+
+    progress: Progress
+    decided: bool
+
+
+def count_rating() -> None:
+    """One more rating by this rater; too many a minute are refused with 429."""
+    wired().throttle.hit("ratings", str(auth.current_profile_id()))
+
+
+def find(session: Session, action_id: uuid.UUID) -> Action:
+    """The item, if this reader may rate it; withdrawn, foreign and staff's own look alike."""
+    action = actions.with_content(session, auth.current_actor(), action_id)
+    auth.enter(action.community_id)
+    is_staff = auth.may(Permission.MODERATE, action.community_id)
+    if action.request.withdrawn_at is not None or not (is_for_raters(action) or is_staff):
+        raise NotFound("item")
+    return action
+
+
+def give(session: Session, action: Action, answer: str) -> Answered:
+    """Rate the rationale.
+
+    Raises:
+        Conflict: it was decided for good while they were reading.
+    """
+    note = action.note
+    if note is None or action.restores_id is not None:
+        raise NotFound("question")
+    profile = session.get_one(Profile, auth.current_profile_id())
+    session.refresh(note)
+    if note.locked:
+        raise Conflict(DECIDED_MEANWHILE, action.id)
+    try:
+        ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer], wired().scorer)
+    except Forbidden:
+        if note.locked:
+            raise Conflict(DECIDED_MEANWHILE, action.id) from None
+        raise
+    session.refresh(action)
+    return Answered(Progress(note.ratings_count, wired().settings.min_ratings), is_decided(action))

@@ -1,0 +1,87 @@
+"""What went wrong, as a page: every status has words a person can act on."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from flask import Response, g, make_response, render_template, request, url_for
+
+from app.core.errors import IllegalMove
+from app.errors import explain
+from app.web import auth, page
+from app.web.blueprint import web
+from app.web.filters import state_word
+
+WORDS: Mapping[int, tuple[str, str]] = {
+    400: ("We could not read that", "Go back, reload the page and try again."),
+    401: ("Sign in to continue", "You are signed out. Sign in, then go back and send it again."),
+    403: ("You cannot do this", "Your role does not allow it."),
+    404: ("Page not found", "It may have been removed, or the address is not quite right."),
+    405: ("This address cannot do that", "Go back and use the button on the page."),
+    409: ("Somebody was first", "This changed while you were looking at it. Go back and reload to see it."),
+    413: ("That is too much text", "Shorten it, then send it again."),
+    422: ("Something is not right yet", "Go back and check what you entered."),
+    429: ("Too many tries", "Wait a minute, then try again."),
+    500: ("Something went wrong on our side", "Nothing was lost. Try again in a moment."),
+    503: ("Not available right now", "The service is busy or restarting. Try again in a moment."),
+}
+
+
+@web.errorhandler(Exception)
+def answer(error: Exception) -> Response:
+    """The page for whatever went wrong in a view. ``app.errors`` says what it means; this says it to a person."""
+    if isinstance(error, IllegalMove):
+        return render_error(409, f"This is {state_word(error.current)} now. Reload the page to see it")
+    explained = explain(error)
+    response = render_error(explained.status, explained.detail)
+    for name, value in explained.headers.items():
+        if name != "WWW-Authenticate":  # a browser would open its own password dialog
+            response.headers[name] = value
+    return response
+
+
+def render_error(status: int, detail: str | None = None) -> Response:
+    """The page of this status, with ``detail`` in place of its usual sentence; for htmx an alert.
+
+    It never raises: without database or session it shows the page without navigation.
+    """
+    title, usual = WORDS.get(status, WORDS[500])
+    explanation = _sentence(detail) if detail and _says_more(status, detail) else usual
+    if page.wants_part():
+        # htmx swaps 409 and 422; whatever was typed stays, and the words go to the alert region.
+        response = make_response(render_template("_alert.html", text=explanation), status)
+        response.headers["HX-Reswap"] = "none"
+        response.vary.add("HX-Request")
+        return response
+    context = {
+        "title": title,
+        "explanation": explanation,
+        "request_id": g.get("request_id") if status >= 500 else None,
+        **_next(status),
+    }
+    try:
+        body = render_template("error.html", **context)
+    except Exception:  # whatever kept the page from working may keep its navigation from working too
+        g.bare_page = True
+        body = render_template("error.html", **context)
+    response = make_response(body, status)
+    response.vary.add("HX-Request")
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _next(status: int) -> dict[str, str]:
+    if status == 401:
+        back = request.headers.get("Referer", "").removeprefix(request.host_url.rstrip("/"))
+        address = url_for("web.sign_in", next=auth.safe_next(back))
+        return {"next_url": address, "next_label": "Sign in"}
+    return {"next_url": "/", "next_label": "Go to the start page"}
+
+
+def _says_more(status: int, detail: str) -> bool:
+    """Whether the detail is worth reading: not "Not Found", and nothing about our inside."""
+    return status < 500 and status not in {404, 405} and detail != HTTPStatus(status).phrase
+
+
+def _sentence(text: str) -> str:
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else text + "."

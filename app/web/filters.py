@@ -1,0 +1,178 @@
+"""What templates may do with values: times, shares, excerpts, marked passages and states in words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from flask import Flask, g, has_app_context
+from markupsafe import Markup, escape
+
+from app.core import clock
+from app.web.icons import asset, icon_address
+
+
+@dataclass(frozen=True)
+class StateWords:
+    """How a state is shown: a word, an icon, and the colour class (`wait review good bad again off`)."""
+
+    word: str
+    icon: str
+    tone: str
+
+
+STATES: Mapping[str, StateWords] = {
+    # Moderation actions.
+    "proposed": StateWords("Waiting for platform", "clock", "wait"),
+    "under_review": StateWords("Community is reviewing", "messages-square", "review"),
+    "applied": StateWords("Applied", "circle-check", "good"),
+    "retro_review": StateWords("Second look", "scan-eye", "again"),
+    "confirmed": StateWords("Confirmed", "badge-check", "good"),
+    "overturned": StateWords("Overturned", "undo-2", "bad"),
+    "scan_exempt": StateWords("Exempt from rescans", "shield-check", "off"),
+    "dismissed": StateWords("Dismissed", "circle-minus", "off"),
+    # Requests.
+    "pending": StateWords("Waiting to be scored", "hourglass", "wait"),
+    "in_progress": StateWords("In progress", "loader", "review"),
+    "completed": StateWords("Completed", "circle-check", "good"),
+    "failed": StateWords("Scoring failed", "triangle-alert", "bad"),
+    # Notes.
+    "needs_more_ratings": StateWords("Needs more ratings", "circle-dashed", "review"),
+    "currently_rated_helpful": StateWords("Currently rated helpful", "thumbs-up", "good"),
+    "currently_rated_not_helpful": StateWords("Currently rated not helpful", "thumbs-down", "off"),
+    # Deliveries, keys and accounts.
+    "held": StateWords("Can be undone", "undo-2", "wait"),
+    "due": StateWords("Waiting to be sent", "clock", "wait"),
+    "delivered": StateWords("Delivered", "circle-check", "good"),
+    "dead": StateWords("Given up", "circle-x", "bad"),
+    "cancelled": StateWords("Cancelled", "circle-minus", "off"),
+    "disabled": StateWords("Disabled", "circle-minus", "off"),
+    "active": StateWords("Active", "circle-check", "good"),
+    "revoked": StateWords("Revoked", "circle-x", "bad"),
+    "expired": StateWords("Expired", "hourglass", "off"),
+}
+
+
+def state_words(state: str) -> StateWords:
+    """A state of any machine, in words; accepts upper and lower case. An unknown one shows as itself."""
+    known = STATES.get(str(state).lower())
+    return known or StateWords(str(state).replace("_", " ").capitalize(), "circle-dashed", "off")
+
+
+def state_word(state: str) -> str:
+    """Only the word, for sentences and `<option>`s."""
+    return state_words(state).word
+
+
+def _reader_zone() -> tuple[ZoneInfo | None, bool]:
+    """The timezone the reader chose (`g.timezone`), or none: then script uses the browser's."""
+    name = g.get("timezone") if has_app_context() else None
+    try:
+        return (ZoneInfo(name), True) if name else (None, False)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None, False
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _written(moment: datetime) -> str:
+    zone, chosen = _reader_zone()
+    local = moment.astimezone(zone or UTC)
+    return f"{local.day} {local:%b %Y, %H:%M}" + ("" if chosen else " UTC")
+
+
+def ago(moment: datetime) -> str:
+    """How long since, in words: "just now", "2 min ago", "3 h ago", "5 d ago"; beyond 30 days the date.
+
+    A moment to come reads "in 2 min".
+    """
+    seconds = (clock.now() - moment).total_seconds()
+    span = abs(seconds)
+    if span < 45:
+        return "just now" if seconds >= 0 else "in a moment"
+    if span >= 30 * 86_400:
+        return f"{moment.day} {moment:%b %Y}"
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if span >= size or unit == "min":
+            count = max(1, int(span // size))
+            return f"{count} {unit} ago" if seconds >= 0 else f"in {count} {unit}"
+    raise AssertionError("unreachable: the last unit always answers")
+
+
+def when(moment: datetime) -> Markup:
+    """The moment as `<time>`, in the timezone the reader chose, else in UTC until script localises it."""
+    local = Markup("") if _reader_zone()[1] else Markup(' data-local="text"')
+    return Markup('<time datetime="{}"{}>{}</time>').format(_stamp(moment), local, _written(moment))
+
+
+def ago_time(moment: datetime) -> Markup:
+    """`ago` as `<time>`, with the full moment as its title."""
+    local = Markup("") if _reader_zone()[1] else Markup(' data-local="title"')
+    return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(
+        _stamp(moment), _written(moment), local, ago(moment)
+    )
+
+
+def percent(share: float | None, digits: int = 0) -> str:
+    """A share, 0.0–1.0, as "87 %" (no-break space); an en dash when unknown."""
+    return "–" if share is None else f"{share * 100:.{digits}f}\u00a0%"
+
+
+def score(value: float | None) -> str:
+    """A score, 0.0–1.0, with two digits; an en dash when unknown."""
+    return "–" if value is None else f"{value:.2f}"
+
+
+def excerpt(text: str, length: int = 140) -> str:
+    """The first `length` code points on one line, cut at a word where there is one, with an ellipsis."""
+    line = " ".join(text[: length * 4].split())
+    if len(line) <= length:
+        return line if len(text) <= length * 4 else line + "…"
+    cut = line[:length].rsplit(" ", 1)[0]
+    return (cut if len(cut) > length // 2 else line[:length]).rstrip(" ,.;:") + "…"
+
+
+def _span(match: Mapping[str, object] | tuple[int, int] | list[int]) -> tuple[int, int]:
+    first, last = (match.get("start"), match.get("end")) if isinstance(match, Mapping) else match[:2]
+    return (first, last) if isinstance(first, int) and isinstance(last, int) else (0, 0)
+
+
+def highlight(text: str, matches: Iterable[Mapping[str, object] | tuple[int, int] | list[int]]) -> Markup:
+    """The text, escaped, with `<mark>` around each span.
+
+    Spans are code-point offsets, end exclusive, as pairs or as mappings with `start` and `end`. They may
+    overlap, be unordered or reach outside the text: overlapping ones become one, the rest is clipped.
+    """
+    marked: list[list[int]] = []
+    for first, last in sorted(map(_span, matches)):
+        start, end = max(0, first), min(len(text), last)
+        if start >= end:
+            continue
+        if marked and start <= marked[-1][1]:
+            marked[-1][1] = max(marked[-1][1], end)
+        else:
+            marked.append([start, end])
+    parts: list[Markup] = []
+    done = 0
+    for start, end in marked:
+        parts += [escape(text[done:start]), Markup("<mark>{}</mark>").format(text[start:end])]
+        done = end
+    return Markup("").join([*parts, escape(text[done:])])
+
+
+def register(app: Flask) -> None:
+    """Make the filters and the globals that the macros need known to the app's templates."""
+    app.jinja_env.filters.update(
+        ago=ago,
+        ago_time=ago_time,
+        excerpt=excerpt,
+        highlight=highlight,
+        percent=percent,
+        score=score,
+        state_word=state_word,
+        state_words=state_words,
+        when=when,
+    )
+    app.jinja_env.globals.update(asset=asset, icon_address=icon_address)

@@ -1,0 +1,85 @@
+"""What the dashboard's forms share. Limits are ``core.rules``'; what the core refuses stands on its field."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from flask import request
+from wtforms import Field, Form, StringField, TextAreaField, ValidationError
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
+from wtforms.validators import InputRequired
+
+from app.core import rules
+from app.core.errors import Invalid
+
+AnyForm = TypeVar("AnyForm", bound=Form)
+
+
+def posted(form: type[AnyForm], **defaults: Any) -> AnyForm:
+    """The form as it was sent; ``defaults`` stand in for fields that were not."""
+    return form(request.form, **defaults)
+
+
+def queried(form: type[AnyForm], **defaults: Any) -> AnyForm:
+    """A form of filters, from the address."""
+    return form(request.args, **defaults)
+
+
+def from_address(name: str) -> str:
+    """One parameter of the address; empty when it has none."""
+    return request.args.get(name, "")
+
+
+def filled_in(form: Form) -> bool:
+    """Whether every field holds; otherwise its errors say what to do."""
+    return bool(form.validate())
+
+
+def explain(form: Form, refusal: Invalid, fields: Mapping[str, str] | None = None) -> None:
+    """Put what the core refused beside the field it is about; ``fields`` maps its names to the form's."""
+    for problem in refusal.problems:
+        name = ".".join(map(str, problem.loc))
+        field = form._fields.get((fields or {}).get(name, name))
+        if field is None:
+            form.form_errors.append(f"{name.replace('_', ' ').capitalize()} {problem.msg}.")
+        else:
+            field.errors = [*field.errors, f"{field.label.text} {problem.msg}."]
+
+
+def at_most(most: int, name: str) -> Callable[[Form, Field], None]:
+    """A text's length in characters, as ``rules.text`` counts them.
+
+    Not WTForms' ``Length``, which also sets ``maxlength``: browsers would cut a pasted text without a word.
+    """
+
+    def check(_form: Form, field: Field) -> None:
+        length = len(field.data or "")
+        if length > most:
+            raise ValidationError(f"{name} must be at most {most:,} characters; it has {length:,}.")
+
+    return check
+
+
+def choices(words: Mapping[Any, str]) -> list[SelectChoice]:
+    """The options of a select, of radios or of checkboxes: value → what people read."""
+    return [SelectChoice(value=str(value), label=label) for value, label in words.items()]
+
+
+def whole_lines(text: str | None) -> str | None:
+    """Browsers send line ends as CR LF; texts are kept, and counted, with LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if text else text
+
+
+class ReasonForm(Form):
+    """Why a moderator or operator decides; shown in the action history."""
+
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), at_most(rules.REASON_MAX, "Reason")],
+        filters=[whole_lines],
+    )
+    comment = TextAreaField(
+        "Comment",
+        [at_most(rules.REASON_MAX, "Comment")],
+        filters=[whole_lines],
+    )
+    version = StringField("Version")

@@ -1,0 +1,99 @@
+"""Help needed: blind cards, those first where one more rating helps most."""
+
+import uuid
+from datetime import datetime
+
+from flask import Response, make_response, url_for
+
+from app.core import clock, review_queue
+from app.core.errors import Conflict, Invalid
+from app.core.permissions import Permission
+from app.web import answering, auth, forms, page
+from app.web.answering import AnswerForm
+from app.web.blueprint import web
+from app.web.view_models import ANSWER_WORDS, OPTIONS, blind_item
+from app.wiring import wired
+
+CARDS = 10
+POLL_SECONDS = 15
+
+
+@web.get("/help-needed")
+@auth.needs(Permission.RATE)
+def help_needed() -> Response:
+    who, community = auth.current_reader(), auth.current_community()
+    now = clock.now()
+    with wired().database.reading() as session:
+        waiting = review_queue.waiting_for(
+            session, who.actor, community.id, auth.current_profile_id(), limit=CARDS + 1
+        )
+        cards = [blind_item(action, warn=who.account.content_warnings) for action in waiting[:CARDS]]
+    return page.render(
+        "help_needed.html",
+        cards=cards,
+        more=len(waiting) > CARDS,
+        options=OPTIONS,
+        poll_url=url_for("web.help_needed_new_count", community=community.slug, since=clock.iso(now)),
+        poll_seconds=POLL_SECONDS,
+    )
+
+
+@web.post("/help-needed/<uuid:action_id>")
+def answer_card(action_id: uuid.UUID) -> Response:
+    form = forms.posted(AnswerForm)
+    skipped = bool(form.skip.data)
+    if not skipped and not forms.filled_in(form):
+        raise Invalid.field("answer", "must be Yes, No or Not sure")
+    if not skipped:
+        answering.count_rating()
+    actor, profile_id = auth.current_actor(), auth.current_profile_id()
+    answered, status, message = None, 200, "Skipped."
+    with wired().database.writing() as session:
+        action = answering.find(session, action_id)
+        community_id = action.community_id
+        try:
+            if skipped:
+                review_queue.skip(session, actor, action, profile_id)
+            else:
+                answered = answering.give(session, action, form.answer.data)
+                message = "Thank you. Your answer is saved."
+        except Conflict as refusal:
+            # Nothing is lost: there was nothing to type. The card gives way all the same.
+            status, message = 409, f"{refusal.detail}."
+        left = review_queue.waiting_ids(session, actor, community_id, profile_id)
+    following = next((one for one in left if str(one) == form.next.data), None)
+    return page.done(
+        "_answered.html",
+        url_for("web.help_needed"),
+        message,
+        status=status,
+        id=action_id,
+        said=ANSWER_WORDS.get(form.answer.data or "", "") if not skipped else None,
+        answered=answered,
+        skipped=skipped,
+        following=following,
+        left=len(left),
+    )
+
+
+@web.get("/help-needed/new-count")
+@auth.passive
+@auth.needs(Permission.RATE)
+def help_needed_new_count() -> Response:
+    """Asked every 15 s: 204 while nothing changed, else how many came since the page was drawn."""
+    try:
+        since = datetime.fromisoformat(forms.from_address("since"))
+        seen = int(forms.from_address("seen") or "0")
+    except ValueError:
+        raise Invalid.field("since", "must be a date and time") from None
+    if since.tzinfo is None:
+        raise Invalid.field("since", "must carry its timezone")
+    community = auth.current_community()
+    with wired().database.reading() as session:
+        count = review_queue.waiting_since(
+            session, auth.current_actor(), community.id, auth.current_profile_id(), since
+        )
+    if count == seen:
+        return make_response("", 204)
+    show_url = url_for("web.help_needed", community=community.slug)
+    return page.render("_new_count.html", count=count, show_url=show_url)

@@ -1,0 +1,105 @@
+"""The item page: the post, one question, the notes; for moderators also their panel."""
+
+import uuid
+from typing import Any
+
+from flask import Response, url_for
+from sqlalchemy.orm import Session
+
+from app.core import notes, ratings
+from app.core.errors import Conflict
+from app.core.models import Action
+from app.core.permissions import Permission
+from app.web import answering, auth, forms, moderator_panel, note_forms, page
+from app.web.answering import AnswerForm
+from app.web.blueprint import web
+from app.web.view_models import OPTIONS, Question, blind_item, is_decided, note_view, question, timeline
+from app.wiring import wired
+
+
+@web.get("/review/<uuid:action_id>")
+def item(action_id: uuid.UUID) -> Response:
+    with wired().database.reading() as session:
+        action = answering.find(session, action_id)
+        context = item_context(session, action)
+    return page.render("item.html", **context)
+
+
+@web.post("/review/<uuid:action_id>/answer")
+def answer_item(action_id: uuid.UUID) -> Response:
+    form = forms.posted(AnswerForm)
+    if not forms.filled_in(form):
+        with wired().database.reading() as session:
+            context = item_context(session, answering.find(session, action_id))
+        context |= {"form": form, "answer_form": form}
+        return page.render("item.html", "_question.html", status=422, **context)
+    answering.count_rating()
+    status, message = 200, "Your answer is saved."
+    with wired().database.writing() as session:
+        action = answering.find(session, action_id)
+        try:
+            answering.give(session, action, form.answer.data)
+        except Conflict as refusal:
+            status, message = 409, f"{refusal.detail}."
+        asked = ask(session, action)
+        moderates = auth.may(Permission.MODERATE, action.community_id)
+    return page.done(
+        "_question.html",
+        url_for("web.item", action_id=action_id),
+        message,
+        status=status,
+        question=asked,
+        options=OPTIONS,
+        answer_form=AnswerForm(),
+        moderates=moderates,
+        focus=True,
+    )
+
+
+def ask(session: Session, action: Action) -> Question:
+    """The question to the signed-in reader; counts are fetched only once they may be shown."""
+    who = auth.current_reader()
+    blind = blind_item(action, warn=who.account.content_warnings, whole=True)
+    note = action.note
+    if note is None:
+        return question(action, blind, None, None, wired().settings.min_ratings)
+    own = ratings.own(session, note.id, auth.current_profile_id())
+    counts = ratings.stats(session, note) if is_decided(action) else None
+    return question(action, blind, own, counts, wired().settings.min_ratings)
+
+
+def item_context(session: Session, action: Action) -> dict[str, Any]:
+    """What ``item.html`` and its parts show. Note parts ask here too, so page and part never differ."""
+    moderates = auth.may(Permission.MODERATE, action.community_id)
+    asked, answer_form = ask(session, action), AnswerForm()
+    return {
+        "question": asked,
+        "item": asked.item,
+        "options": OPTIONS,
+        "form": answer_form,
+        "answer_form": answer_form,
+        "focus": False,
+        "steps": timeline(action, action.request, answered=asked.answer is not None),
+        "moderates": moderates,
+        "panel": moderator_panel.panel(session, auth.current_actor(), action) if moderates else None,
+        **notes_context(session, action),
+    }
+
+
+def notes_context(session: Session, action: Action) -> dict[str, Any]:
+    """What ``_notes.html`` shows: the notes on the post, and a form for one's own if there is none yet."""
+    profile_id, needed = auth.current_profile_id(), wired().settings.min_ratings
+    rows = notes.on_request(session, action.request_id)
+    own = ratings.own_of(session, [note.id for note in rows], profile_id)
+    views = [note_view(note, profile_id=profile_id, own=own.get(note.id), needed=needed) for note in rows]
+    return {
+        "action_id": action.id,
+        "notes": views,
+        "rating_forms": {view.id: note_forms.rating_form(view.id) for view in views},
+        "note_form": note_forms.NoteForm(),
+        "preview": None,
+        "may_write": auth.may(Permission.WRITE_NOTE, action.community_id)
+        and not any(view.is_own for view in views),
+        "writing": False,
+        "written": None,
+    }

@@ -1,0 +1,242 @@
+"""What a moderator does with one item: claim, release, decide, undo, write to other moderators."""
+
+import uuid
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, make_response, redirect
+from sqlalchemy.orm import Session
+
+from app.core import holds, review_queue
+from app.core.errors import Conflict, IllegalMove, Invalid, Refused
+from app.core.ids import parse_id
+from app.core.models import Action
+from app.core.permissions import Permission
+from app.core.review_queue import QueueFilter
+from app.web import answering, auth, forms, items, moderator_panel, page, queue_rows
+from app.web.blueprint import web
+from app.web.filters import state_word
+from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm, UndoForm, version_of
+from app.wiring import wired
+
+PART = "_moderator_panel.html"
+
+
+@web.get("/review/<uuid:action_id>/panel")
+@auth.passive
+def moderator_panel_part(action_id: uuid.UUID) -> Response:
+    """The panel as it stands now; asked for once the time to undo is over."""
+    return _show(action_id)
+
+
+@web.post("/review/<uuid:action_id>/decide")
+def decide(action_id: uuid.UUID) -> Response:
+    form = forms.posted(DecisionForm)
+    verb = form.wanted_verb()
+    if not forms.filled_in(form) or verb is None:
+        if verb is None:
+            form.form_errors.append("Choose what to decide with one of the buttons.")
+        return _show(action_id, status=422, form=form)
+    try:
+        with wired().database.writing() as session:
+            action = find(session, action_id)
+            holds.hold(
+                session,
+                auth.current_actor(),
+                verb,
+                action=action,
+                reason=form.reason.data or "",
+                comment=form.comment.data or "",
+                version=version_of(form),
+                seconds=wired().settings.undo_seconds,
+            )
+            following = _claim_following(session, action) if form.next.data else None
+    except IllegalMove as refusal:
+        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
+        return _show(action_id, status=409, form=form, alert=alert)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(action_id, status=422, form=form)
+    except Conflict as refusal:
+        return _show(action_id, status=409, form=form, alert=f"{refusal.detail}. Your text is kept below.")
+    if following is not None:
+        return _go(item_url(following.id, next="1"))
+    if form.next.data:
+        return page.done(None, queue_url(), "Decided. Nothing else waits here.")
+    return _done(action_id, "Decided. You can still undo it.")
+
+
+@web.post("/review/<uuid:action_id>/claim")
+def claim(action_id: uuid.UUID) -> Response:
+    try:
+        with wired().database.writing() as session:
+            review_queue.claim(session, auth.current_actor(), find(session, action_id))
+    except Conflict as refusal:
+        return _done(action_id, f"{refusal.detail}.", status=409)
+    return _done(action_id, "Claimed. Yours for 10 minutes.")
+
+
+@web.post("/review/<uuid:action_id>/renew")
+@auth.passive
+def renew_claim(action_id: uuid.UUID) -> Response:
+    """An open page keeps its claim; one that was lost meanwhile says so."""
+    with wired().database.writing() as session:
+        review_queue.claim(session, auth.current_actor(), find(session, action_id))
+    return make_response("", 204)
+
+
+@web.post("/review/<uuid:action_id>/release")
+def release(action_id: uuid.UUID) -> Response:
+    with wired().database.writing() as session:
+        review_queue.release(session, auth.current_actor(), find(session, action_id))
+    return _done(action_id, "Released. Others can claim it.")
+
+
+@web.post("/review/<uuid:action_id>/message")
+def write_message(action_id: uuid.UUID) -> Response:
+    form = forms.posted(CommentForm)
+    if not forms.filled_in(form):
+        return _show(action_id, status=422, message_form=form)
+    try:
+        with wired().database.writing() as session:
+            action = find(session, action_id)
+            review_queue.comment(session, auth.current_actor(), action, form.message.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"comment": "message"})
+        return _show(action_id, status=422, message_form=form)
+    return _done(action_id, "Your message is saved. Only moderators see it.")
+
+
+@web.post("/holds/<uuid:hold_id>/undo")
+def undo(hold_id: uuid.UUID) -> Response:
+    """Take back one decision, and return to its item, or to the queue when it was undone there."""
+    seen = parse_id(forms.from_address("item"))
+    try:
+        with wired().database.writing() as session:
+            held = holds.undo(session, auth.current_actor(), hold_id, wired().scorer)
+    except Conflict as refusal:
+        if seen is None:
+            raise
+        return _done(seen, f"{refusal.detail}.", status=409)
+    if held.action_id is None:
+        return page.done(None, f"/notes/{held.note_id}", "Undone. Nothing was sent.")
+    return _done(held.action_id, "Undone. Nothing was sent.")
+
+
+@web.post("/holds/undo")
+def undo_several() -> Response:
+    """Take back several decisions of one's own; those that were already carried out are named."""
+    form, late = forms.posted(UndoForm), 0
+    with wired().database.writing() as session:
+        for hold_id in form.hold.data:
+            try:
+                with session.begin_nested():
+                    holds.undo(session, auth.current_actor(), hold_id, wired().scorer)
+            except Refused:
+                late += 1
+    undone = len(form.hold.data) - late
+    message = f"{undone} {'decision' if undone == 1 else 'decisions'} undone. Nothing was sent."
+    if late:
+        message = f"{undone} undone. {late} could not be: too late, already carried out."
+    return page.done(None, queue_url(), message, status=409 if late else 200)
+
+
+def find(session: Session, action_id: uuid.UUID) -> Action:
+    """The item, for somebody who may moderate it; its community is the page's.
+
+    Raises:
+        NotFound: unknown, or another community's.
+        Forbidden: theirs, but their role is too low.
+    """
+    action = answering.find(session, action_id)
+    auth.require(Permission.MODERATE, action.community_id)
+    return action
+
+
+def wanted_queue() -> QueueFilter:
+    """The queue that the address carries along; filters that cannot be read are as if they were not there."""
+    form = forms.queried(QueueForm)
+    return form.wanted() if form.validate() else QueueFilter()
+
+
+def item_url(action_id: uuid.UUID, **more: str) -> str:
+    """The item's page, with the queue's filters carried along."""
+    return _with_query(f"/review/{action_id}", {**forms.queried(QueueForm).query(), **more})
+
+
+def queue_url() -> str:
+    """The queue with the filters that the address carries along."""
+    return _with_query("/review", forms.queried(QueueForm).query())
+
+
+def cleared_queue_url() -> str:
+    """The whole queue of the same community."""
+    community = forms.from_address("community")
+    return _with_query("/review", {"community": community} if community else {})
+
+
+def _with_query(path: str, query: dict[str, str]) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def _claim_following(session: Session, action: Action) -> Action | None:
+    return review_queue.claim_next(
+        session, auth.current_actor(), action.community_id, wanted_queue(), after=action
+    )
+
+
+def _go(url: str) -> Response:
+    """To another page, without a message: that page says what happened."""
+    if page.wants_part():
+        response = make_response("", 200)
+        response.headers["HX-Redirect"] = url
+        return response
+    return make_response(redirect(url, 303))
+
+
+def _done(action_id: uuid.UUID, message: str, *, status: int = 200) -> Response:
+    """After a POST: the row when it came from the queue, otherwise the panel."""
+    from_queue = forms.from_address("at") == "queue"
+    if not page.wants_part():
+        return page.done(None, queue_url() if from_queue else _back_url(action_id), message, status=status)
+    with wired().database.reading() as session:
+        action = find(session, action_id)
+        if from_queue:
+            row = queue_rows.one(session, auth.current_actor(), action)
+            return page.done(
+                queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
+            )
+        context = _panel_context(session, action)
+    return page.done(PART, _back_url(action_id), message, status=status, **context)
+
+
+def _back_url(action_id: uuid.UUID) -> str:
+    return item_url(action_id, **({"next": "1"} if moderator_panel.goes_on() else {}))
+
+
+def _panel_context(session: Session, action: Action) -> dict[str, Any]:
+    return {"panel": moderator_panel.panel(session, auth.current_actor(), action), "focus_panel": True}
+
+
+def _show(
+    action_id: uuid.UUID,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+    form: DecisionForm | None = None,
+    message_form: CommentForm | None = None,
+) -> Response:
+    """The item's page, or for htmx the panel, with what was typed."""
+    with wired().database.reading() as session:
+        action = find(session, action_id)
+        shown = moderator_panel.panel(
+            session, auth.current_actor(), action, form=form, message_form=message_form
+        )
+        context = {} if page.wants_part() else items.item_context(session, action)
+    return page.render(
+        "item.html",
+        PART,
+        status=status,
+        alert=alert,
+        **(context | {"panel": shown, "focus_panel": False}),
+    )

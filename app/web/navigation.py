@@ -1,0 +1,111 @@
+"""The main navigation: by role, and only pages that exist."""
+
+from typing import Any
+
+from flask import current_app, g, request
+
+from app.core.models import Community
+from app.core.permissions import Permission
+from app.web import auth
+from app.web.page import NavItem
+
+Entry = tuple[str, str, str, Permission | None]
+
+GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        "Rate",
+        (
+            ("Help needed", "/help-needed", "hand-helping", Permission.RATE),
+            ("My impact", "/me", "trending-up", Permission.RATE),
+        ),
+    ),
+    (
+        "Moderate",
+        (
+            ("Review queue", "/review", "inbox", Permission.SEE_QUEUE),
+            ("Second look", "/second-look", "scan-eye", Permission.SEE_QUEUE),
+            ("Action history", "/history", "history", Permission.SEE_HISTORY),
+            ("Insights", "/insights", "chart-column", Permission.SEE_HISTORY),
+        ),
+    ),
+    (
+        "Operate",
+        (
+            ("Thresholds", "/thresholds", "sliders-horizontal", Permission.REVISE_POLICY),
+            ("Classifiers", "/classifiers", "scan-text", Permission.REVISE_POLICY),
+            ("Datasets", "/datasets", "database", Permission.REVISE_POLICY),
+            ("Webhooks", "/endpoints", "webhook", Permission.MANAGE_WEBHOOKS),
+            ("Deliveries", "/deliveries", "send", Permission.MANAGE_WEBHOOKS),
+            ("Reasons and policies", "/reasons", "scale", Permission.REVISE_POLICY),
+            ("Community", "/community", "landmark", Permission.REVISE_POLICY),
+        ),
+    ),
+    (
+        "Administer",
+        (
+            ("API keys", "/keys", "key-round", Permission.MANAGE_KEYS),
+            ("People", "/people", "users", Permission.MANAGE_PEOPLE),
+        ),
+    ),
+    ("You", (("Settings", "/settings", "settings", None),)),
+)
+
+
+def page_context() -> dict[str, Any]:
+    """What ``base.html`` needs on every page. With ``g.bare_page`` it asks the database for nothing."""
+    who = None if g.get("bare_page") else auth.reader()
+    if who is None:
+        return {
+            "nav": [],
+            "communities": [],
+            "current_community": None,
+            "current_account": None,
+            "theme": "system",
+            "keys_on": True,
+            "may": auth.may,
+        }
+    community = auth.community_or_none()
+    return {
+        "nav": navigation(community, several=len(who.communities) > 1),
+        "communities": who.communities,
+        "current_community": community,
+        "current_account": who,
+        "theme": who.account.theme,
+        "keys_on": who.account.shortcuts,
+        "may": auth.may,
+    }
+
+
+def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
+    """The groups that this reader's role opens, without pages that are not routed."""
+    routed = _paths()
+    query = f"?community={community.slug}" if community and several else ""
+    groups = []
+    for title, entries in GROUPS:
+        items = [
+            NavItem(label, path + (query if needed else ""), icon, current=_is_current(path))
+            for label, path, icon, needed in entries
+            if path in routed
+            and (needed is None or (community is not None and auth.may(needed, community.id)))
+        ]
+        if items:
+            groups.append((title, items))
+    return groups
+
+
+def has_page(path: str) -> bool:
+    """Whether a page is routed at this path."""
+    return path in _paths()
+
+
+def _paths() -> frozenset[str]:
+    known: frozenset[str] | None = current_app.extensions.get("bridgenote.paths")
+    if known is None:
+        rules = current_app.url_map.iter_rules()
+        known = frozenset(rule.rule for rule in rules if "GET" in (rule.methods or ()))
+        current_app.extensions["bridgenote.paths"] = known
+    return known
+
+
+def _is_current(path: str) -> bool:
+    return request.path == path or request.path.startswith(path + "/")

@@ -1,0 +1,126 @@
+"""Forms for writing and rating notes. Limits are ``core.rules``'."""
+
+import uuid
+
+from wtforms import (
+    Form,
+    HiddenField,
+    RadioField,
+    SelectMultipleField,
+    StringField,
+    TextAreaField,
+    ValidationError,
+)
+from wtforms.validators import InputRequired
+from wtforms.widgets import CheckboxInput, ListWidget
+
+from app.core import rules
+from app.core.errors import Invalid
+from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.web import forms
+from app.web.forms import at_most, choices, whole_lines
+from app.web.view_models import (
+    BAD_POINTS,
+    CLASSIFICATIONS,
+    GOOD_POINTS,
+    LEVEL_WORDS,
+    WHY_MISLEADING,
+    WHY_NOT_MISLEADING,
+)
+
+
+class MultiCheckboxField(SelectMultipleField):
+    """Several of a few, as checkboxes."""
+
+    widget = ListWidget(prefix_label=False)
+    option_widget = CheckboxInput()
+
+
+class EditNoteForm(Form):
+    """What of a note can be changed later."""
+
+    classification = RadioField(
+        "This post is",
+        [InputRequired("Say whether the post is misleading.")],
+        choices=choices(CLASSIFICATIONS),
+    )
+    summary = TextAreaField(
+        "Your note",
+        [InputRequired("Write the note."), at_most(rules.FORM_SUMMARY_MAX, "Your note")],
+        filters=[whole_lines],
+    )
+
+    def validate_summary(self, field: TextAreaField) -> None:
+        if not (field.data or "").strip():
+            raise ValidationError("Write the note.")
+
+
+class NoteForm(EditNoteForm):
+    """A new note: at least one reason, and a source for whoever says that a post misleads."""
+
+    why_misleading = MultiCheckboxField("If it is misleading: why?", choices=choices(WHY_MISLEADING))
+    why_not_misleading = MultiCheckboxField("If it is not: why?", choices=choices(WHY_NOT_MISLEADING))
+    sources = TextAreaField("Sources", filters=[whole_lines])
+    preview = StringField()
+
+    @property
+    def is_misleading(self) -> bool:
+        return bool(self.classification.data == Classification.MISLEADING)
+
+    @property
+    def reasons(self) -> list[str]:
+        chosen = self.why_misleading if self.is_misleading else self.why_not_misleading
+        return list(chosen.data or [])
+
+    @property
+    def source_list(self) -> list[str]:
+        lines = (line.strip() for line in (self.sources.data or "").split("\n"))
+        return list(dict.fromkeys(line for line in lines if line))
+
+    def validate_why_misleading(self, field: MultiCheckboxField) -> None:
+        if self.is_misleading and not field.data:
+            raise ValidationError("Choose at least one reason why it is misleading.")
+
+    def validate_why_not_misleading(self, field: MultiCheckboxField) -> None:
+        if self.classification.data == Classification.NOT_MISLEADING and not field.data:
+            raise ValidationError("Choose at least one reason why it is not misleading.")
+
+    def validate_sources(self, field: TextAreaField) -> None:
+        sources = self.source_list
+        if self.is_misleading and not sources:
+            raise ValidationError("Give at least one source: an address that begins with https://.")
+        if len(sources) > rules.SOURCES_MAX:
+            raise ValidationError(f"Give at most {rules.SOURCES_MAX} sources.")
+        for source in sources:
+            try:
+                rules.source(source)
+            except Invalid as refusal:
+                raise ValidationError(f"Sources {refusal.problems[0].msg}.") from None
+
+
+class RatingForm(Form):
+    """How helpful a note is, and why: at least one reason."""
+
+    level = RadioField(
+        "Is this note helpful?",
+        [InputRequired("Say whether the note is helpful.")],
+        choices=choices(LEVEL_WORDS),
+    )
+    good = MultiCheckboxField("What is good about it?", choices=choices(GOOD_POINTS))
+    bad = MultiCheckboxField("What is wrong with it?", choices=choices(BAD_POINTS))
+    on = HiddenField()
+
+    @property
+    def reasons(self) -> list[str]:
+        return [*(self.good.data or []), *(self.bad.data or [])]
+
+    def validate_good(self, field: MultiCheckboxField) -> None:
+        if self.level.data and not self.reasons:
+            where = "what is wrong with it" if self.level.data == HelpfulnessLevel.NOT_HELPFUL else "why"
+            raise ValidationError(f"Choose at least one reason: {where}.")
+
+
+def rating_form(note_id: uuid.UUID, *, posted: bool = False) -> RatingForm:
+    """The form for one note; its fields' names carry the note, because a page shows several."""
+    prefix = f"note-{note_id}-"
+    return forms.posted(RatingForm, prefix=prefix) if posted else RatingForm(prefix=prefix)

@@ -1,0 +1,211 @@
+"""Notes: written on an item, rated, edited; and the page of one note."""
+
+import uuid
+from typing import Any
+
+from flask import Response, make_response, redirect, url_for
+from sqlalchemy.orm import Session
+
+from app.core import actions, clock, notes, ratings
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.models import Action, Note, Profile
+from app.core.permissions import Permission
+from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.web import answering, auth, forms, items, note_moderation, page
+from app.web.blueprint import web
+from app.web.note_forms import EditNoteForm, NoteForm, RatingForm, rating_form
+from app.web.view_models import CLASSIFICATIONS, WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, note_view
+from app.wiring import wired
+
+
+@web.post("/review/<uuid:action_id>/notes")
+def write_note(action_id: uuid.UUID) -> Response:
+    form = forms.posted(NoteForm)
+    wants_preview = form.preview.data is not None
+    holds = forms.filled_in(form)
+    status, alert = 200 if holds else 422, None
+    if holds and not wants_preview:
+        try:
+            return _keep_note(action_id, form)
+        except Conflict as refusal:
+            status, alert = 409, f"{refusal.detail}. Your text is kept below."
+        except Invalid as refusal:
+            forms.explain(form, refusal)
+            status = 422
+    with wired().database.reading() as session:
+        context = items.item_context(session, answering.find(session, action_id))
+    context |= {"form": form, "note_form": form, "writing": True, "may_write": True}
+    if holds and wants_preview:
+        context["preview"] = _previewed(form)
+    return page.render("item.html", "_notes.html", status=status, alert=alert, **context)
+
+
+def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
+    with wired().database.writing() as session:
+        action = answering.find(session, action_id)
+        note = notes.write(
+            session,
+            auth.current_actor(),
+            action.community_id,
+            session.get_one(Profile, auth.current_profile_id()),
+            form.summary.data or "",
+            Classification(form.classification.data),
+            request=action.request,
+            reasons=form.reasons,
+            sources=form.source_list,
+        )
+        context = items.notes_context(session, action) | {"written": note.id}
+    target = url_for("web.item", action_id=action_id, _anchor=f"note-{note.id}")
+    return page.done("_notes.html", target, "Your note is saved. Others can rate it now.", **context)
+
+
+def _previewed(form: NoteForm) -> NoteView:
+    words = WHY_MISLEADING | WHY_NOT_MISLEADING
+    return NoteView(
+        id=uuid.UUID(int=0),
+        summary=form.summary.data or "",
+        classification=CLASSIFICATIONS[Classification(form.classification.data)],
+        reasons=tuple(words[one] for one in form.reasons),
+        sources=tuple(form.source_list),
+        is_ai=False,
+        is_own=True,
+        is_edited=False,
+        written_at=clock.now(),
+        own_level=None,
+        own_reasons=(),
+        is_open=False,
+        status=None,
+        explanation=None,
+        progress=None,
+    )
+
+
+@web.get("/notes/<uuid:note_id>")
+def note(note_id: uuid.UUID) -> Response:
+    with wired().database.reading() as session:
+        row = _find(session, note_id)
+        action = _action_of(session, row)
+        if row.rationale:
+            # The rationale is rated by answering the item's question, which must be seen with the post.
+            target = url_for("web.item", action_id=action.id) if action else "/"
+            return make_response(redirect(target, 303))
+        context = _note_context(session, row, action)
+    return page.render("note.html", **context)
+
+
+@web.post("/notes/<uuid:note_id>/rating")
+def rate_note(note_id: uuid.UUID) -> Response:
+    form = rating_form(note_id, posted=True)
+    on_item = form.on.data == "item"
+    if not forms.filled_in(form):
+        with wired().database.reading() as session:
+            row = _find(session, note_id)
+            action = _action_of(session, row)
+            if on_item and action is not None and not page.wants_part():
+                context = items.item_context(session, answering.find(session, action.id))
+                context["rating_forms"] = {**context["rating_forms"], note_id: form}
+                context["form"] = form
+                return page.render("item.html", status=422, **context)
+            context = _note_context(session, row, action) | {"rating_form": form, "form": form}
+        context["on"] = "item" if on_item else "note"
+        return page.render("note.html", "_note.html", status=422, **context)
+    answering.count_rating()
+    with wired().database.writing() as session:
+        row = _find(session, note_id)
+        if row.rationale:
+            raise NotFound("note")
+        ratings.rate(
+            session,
+            auth.current_actor(),
+            row,
+            session.get_one(Profile, auth.current_profile_id()),
+            HelpfulnessLevel(form.level.data),
+            wired().scorer,
+            reasons=form.reasons,
+        )
+        action = _action_of(session, row)
+        context = _note_context(session, row, action)
+    context |= {"on": "item" if on_item else "note", "focus": True}
+    target = (
+        url_for("web.item", action_id=action.id, _anchor=f"note-{note_id}")
+        if on_item and action is not None
+        else url_for("web.note", note_id=note_id)
+    )
+    return page.done("_note.html", target, "Your rating is saved.", **context)
+
+
+@web.get("/notes/<uuid:note_id>/edit")
+def edit_note(note_id: uuid.UUID) -> Response:
+    with wired().database.reading() as session:
+        row = _own(session, note_id)
+        form = EditNoteForm(summary=row.summary, classification=row.classification.value)
+        rated = row.ratings_count > 0
+    return page.render("edit_note.html", form=form, note_id=note_id, rated=rated)
+
+
+@web.post("/notes/<uuid:note_id>/edit")
+def edit_note_submit(note_id: uuid.UUID) -> Response:
+    form = forms.posted(EditNoteForm)
+    holds = forms.filled_in(form)
+    with wired().database.writing() as session:
+        row = _own(session, note_id)
+        rated = row.ratings_count > 0
+        if holds:
+            try:
+                notes.edit(
+                    session,
+                    auth.current_actor(),
+                    row,
+                    form.summary.data or "",
+                    Classification(form.classification.data),
+                )
+            except Invalid as refusal:
+                forms.explain(form, refusal)
+                holds = False
+    if not holds:
+        return page.render("edit_note.html", status=422, form=form, note_id=note_id, rated=rated)
+    return page.done(None, url_for("web.note", note_id=note_id), "Your note is changed.")
+
+
+def _find(session: Session, note_id: uuid.UUID) -> Note:
+    row = notes.get(session, auth.current_actor(), note_id)
+    auth.enter(row.community_id)
+    return row
+
+
+def _own(session: Session, note_id: uuid.UUID) -> Note:
+    row = _find(session, note_id)
+    if row.author_id != auth.current_profile_id() or row.rationale:
+        raise Forbidden("Only its author can edit this note")
+    if row.locked:
+        raise Forbidden("A moderator decided about this note, so it cannot be edited any more")
+    return row
+
+
+def _action_of(session: Session, row: Note) -> Action | None:
+    """The item that a note belongs to."""
+    if row.rationale:
+        return actions.of_note(session, row.id)
+    return actions.live_for(session, row.request_id) if row.request_id else None
+
+
+def _note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
+    actor, profile_id = auth.current_actor(), auth.current_profile_id()
+    view = note_view(
+        row,
+        profile_id=profile_id,
+        own=ratings.own(session, row.id, profile_id),
+        needed=wired().settings.min_ratings,
+    )
+    moderates = auth.may(Permission.MODERATE, row.community_id)
+    form: RatingForm = rating_form(row.id)
+    return {
+        "note": view,
+        "rating_form": form,
+        "form": form,
+        "on": "note",
+        "focus": False,
+        "item_url": url_for("web.item", action_id=action.id) if action else None,
+        "moderates": moderates,
+        "panel": note_moderation.panel(session, actor, row) if moderates else None,
+    }

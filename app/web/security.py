@@ -1,0 +1,130 @@
+"""What every answer carries and every unsafe request must prove (RELIABILITY: section 2)."""
+
+# flask-wtf has no types.
+# mypy: disallow-untyped-calls=False
+
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+from flask_compress import Compress
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from jinja2 import StrictUndefined
+from werkzeug.exceptions import BadRequest
+
+from app.core import rules
+from app.core.errors import Forbidden
+from app.settings import Settings
+from app.web.blueprint import web
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+YEAR = 31_536_000
+
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        # Pico draws its ticks and arrows as data: images.
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+        "object-src 'none'",
+    )
+)
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "X-Frame-Options": "DENY",
+}
+
+csrf = CSRFProtect()
+
+
+def register(app: Flask, settings: Settings) -> None:
+    """Cookies, tokens, headers, compression and strict templates for the whole application."""
+    production = settings.environment == "production"
+    app.config.update(
+        SESSION_COOKIE_NAME="__Host-bridgenote-form" if production else "bridgenote-form",
+        SESSION_COOKIE_SECURE=production,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SEND_FILE_MAX_AGE_DEFAULT=YEAR,
+        # An hour-old form must not lose its text.
+        WTF_CSRF_TIME_LIMIT=None,
+        # ``auth.guard`` asks for the token on the dashboard's routes; the API reads no cookie and needs none.
+        WTF_CSRF_CHECK_DEFAULT=False,
+        # ``check_origin`` says the same of the Origin header, which privacy settings do not strip.
+        WTF_CSRF_SSL_STRICT=False,
+        COMPRESS_MIMETYPES=["text/html", "text/css", "text/javascript", "image/svg+xml", "text/csv"],
+        COMPRESS_ALGORITHM=["br", "gzip"],
+        COMPRESS_BR_LEVEL=4,
+    )
+    csrf.init_app(app)
+    Compress(app)
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.autoescape = True
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        if production and request.is_secure:
+            response.headers.setdefault("Strict-Transport-Security", f"max-age={YEAR}")
+        if request.endpoint == "static" and response.status_code in {200, 304}:
+            # An address with a version never changes its content.
+            versioned = "v" in request.args or request.path.startswith("/static/vendor/")
+            response.headers["Cache-Control"] = (
+                f"public, max-age={YEAR}, immutable" if versioned else "public, max-age=300"
+            )
+        return response
+
+
+@web.after_request
+def keep_no_copy(response: Response) -> Response:
+    """What a signed-in reader saw stays out of every cache."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def limit_body() -> None:
+    """A form's body is at most as long as the API's; beyond, reading it answers 413."""
+    request.max_content_length = rules.BODY_MAX_BYTES
+
+
+def check_origin() -> None:
+    """An unsafe request must come from a page of ours, as far as the browser says where it comes from.
+
+    Raises:
+        Forbidden: ``Sec-Fetch-Site`` or ``Origin`` name another site.
+    """
+    if request.method in SAFE_METHODS:
+        return
+    site = request.headers.get("Sec-Fetch-Site")
+    origin = request.headers.get("Origin")
+    foreign = site is not None and site not in {"same-origin", "none"}
+    if origin is not None and not foreign:
+        parts = urlsplit(origin)
+        foreign = parts.netloc != request.host or (request.is_secure and parts.scheme != "https")
+    if foreign:
+        raise Forbidden("This was sent from another site, so it was not carried out")
+
+
+def check_token() -> None:
+    """An unsafe request carries the token of a form of ours, in the field or in ``X-CSRFToken``.
+
+    Raises:
+        BadRequest: no token, or one of another browser.
+    """
+    try:
+        csrf.protect()
+    except CSRFError:
+        raise BadRequest(
+            "This form was opened before you last signed out, or your browser refuses cookies. "
+            "Go back, reload the page and send it again."
+        ) from None

@@ -1,0 +1,74 @@
+"""An item's history in sentences: an icon, what happened, who did it, why."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.core.models import HistoryEntry, HistoryText
+
+_SENTENCES: Mapping[str, tuple[str, str]] = {
+    "action.under_review": ("messages-square", "Sent to the community"),
+    "action.proposed": ("clock", "Sent to the platform to act"),
+    "action.applied": ("circle-check", "The platform acted"),
+    "action.retro_review": ("scan-eye", "Second look opened"),
+    "action.confirmed": ("badge-check", "Confirmed"),
+    "action.overturned": ("undo-2", "Overturned"),
+    "action.scan_exempt": ("shield-check", "Exempt from rescans"),
+    "action.dismissed": ("circle-minus", "Dismissed"),
+    "action.escalated": ("users", "Sent to staff"),
+    "action.commented": ("message-square", "Message to moderators"),
+    "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
+    "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
+    "note.currently_rated_not_helpful": ("thumbs-down", "Rationale rated not helpful"),
+    "note.needs_more_ratings": ("circle-dashed", "Rationale needs more ratings"),
+    "note.locked": ("lock", "Rationale locked by staff"),
+    "request.pending": ("hourglass", "Scoring is tried again"),
+    "request.in_progress": ("scan-text", "Scoring began"),
+    "request.completed": ("check", "Request completed"),
+    "request.failed": ("triangle-alert", "Scoring failed"),
+    "request.decided": ("scale", "Decision recorded and announced"),
+    "request.withdrawn": ("trash-2", "Submission withdrawn"),
+    "request.note_linked": ("pencil", "Note linked"),
+}
+
+
+@dataclass(frozen=True)
+class TimelineEvent:
+    """One entry as it is shown. ``cause`` is the service's own reason, ``reason`` and ``comment`` a person's."""
+
+    icon: str
+    sentence: str
+    who: str
+    by_person: bool
+    at: datetime
+    reason: str
+    comment: str
+    cause: str
+    state: str | None
+
+
+def told(entries: Iterable[tuple[HistoryEntry, HistoryText]]) -> list[TimelineEvent]:
+    """The entries as sentences, in their order."""
+    return [_event(entry, text) for entry, text in entries]
+
+
+def actor_name(text: HistoryText) -> str:
+    """Whoever acted, unless the name was erased."""
+    return "Erased" if text.erased_at is not None else text.actor_name
+
+
+def _event(entry: HistoryEntry, text: HistoryText) -> TimelineEvent:
+    fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
+    icon, sentence = _SENTENCES.get(entry.what, ("circle-dashed", fallback))
+    state = entry.after.get("action_state") if entry.object_type == "action" else None
+    return TimelineEvent(
+        icon=icon,
+        sentence=sentence,
+        who=actor_name(text),
+        by_person=entry.actor_kind == "account",
+        at=entry.at,
+        reason=text.reason,
+        comment=text.comment,
+        cause=entry.cause,
+        state=str(state) if state else None,
+    )

@@ -1,0 +1,220 @@
+// What script adds to pages that work without it: keys, counters, local times, focus after a swap.
+// One deferred file, no build step, nothing that a strict Content-Security-Policy forbids.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  root.classList.add("js");
+  const keysOn = () => document.body.dataset.keys !== "off";
+  const seen = (element) => element.checkVisibility ? element.checkVisibility() : element.offsetParent !== null;
+  const typing = (element) =>
+    element instanceof Element &&
+    element.matches("input:not([type=checkbox],[type=radio],[type=button],[type=submit]), textarea, select, [contenteditable=true]");
+
+  // --- Keys. `data-key` names the key, `data-key-action` what it does: click, focus or open. ---
+  function findByKey(key) {
+    const selector = `[data-key="${CSS.escape(key)}"]`;
+    const row = document.activeElement?.closest("[data-row]");
+    const candidates = [...(row?.querySelectorAll(selector) ?? []), ...document.querySelectorAll(selector)];
+    return candidates.find((element) => seen(element) && !element.disabled);
+  }
+  // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
+  // chooses which of them Ctrl+Enter will send.
+  function openForm(element) {
+    const details = element.closest("details");
+    if (details) details.open = true;
+    const scope = details ?? element.form;
+    for (const button of element.form?.querySelectorAll("button") ?? []) {
+      button.toggleAttribute("data-submit", button === element);
+      button.classList.toggle("chosen", button === element);
+    }
+    const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
+    (field ?? element).focus();
+  }
+  function sendForm(form) {
+    const buttons = [...form.querySelectorAll("button:not([type=button]), input[type=submit]")];
+    const chosen = buttons.find((button) => button.hasAttribute("data-submit"));
+    // A click and not requestSubmit(): htmx learns from the click which button's value to send.
+    if (chosen || buttons.length === 1) (chosen ?? buttons[0]).click();
+    else buttons[0]?.focus(); // several verbs and none chosen: choosing is the person's
+  }
+  function act(element) {
+    const action = element.dataset.keyAction ?? "click";
+    if (action === "open") openForm(element);
+    else if (action === "focus") element.focus();
+    else {
+      element.click();
+      element.querySelector("input[type=radio]")?.focus();
+    }
+  }
+  function step(by) {
+    const rows = [...document.querySelectorAll("[data-row]")].filter(seen);
+    if (!rows.length) return;
+    const here = rows.indexOf(document.activeElement?.closest("[data-row]"));
+    const row = rows[here < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, here + by))];
+    const target = row.querySelector("[data-row-link]") ?? row;
+    if (target === row && !row.hasAttribute("tabindex")) row.tabIndex = -1;
+    target.focus();
+    row.scrollIntoView({ block: "nearest" });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      const form = event.target.closest?.("form");
+      if (form && form.method !== "dialog") {
+        event.preventDefault();
+        sendForm(form);
+      }
+      return;
+    }
+    if (event.key === "Escape") {
+      document.querySelectorAll(".toast").forEach((toast) => toast.remove());
+      const open = event.target.closest?.("details.disclosure[open]");
+      if (open) {
+        open.open = false;
+        open.querySelector("summary").focus();
+      }
+      return;
+    }
+    if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (typing(event.target) || document.querySelector("dialog[open]")) return;
+    const key = event.key.toLowerCase();
+    if (key === "?") showDialog("keys");
+    else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
+    else {
+      const element = key.length === 1 && findByKey(key);
+      if (!element) return;
+      act(element);
+    }
+    event.preventDefault();
+  });
+
+  // --- The help dialog. Without script, the link's address shows it. ---
+  let opener = null;
+  function showDialog(id) {
+    const dialog = document.getElementById(id);
+    if (!dialog || dialog.open) return;
+    opener = document.activeElement;
+    document.getElementById("menu")?.matches(":popover-open") && document.getElementById("menu").hidePopover();
+    dialog.showModal();
+  }
+  document.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    const opens = target?.closest("[data-dialog]");
+    const closes = target?.closest("[data-close]");
+    if (opens) {
+      event.preventDefault();
+      showDialog(opens.dataset.dialog);
+    } else if (closes) {
+      const dialog = document.getElementById(closes.dataset.close);
+      if (dialog?.open) {
+        event.preventDefault();
+        dialog.close();
+      }
+    } else if (target?.matches("dialog")) target.close();
+    target?.closest(".toast")?.remove();
+    for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+      if (!menu.contains(target)) menu.open = false;
+    }
+  });
+  document.addEventListener("close", () => { if (opener?.isConnected) opener.focus(); opener = null; }, true);
+
+  // --- Counters: code points, as the server counts; spoken only when typing pauses. ---
+  function count(area) {
+    const line = document.getElementById(`${area.id}-count`);
+    const left = Number(area.dataset.counter) - [...area.value.replaceAll("\r\n", "\n")].length;
+    line.textContent = left >= 0 ? `${left.toLocaleString()} characters left` : `${(-left).toLocaleString()} characters too many`;
+    line.classList.toggle("over", left < 0);
+  }
+  function addCounter(area) {
+    if (document.getElementById(`${area.id}-count`)) return;
+    const line = document.createElement("p");
+    line.id = `${area.id}-count`;
+    line.className = "counter";
+    area.after(line);
+    area.setAttribute("aria-describedby", `${area.getAttribute("aria-describedby") ?? ""} ${line.id}`.trim());
+    count(area);
+  }
+  document.addEventListener("input", (event) => { if (event.target.dataset?.counter) count(event.target); });
+
+  // --- "Select all" ticks the boxes of that name in the same form. ---
+  document.addEventListener("change", (event) => {
+    const name = event.target.dataset?.checkAll;
+    if (!name) return;
+    const scope = event.target.closest("form, table") ?? document;
+    for (const box of scope.querySelectorAll(`input[type=checkbox][name="${CSS.escape(name)}"]`)) {
+      if (seen(box)) box.checked = event.target.checked;
+    }
+  });
+
+  // --- Times in the reader's zone, unless the server already knew it. ---
+  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  function localise(time) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.valueOf())) return;
+    if (time.dataset.local === "text") time.textContent = clock.format(moment);
+    else time.title = clock.format(moment);
+  }
+
+  function enhance(scope) {
+    const each = (selector, work) => {
+      if (scope.matches?.(selector)) work(scope);
+      scope.querySelectorAll?.(selector).forEach(work);
+    };
+    each("time[data-local]", localise);
+    each("textarea[data-counter]", addCounter);
+    each(".undo", countDown);
+    if (!keysOn()) each("[aria-keyshortcuts]", (element) => element.removeAttribute("aria-keyshortcuts"));
+  }
+
+  // --- Undo: the sentence counts down with the bar; screen readers hear it once, as it was sent. ---
+  function countDown(bar) {
+    let left = Number(bar.dataset.left);
+    const words = bar.querySelector("p > span");
+    const tick = setInterval(() => {
+      left -= 1;
+      if (!bar.isConnected || left < 0) return clearInterval(tick);
+      if (words) words.textContent = left > 0 ? `Sent in ${left} ${left === 1 ? "second" : "seconds"} unless you undo.` : "Being sent.";
+      if (left === 0) bar.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+    }, 1000);
+  }
+
+  // --- Messages. A click or Escape sends a toast away; good news leaves by itself, a failure stays until the next
+  // success. No button inside: it would be read out with the message. ---
+  function dress(toast) {
+    if (toast.closest("#alert")) return;
+    document.getElementById("alert")?.replaceChildren();
+    const leave = () => (toast.matches(":hover") ? setTimeout(leave, 2000) : toast.remove());
+    setTimeout(leave, 8000);
+  }
+  function say(region, text) {
+    const toast = document.createElement("p");
+    toast.className = "toast";
+    toast.textContent = text;
+    document.getElementById(region)?.replaceChildren(toast);
+    dress(toast);
+  }
+  document.addEventListener("htmx:responseError", (event) => {
+    const status = event.detail.xhr.status;
+    if (status === 401) say("alert", "You are signed out. Reload this page and sign in again; nothing was changed.");
+    else if (status === 403) say("alert", "You are not allowed to do this. Nothing was changed.");
+    else if (status === 404) say("alert", "This is no longer here. Reload the page to see what is.");
+    else if (status === 429) say("alert", "That was too fast. Wait a minute, then try again.");
+    else say("alert", "Something went wrong on our side. Nothing was lost: try again.");
+  });
+  document.addEventListener("htmx:sendError", () => say("alert", "No connection. Check your network, then try again."));
+  document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.querySelectorAll(".toast").forEach(dress));
+
+  // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const part = event.detail.elt;
+    enhance(part);
+    const target = part.querySelector(".error-summary") ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
+    if (target) {
+      if (target.tabIndex < 0 && !target.hasAttribute("tabindex")) target.tabIndex = -1;
+      target.focus();
+    }
+  });
+  document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
+  enhance(document.body);
+  if (!location.hash) document.querySelector(".error-summary")?.focus();
+})();

@@ -1,0 +1,179 @@
+"""Visitors: a browser per person, signed in, that sends forms as the pages do."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app.core import accounts, notes, profiles, ratings, requests
+from app.core.classify import Context, Match, Result
+from app.core.models import Account, Action, Note, Request
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests.cast import PLATFORM, Cast, Person
+
+SCORE = 0.8317
+"""The score of every post: a figure that no page says by chance."""
+HTMX = {"HX-Request": "true"}
+
+
+@dataclass
+class Visitor:
+    """One browser. ``post`` adds the token of a form that this browser has seen."""
+
+    client: FlaskClient
+    token: str = ""
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        return self.client.get(path, headers=headers)
+
+    def post(self, path: str, _headers: dict[str, str] | None = None, **data: Any) -> TestResponse:
+        return self.client.post(path, data={"csrf_token": self.token, **data}, headers=_headers)
+
+
+@pytest.fixture
+def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
+    """A new browser, signed in as this person; with None signed out."""
+
+    def begin(person: Person | None) -> Visitor:
+        client = app.test_client()
+        if person is not None:
+            with wiring.database.writing() as session:
+                token = accounts.open_sign_in(session, session.get_one(Account, person.account_id), "Test")
+            client.set_cookie("bridgenote", token)
+        page = client.get("/settings" if person is not None else "/sign-in").text
+        found = re.search(r'name="csrf_token" value="([^"]+)"', page)
+        assert found, "every form carries a token"
+        return Visitor(client, found.group(1))
+
+    return begin
+
+
+@dataclass
+class FixedClassifier:
+    """Stands in for a classifier: the same score for whatever it reads, and one matched passage."""
+
+    category: str = "toxicity"
+    name: str = "fixed"
+    version: str = "1"
+    languages: frozenset[str] | None = None
+    cost: int = 0
+    local: bool = True
+    calibrated: bool = True
+    max_chars: int = 100_000
+    tier1_categories: frozenset[str] = frozenset()
+    score_given: float = SCORE
+
+    @property
+    def categories(self) -> frozenset[str]:
+        return frozenset({self.category})
+
+    def score(self, texts: list[str], context: Context) -> list[Result]:
+        match = Match("fixed-rule", self.category, 0, 4, 0.7777)
+        return [Result(scores={self.category: self.score_given}, matches=(match,)) for _text in texts]
+
+
+@dataclass
+class Stage:
+    """Puts posts under review and lets others rate them."""
+
+    wiring: Wiring
+    jobs: InlineEngine
+    cast: Cast
+    made: int = field(default=0)
+
+    def post(
+        self, text: str = "This is what somebody wrote.", *, category: str = "toxicity", away: bool = False
+    ) -> uuid.UUID:
+        """A post under community review; its action's id. ``away`` puts it into the other community."""
+        self.made += 1
+        self.wiring.classifiers = [FixedClassifier(category=category)]
+        community_id = self.cast.other_community_id if away else self.cast.community_id
+        submission = requests.Submission(f"post-{self.made}", "poster", text)
+        with self.wiring.database.writing() as session:
+            request_id = requests.submit(session, SYSTEM, community_id, submission).request.id
+        self.jobs.run_all()
+        with self.wiring.database.reading() as session:
+            return session.scalars(sa.select(Action.id).where(Action.request_id == request_id)).one()
+
+    def rate(self, action_id: uuid.UUID, *levels: HelpfulnessLevel) -> None:
+        """So many members of the platform rate the action's rationale."""
+        for number, level in enumerate(levels):
+            with self.wiring.database.writing() as session:
+                action = session.get_one(Action, action_id)
+                self._rate(session, session.get_one(Note, action.note_id), number, level)
+
+    def note(self, action_id: uuid.UUID, number: int = 0, text: str = "A member explains.") -> uuid.UUID:
+        """A member of the platform writes a note on the post; its id."""
+        with self.wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            author = profiles.ensure(session, PLATFORM, f"author-{number}")
+            return notes.write(
+                session,
+                SYSTEM,
+                action.community_id,
+                author,
+                text,
+                Classification.MISLEADING,
+                request=session.get_one(Request, action.request_id),
+                reasons=["unverified"],
+                sources=["https://example.org/source"],
+            ).id
+
+    def rate_note(self, note_id: uuid.UUID, *levels: HelpfulnessLevel) -> None:
+        for number, level in enumerate(levels):
+            with self.wiring.database.writing() as session:
+                self._rate(session, session.get_one(Note, note_id), number, level)
+
+    def _rate(self, session: Any, note: Note, number: int, level: HelpfulnessLevel) -> None:
+        rater = profiles.ensure(session, PLATFORM, f"member-{number}")
+        actor = Actor(
+            kind="key", name="Adapter", profile_id=rater.id, communities=frozenset({note.community_id})
+        )
+        ratings.rate(session, actor, note, rater, level, self.wiring.scorer)
+
+    def rationale(self, action_id: uuid.UUID) -> Note:
+        with self.wiring.database.reading() as session:
+            return session.get_one(Note, session.get_one(Action, action_id).note_id)
+
+    def own_rating(self, action_id: uuid.UUID, person: Person) -> HelpfulnessLevel | None:
+        with self.wiring.database.reading() as session:
+            note_id = session.get_one(Action, action_id).note_id
+            assert note_id is not None
+            rating = ratings.own(session, note_id, person.profile_id)
+            return rating.helpfulness_level if rating else None
+
+
+@pytest.fixture
+def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Stage:
+    return Stage(wiring, jobs, cast)
+
+
+@pytest.fixture
+def statements(wiring: Wiring) -> Callable[[], Any]:
+    """``with statements() as seen``: every statement the database was sent meanwhile."""
+
+    @contextmanager
+    def watch() -> Iterator[list[str]]:
+        seen: list[str] = []
+
+        def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+            seen.append(statement)
+
+        sa.event.listen(wiring.database.engine, "before_cursor_execute", note)
+        try:
+            yield seen
+        finally:
+            sa.event.remove(wiring.database.engine, "before_cursor_execute", note)
+
+    return watch

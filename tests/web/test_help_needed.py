@@ -1,0 +1,230 @@
+"""Help needed: blind cards, answered one after the other."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.core import clock
+from app.core.models import Action, Community
+from app.core.vocabulary import HelpfulnessLevel, NoteStatus, ReviewGroup
+from app.throttle import Throttle
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, SCORE, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+YES, NO, UNSURE = (
+    HelpfulnessLevel.HELPFUL,
+    HelpfulnessLevel.NOT_HELPFUL,
+    HelpfulnessLevel.SOMEWHAT_HELPFUL,
+)
+
+
+@pytest.mark.parametrize(("answer", "level"), [("yes", YES), ("no", NO), ("unsure", UNSURE)])
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
+def test_an_answer_is_a_rating_of_the_rationale(
+    visit: Visit, cast: Cast, stage: Stage, answer: str, level: HelpfulnessLevel, headers: dict[str, str]
+) -> None:
+    action_id = stage.post()
+    reply = visit(cast.rater).post(f"/help-needed/{action_id}", headers, answer=answer)
+    assert reply.status_code == (200 if headers else 303)
+    assert stage.own_rating(action_id, cast.rater) is level
+
+
+def test_the_reply_says_how_many_ratings_are_needed_still(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    stage.rate(action_id, YES)
+    reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="no")
+    assert "2 of 5 ratings. 3 more needed." in reply.text
+    assert "<html" not in reply.text
+
+
+def test_the_reply_leads_on_to_the_next_card(visit: Visit, cast: Cast, stage: Stage) -> None:
+    first, second = stage.post(), stage.post()
+    reply = visit(cast.rater).post(f"/help-needed/{first}", HTMX, answer="no", next=str(second))
+    assert f'id="card-{second}-title"' in reply.text
+    assert "data-focus" in reply.text
+    last = visit(cast.rater).post(f"/help-needed/{second}", HTMX, answer="no", next="")
+    assert "That was the last one." in last.text
+
+
+def test_the_rating_that_decides_says_so(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    stage.rate(action_id, YES, YES, YES, YES)
+    reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="yes")
+    assert "That decided it." in reply.text
+
+
+def test_an_answer_that_comes_after_the_decision_is_told_so(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    _lock(stage, action_id)
+    reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="yes")
+    assert reply.status_code == 409
+    assert "decided in the meantime" in reply.text
+    assert stage.own_rating(action_id, cast.rater) is None
+
+
+def test_a_skipped_post_is_not_offered_again(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    assert visitor.post(f"/help-needed/{action_id}", skip="1").status_code == 303
+    assert str(action_id) not in visitor.get("/help-needed").text
+    assert stage.own_rating(action_id, cast.rater) is None
+
+
+@pytest.mark.parametrize("answer", ["", "maybe", "HELPFUL"])
+def test_something_else_is_no_answer(visit: Visit, cast: Cast, stage: Stage, answer: str) -> None:
+    action_id = stage.post()
+    assert visit(cast.rater).post(f"/help-needed/{action_id}", answer=answer).status_code == 422
+    assert stage.own_rating(action_id, cast.rater) is None
+
+
+def test_posts_one_rating_from_enough_come_first(visit: Visit, cast: Cast, stage: Stage) -> None:
+    few, many = stage.post("post with few ratings here"), stage.post("post with many ratings here")
+    stage.rate(many, YES, NO, UNSURE)
+    stage.rate(few, YES)
+    text = visit(cast.rater).get("/help-needed").text
+    assert text.index("many ratings here") < text.index("few ratings here")
+
+
+def test_nothing_to_do_is_said(visit: Visit, cast: Cast) -> None:
+    assert "Nothing needs your help. Next check in 15 s." in visit(cast.rater).get("/help-needed").text
+
+
+def test_staff_reviews_are_not_for_raters(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        session.get_one(Action, action_id).review_group = ReviewGroup.STAFF
+    rater = visit(cast.rater)
+    assert str(action_id) not in rater.get("/help-needed").text
+    assert rater.get(f"/review/{action_id}").status_code == 404
+    assert rater.post(f"/help-needed/{action_id}", answer="yes").status_code == 404
+    assert visit(cast.moderator).get(f"/review/{action_id}").status_code == 200
+
+
+@pytest.mark.parametrize("role", ["rater", "moderator"])
+def test_before_the_answer_nothing_gives_others_away(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, role: str
+) -> None:
+    action_id = stage.post()
+    stage.rate(action_id, YES, YES, NO)
+    with wiring.database.writing() as session:
+        note = session.get_one(type(stage.rationale(action_id)), stage.rationale(action_id).id)
+        note.intercept, note.helpfulness_score, note.status_rule = 0.4242, 77, "distinctive-rule"
+    visitor = visit(getattr(cast, role))
+    paths = ["/help-needed"] + ([f"/review/{action_id}"] if role == "rater" else [])
+    for path in paths:
+        text = visitor.get(path).text
+        for hidden in (
+            str(SCORE),
+            "0.83",
+            "83",
+            "0.7777",
+            "0.4242",
+            "distinctive-rule",
+            "of 5 ratings",
+            "said Yes",
+            "Community is reviewing",
+            *NoteStatus,
+            *HelpfulnessLevel,
+        ):
+            assert hidden not in _without_ids(text), (path, hidden)
+
+
+def test_a_moderators_own_question_shows_no_tally_either(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    stage.rate(action_id, YES, YES, NO)
+    text = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert "said Yes" not in text
+
+
+def test_what_people_write_is_never_markup(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    attack = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{ 7*7 }}"
+    action_id = stage.post(attack)
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).policy_text = attack
+        session.get_one(Community, cast.community_id).name = attack
+    visitor = visit(cast.rater)
+    for path in ("/help-needed", f"/review/{action_id}"):
+        text = visitor.get(path).text
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert "49" not in _without_ids(text)
+        assert "onerror=alert(1)" in text, "it is shown as it was written"
+
+
+def test_sensitive_posts_wait_behind_show_content(visit: Visit, cast: Cast, stage: Stage) -> None:
+    stage.post("A threat of violence.", category="threat")
+    visitor = visit(cast.rater)
+    assert "Show content" in visitor.get("/help-needed").text
+    visitor.post("/settings", theme="system", timezone="UTC")
+    assert "Show content" not in visitor.get("/help-needed").text
+
+
+def test_a_long_post_is_cut_around_what_was_matched(visit: Visit, cast: Cast, stage: Stage) -> None:
+    stage.post("word " * 400)
+    text = visit(cast.rater).get("/help-needed").text
+    assert "Read the whole post" in text
+    assert text.count("word") < 200
+
+
+def test_more_posts_cost_no_more_queries(
+    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    visitor = visit(cast.rater)
+    stage.post()
+    with statements() as for_one:
+        visitor.get("/help-needed")
+    for _ in range(9):
+        stage.post()
+    with statements() as for_ten:
+        visitor.get("/help-needed")
+    assert len(for_ten) == len(for_one)
+
+
+def test_new_posts_are_counted_once(visit: Visit, cast: Cast, stage: Stage) -> None:
+    visitor, since = visit(cast.rater), clock.iso(clock.now())
+    poll = f"/help-needed/new-count?since={since}"
+    assert visitor.get(poll, **HTMX).status_code == 204
+    stage.post()
+    assert "1 new item – Show" in visitor.get(poll, **HTMX).text
+    stage.post()
+    assert "2 new items – Show" in visitor.get(f"{poll}&seen=1", **HTMX).text
+    assert visitor.get(f"{poll}&seen=2", **HTMX).status_code == 204
+
+
+@pytest.mark.parametrize("query", ["", "since=yesterday", "since=2026-01-01T00:00:00", "since=x&seen=y"])
+def test_a_silly_poll_is_refused(visit: Visit, cast: Cast, query: str) -> None:
+    assert visit(cast.rater).get(f"/help-needed/new-count?{query}").status_code == 422
+
+
+def test_too_many_ratings_a_minute_are_refused(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    limited = wiring.settings.model_copy(
+        update={"rate_limit_enabled": True, "rate_limit_ratings": "1 per minute"}
+    )
+    wiring.throttle = Throttle.from_settings(limited)
+    first, second = stage.post(), stage.post()
+    visitor = visit(cast.rater)
+    assert visitor.post(f"/help-needed/{first}", answer="yes").status_code == 303
+    refused = visitor.post(f"/review/{second}/answer", answer="yes")
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert stage.own_rating(second, cast.rater) is None
+
+
+def _lock(stage: Stage, action_id: Any) -> None:
+    with stage.wiring.database.writing() as session:
+        session.get_one(type(stage.rationale(action_id)), stage.rationale(action_id).id).locked = True
+
+
+def _without_ids(text: str) -> str:
+    """The page without ids, digests and tokens, in which any two digits may stand."""
+
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "", text)
+    text = re.sub(r'value="[\w.-]{60,}"', "", text)
+    text = re.sub(r"\?v=[0-9a-f]+|since=[^\"&]+", "", text)
+    return re.sub(r"<svg.*?</svg>|<meta[^>]+>|<time.*?</time>", "", text, flags=re.DOTALL)

@@ -1,0 +1,234 @@
+"""Action history: append-only rows, filters, pages, and the same as CSV."""
+
+import csv
+import io
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.core import accounts, clock, verdicts
+from app.core.models import Account, Action
+from app.core.permissions import Actor
+from app.core.vocabulary import ActionState
+from app.web import history as history_page
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def at(moment: datetime) -> None:
+    clock.set_source(lambda: moment)
+
+
+def person(wiring: Wiring, who: Person) -> Actor:
+    with wiring.database.reading() as session:
+        return accounts.actor_for(accounts.get(session, who.account_id), who.profile_id)
+
+
+def change(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState, reason: str = "") -> None:
+    with wiring.database.writing() as session:
+        verdicts.change_action(session, actor, session.get_one(Action, action_id), state, reason=reason)
+
+
+def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
+    answer = visitor.get(f"/history.csv{query}")
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+@pytest.mark.parametrize("path", ["/history", "/history.csv"])
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [("rater", 403), ("moderator", 200), ("operator", 200), ("admin", 200), ("outsider", 404), (None, 303)],
+)
+def test_only_moderators_and_above_read_the_history(
+    visit: Visit, cast: Cast, stage: Stage, path: str, who: str | None, status: int
+) -> None:
+    stage.post()
+    visitor = visit(getattr(cast, who) if who else None)
+    assert visitor.get(f"{path}?community=harbour-forum").status_code == status
+
+
+def test_a_community_without_actions_says_so(visit: Visit, cast: Cast) -> None:
+    assert "No actions in this period" in visit(cast.moderator).get("/history").text
+
+
+def test_each_change_is_a_row_that_later_changes_leave_as_it_was(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    before = export(moderator)
+    change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter between friends")
+    after = export(moderator)
+    assert [row["state"] for row in after] == ["dismissed", "under_review"]
+    assert {**after[1], "state_now": "under_review"} == before[0]
+    assert (after[0]["actor"], after[0]["reason"]) == ("Operator", "Banter between friends")
+    page = moderator.get("/history").text
+    assert "Banter between friends" in page
+    assert "now dismissed" in page
+
+
+def test_only_actions_that_can_be_overturned_now_link_to_it(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    applied, dismissed = stage.post("Applied one"), stage.post("Dismissed one")
+    for state in (ActionState.PROPOSED, ActionState.APPLIED):
+        change(wiring, factories.integration(cast), applied, state)
+    change(wiring, factories.integration(cast), dismissed, ActionState.DISMISSED)
+    page = visit(cast.moderator).get("/history").text
+    assert page.count("Overturn: Applied one") == 1
+    assert "Overturn: Dismissed one" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("?state=dismissed", {"dismissed"}),
+        ("?state=applied", set()),
+        ("?type=hide", {"dismissed", "under_review"}),
+        ("?type=delete", set()),
+        ("?category=toxicity&state=dismissed", {"dismissed"}),
+        ("?category=spam", set()),
+        ("?actor=operat", {"dismissed"}),
+        ("?actor=100%25", set()),
+        ("?author=nobody", set()),
+        ("?from=2026-03-02", {"dismissed"}),
+        ("?to=2026-03-01", {"under_review"}),
+        ("?from=2026-03-01&to=2026-03-02", {"dismissed", "under_review"}),
+        ("?from=2026-03-03", set()),
+    ],
+)
+def test_filters_combine(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, query: str, found: set[str]
+) -> None:
+    at(datetime(2026, 3, 1, 12, tzinfo=UTC))
+    action_id = stage.post()
+    at(datetime(2026, 3, 2, 12, tzinfo=UTC))
+    change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, "Banter")
+    moderator = visit(cast.moderator)
+    assert {row["state"] for row in export(moderator, query)} == found
+    page = moderator.get(f"/history{query}").text
+    assert ("No actions in this period" in page) is (not found)
+
+
+def test_days_begin_at_midnight_where_the_reader_lives(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.moderator.account_id).timezone = "Asia/Tokyo"
+    at(datetime(2026, 3, 1, 15, 30, tzinfo=UTC))  # 00:30 on 2 March in Tokyo
+    stage.post()
+    moderator = visit(cast.moderator)
+    assert len(export(moderator, "?from=2026-03-02&to=2026-03-02")) == 1
+    assert export(moderator, "?to=2026-03-01") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("?from=yesterday", "Not a valid date value."),
+        ("?from=2026-03-02&to=2026-03-01", "To must not be before From."),
+        ("?state=exploded", "Not a valid choice"),
+        ("?to=9999-12-31", "To must be from 1970 to 2999."),
+        ("?from=0001-01-01", "From must be from 1970 to 2999."),
+    ],
+)
+@pytest.mark.parametrize("path", ["/history", "/history.csv"])
+def test_a_filter_that_cannot_be_read_is_named(
+    visit: Visit, cast: Cast, path: str, query: str, told: str
+) -> None:
+    answer = visit(cast.moderator).get(f"{path}{query}")
+    assert answer.status_code == 422
+    assert told in answer.text
+
+
+def test_pages_neither_repeat_nor_miss_a_row_when_more_happens_meanwhile(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_page, "PAGE_SIZE", 2)
+    texts = [f"Post number {number}" for number in range(5)]
+    for text in texts:
+        change(wiring, factories.integration(cast), stage.post(text), ActionState.DISMISSED, text)
+    moderator = visit(cast.moderator)
+    pages, url = [], "/history?state=dismissed"
+    while url:
+        page = moderator.get(url).text
+        pages.append([text for text in reversed(texts) if f"{text}:" in page])
+        stage.post("Something new")
+        url = _link(page, "next")
+    assert pages == [texts[4:2:-1], texts[2:0:-1], texts[:1]]
+    back = moderator.get(_link(page, "prev")).text
+    assert [text for text in reversed(texts) if f"{text}:" in back] == texts[2:0:-1]
+
+
+def test_fifty_rows_cost_as_many_queries_as_one(
+    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    stage.post()
+    moderator = visit(cast.moderator)
+    moderator.get("/history")
+    with statements() as few:
+        moderator.get("/history")
+    for _ in range(49):
+        stage.post()
+    with statements() as many:
+        page = moderator.get("/history").text
+    assert page.count("data-row-link") == 50
+    assert len(many) == len(few)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_of_the_file_is_a_formula(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, start: str
+) -> None:
+    action_id = stage.post()
+    reason = f'{start}HYPERLINK("https://example.org","x")'
+    change(wiring, person(wiring, cast.operator), action_id, ActionState.DISMISSED, reason)
+    answer = visit(cast.moderator).get("/history.csv?state=dismissed")
+    (row,) = csv.DictReader(io.StringIO(answer.text, newline=""))
+    assert row["reason"] == f"'{reason}"
+
+
+def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_page, "PAGE_SIZE", 1)
+    for number in range(3):
+        change(
+            wiring,
+            person(wiring, cast.operator),
+            stage.post(),
+            ActionState.DISMISSED,
+            f"Naïve “quote”, {number}\nand 漢字",
+        )
+    answer = visit(cast.moderator).get("/history.csv")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["Content-Disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8"), newline="")))
+    assert len(rows) == 6
+    assert rows[0]["reason"] == "Naïve “quote”, 2\nand 漢字"
+    assert datetime.fromisoformat(rows[0]["time"]) <= datetime.now(UTC) + timedelta(seconds=1)
+
+
+def test_another_communitys_changes_stay_there(visit: Visit, cast: Cast, stage: Stage) -> None:
+    stage.post(away=True)
+    assert export(visit(cast.moderator)) == []
+
+
+def _link(page: str, rel: str) -> str:
+    _, found, rest = page.partition(f'rel="{rel}" href="')
+    return rest.partition('"')[0].replace("&amp;", "&") if found else ""

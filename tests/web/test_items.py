@@ -1,0 +1,183 @@
+"""The item page, the rater's side."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.core import accounts, actions, clock, verdicts
+from app.core.models import Action, Note, Request
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import ActionType, HelpfulnessLevel, Role
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+YES, NO, UNSURE = (
+    HelpfulnessLevel.HELPFUL,
+    HelpfulnessLevel.NOT_HELPFUL,
+    HelpfulnessLevel.SOMEWHAT_HELPFUL,
+)
+
+
+def test_an_answer_can_be_given_and_changed(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    page = f"/review/{action_id}"
+    assert "Submit answer" in visitor.get(page).text
+    assert visitor.post(f"{page}/answer", answer="yes").location == page
+    assert stage.own_rating(action_id, cast.rater) is YES
+    assert "Change answer" in visitor.get(page).text
+    reply = visitor.post(f"{page}/answer", HTMX, answer="no")
+    assert "You said <strong>No</strong>" in reply.text
+    assert "1 of 5 ratings. 4 more needed." in reply.text
+    assert stage.own_rating(action_id, cast.rater) is NO
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
+def test_a_missing_answer_is_named(visit: Visit, cast: Cast, stage: Stage, headers: dict[str, str]) -> None:
+    action_id = stage.post()
+    reply = visit(cast.rater).post(f"/review/{action_id}/answer", headers)
+    assert reply.status_code == 422
+    assert "Choose an answer." in reply.text
+
+
+def test_tallies_appear_with_the_decision(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    stage.rate(action_id, YES, YES, YES, YES)
+    visitor.post(f"/review/{action_id}/answer", answer="yes")
+    text = visitor.get(f"/review/{action_id}").text
+    assert "5 said Yes, 0 said No, 0 were not sure." in text
+    assert "Waiting for platform" in text
+
+
+def test_a_split_stays_hidden_after_ones_answer_while_undecided(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post()
+    stage.rate(action_id, YES, YES, NO, NO, UNSURE)
+    visitor = visit(cast.rater)
+    visitor.post(f"/review/{action_id}/answer", answer="yes")
+    text = visitor.get(f"/review/{action_id}").text
+    assert "said No" not in text
+    assert "6 ratings. Numbers alone do not decide" in text
+
+
+def test_a_locked_item_takes_no_answers(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        verdicts.dismiss(session, _moderator(cast), note, reason="Not a breach")
+    visitor = visit(cast.rater)
+    text = visitor.get(f"/review/{action_id}").text
+    assert "decided for good" in text
+    assert "Submit answer" not in text
+    reply = visitor.post(f"/review/{action_id}/answer", HTMX, answer="yes")
+    assert reply.status_code == 409
+    assert "not needed any more" in reply.text
+    assert stage.own_rating(action_id, cast.rater) is None
+
+
+def test_what_moderators_wrote_inside_is_not_shown(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        verdicts.dismiss(
+            session, _moderator(cast), note, reason="inner reason", comment="an internal comment"
+        )
+    text = visit(cast.rater).get(f"/review/{action_id}").text
+    assert "inner reason" not in text
+    assert "an internal comment" not in text
+    assert "Moderator" not in text
+    assert "Decided: no action" in text
+
+
+@pytest.mark.parametrize(
+    ("verb", "action_type", "words"),
+    [
+        ("hide", ActionType.HIDE, "Should this post be hidden?"),
+        ("delete", ActionType.DELETE, "Should this post be deleted?"),
+        ("flag", ActionType.WARN, "Should this post be flagged?"),
+        ("notify", ActionType.WARN, "Should the author of this post get a notice?"),
+        ("warn", ActionType.WARN, "Should the author of this post be warned?"),
+        ("silence", ActionType.SILENCE, "Should the author of this post be silenced?"),
+    ],
+)
+def test_the_question_follows_what_would_be_done(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, verb: str, action_type: ActionType, words: str
+) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        action.decided_verb, action.action_type = verb, action_type
+    assert words in visit(cast.rater).get(f"/review/{action_id}").text
+
+
+def test_a_withdrawn_submission_is_gone(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+        request.withdrawn_at = clock.now()
+    assert visit(cast.rater).get(f"/review/{action_id}").status_code == 404
+
+
+def test_switching_to_another_community_leaves_the_item(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        account = accounts.get(session, cast.rater.account_id)
+        accounts.give_role(session, SYSTEM, account, cast.other_community_id, Role.RATER)
+    visitor = visit(cast.rater)
+    assert visitor.get(f"/review/{action_id}?community=harbour-forum").status_code == 200
+    left = visitor.get(f"/review/{action_id}?community=mountain-forum")
+    assert left.status_code == 303
+    assert left.location == "/?community=mountain-forum"
+    assert visitor.get(left.location).location == "/help-needed?community=mountain-forum"
+    assert "Mountain forum" in visitor.get("/help-needed").text
+
+
+def test_more_notes_cost_no_more_queries(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, statements: Callable[[], Any]
+) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    stage.note(action_id, 0)
+    with statements() as for_one:
+        visitor.get(f"/review/{action_id}")
+    for number in range(1, 10):
+        stage.note(action_id, number)
+    with statements() as for_ten:
+        visitor.get(f"/review/{action_id}")
+    assert len(for_ten) == len(for_one)
+
+
+def test_an_action_that_nobody_is_asked_about_has_no_question(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+        taken, _made = actions.record_taken(session, _adapter(cast), request, ActionType.WARN, None)
+        taken_id = taken.id
+    visitor = visit(cast.rater)
+    assert "nothing to answer" in visitor.get(f"/review/{taken_id}").text
+    assert visitor.post(f"/review/{taken_id}/answer", answer="yes").status_code == 404
+
+
+def _moderator(cast: Cast) -> Actor:
+    return Actor(
+        kind="account",
+        name="Moderator",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+
+
+def _adapter(cast: Cast) -> Actor:
+    return Actor(kind="key", name="Adapter", communities=frozenset({cast.community_id}))

@@ -1,0 +1,390 @@
+"""One item in a moderator's hands: decisions that can be undone, stale pages, messages."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import accounts, clock, history, verdicts
+from app.core.models import Action, Decision, Event, HistoryEntry, Hold
+from app.core.permissions import Actor
+from app.core.vocabulary import ActionState, EventName, HeldVerb
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def advance(seconds: float) -> None:
+    then = clock.now() + timedelta(seconds=seconds)
+    clock.set_source(lambda: then)
+
+
+def action_of(wiring: Wiring, action_id: uuid.UUID) -> Action:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id)
+
+
+def only_hold(wiring: Wiring) -> Hold | None:
+    with wiring.database.reading() as session:
+        return session.scalars(sa.select(Hold)).one_or_none()
+
+
+def events_of(wiring: Wiring) -> list[EventName]:
+    with wiring.database.reading() as session:
+        return list(session.scalars(sa.select(Event.name)))
+
+
+def decide(visitor: Visitor, action_id: uuid.UUID, verb: str, **more: str) -> Any:
+    return visitor.post(
+        f"/review/{action_id}/decide", **{"verb": verb, "reason": "Plain abuse", "version": "1", **more}
+    )
+
+
+def move_to(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState) -> None:
+    with wiring.database.writing() as session:
+        verdicts.change_action(session, actor, session.get_one(Action, action_id), state, reason="Known case")
+
+
+def staff(cast: Cast) -> Actor:
+    return factories.integration(cast)
+
+
+PATHS = ("decide", "claim", "release", "renew", "message")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [
+        (None, {401}),
+        ("rater", {403}),
+        ("outsider", {404}),
+        ("moderator", {303, 204}),
+        ("operator", {303, 204}),
+        ("admin", {303, 204}),
+    ],
+)
+def test_only_moderators_and_above_touch_an_item(
+    visit: Visit, cast: Cast, stage: Stage, path: str, who: str | None, status: set[int]
+) -> None:
+    action_id = stage.post()
+    visitor = visit(getattr(cast, who) if who else None)
+    answer = visitor.post(
+        f"/review/{action_id}/{path}", verb="dismiss", reason="Banter", version="1", message="Look at this"
+    )
+    assert answer.status_code in status
+
+
+@pytest.mark.parametrize("who", ["rater", "outsider", None])
+def test_others_do_not_get_the_panel(visit: Visit, cast: Cast, stage: Stage, who: str | None) -> None:
+    action_id = stage.post()
+    answer = visit(getattr(cast, who) if who else None).get(f"/review/{action_id}/panel")
+    assert answer.status_code in {303, 403, 404}
+    assert "Force-publish" not in answer.text
+
+
+def test_the_panel_shows_score_thresholds_and_what_matched(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post("This is what somebody wrote.")
+    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert "0.83" in page
+    assert "Review above 0.55, never act alone" in page
+    assert "fixed-rule" in page
+    assert "<mark>This</mark>" in page
+
+
+@pytest.mark.parametrize(
+    ("steps", "shown"),
+    [
+        ((), {"Force-publish", "Dismiss"}),
+        ((ActionState.PROPOSED,), {"Dismiss"}),
+        ((ActionState.DISMISSED,), set()),
+        ((ActionState.PROPOSED, ActionState.APPLIED), {"Overturn"}),
+        ((ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW), {"Confirm", "Overturn"}),
+        ((ActionState.PROPOSED, ActionState.APPLIED, ActionState.OVERTURNED), set()),
+    ],
+)
+def test_the_buttons_are_the_moves_open_from_the_state(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, steps: tuple[ActionState, ...], shown: set[str]
+) -> None:
+    action_id = stage.post()
+    for state in steps:
+        move_to(wiring, staff(cast), action_id, state)
+    panel = visit(cast.moderator).get(f"/review/{action_id}/panel", **HTMX).text
+    drawn = {verb for verb in HeldVerb if f'name="verb" value="{verb.value}"' in panel}
+    assert {verb.value.replace("_", "-").capitalize() for verb in drawn} == shown
+
+
+def test_force_publish_is_held_then_decides_once_and_tells_both_events(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    answer = decide(moderator, action_id, "force_publish", comment="See the thread")
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"/review/{action_id}"
+    page = moderator.get(f"/review/{action_id}").text
+    assert "This post will be hidden." in page
+    assert "Undo" in page
+    assert "Review next" in page
+    assert action_of(wiring, action_id).action_state is ActionState.UNDER_REVIEW
+    jobs.run_all()
+    assert events_of(wiring) == []
+    advance(11)
+    jobs.run_all()
+    jobs.run_all(delayed=True)
+    assert action_of(wiring, action_id).action_state is ActionState.PROPOSED
+    assert sorted(events_of(wiring)) == sorted(
+        [EventName.NOTE_STATUS, EventName.ACTION_CREATED, EventName.DECISION]
+    )
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Decision.decision)).all() == ["hide"]
+        told = history.of_item(session, _account(wiring, cast.moderator), session.get_one(Action, action_id))
+        assert ("action.proposed", "Plain abuse", "See the thread") in {
+            (entry.what, text.reason, text.comment) for entry, text in told
+        }
+    page = moderator.get(f"/review/{action_id}").text
+    assert "Waiting for platform" in page
+    assert "Plain abuse" in page
+
+
+def test_undo_in_time_restores_everything_and_nothing_was_sent(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    decide(moderator, action_id, "dismiss")
+    held = only_hold(wiring)
+    assert held is not None
+    answer = moderator.post(f"/holds/{held.id}/undo")
+    assert answer.headers["Location"] == f"/review/{action_id}"
+    advance(11)
+    jobs.run_all()
+    assert only_hold(wiring) is None
+    assert action_of(wiring, action_id).action_state is ActionState.UNDER_REVIEW
+    assert events_of(wiring) == []
+    assert "Force-publish" in moderator.get(f"/review/{action_id}").text
+
+
+def test_undo_after_it_was_carried_out_says_that_it_is_too_late(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    decide(moderator, action_id, "dismiss")
+    held = only_hold(wiring)
+    assert held is not None
+    advance(11)
+    jobs.run_all()
+    assert moderator.post(f"/holds/{held.id}/undo").status_code == 409
+    moderator.post(f"/holds/{held.id}/undo?item={action_id}")
+    assert "Too late to undo" in moderator.get(f"/review/{action_id}").text
+    assert action_of(wiring, action_id).action_state is ActionState.DISMISSED
+
+
+@pytest.mark.parametrize(("who", "status"), [("rater", 403), ("outsider", 404), (None, 401)])
+def test_others_cannot_undo(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, who: str | None, status: int
+) -> None:
+    action_id = stage.post()
+    decide(visit(cast.moderator), action_id, "dismiss")
+    held = only_hold(wiring)
+    assert held is not None
+    visitor = visit(getattr(cast, who) if who else None)
+    assert visitor.post(f"/holds/{held.id}/undo").status_code == status
+    visitor.post("/holds/undo", hold=str(held.id))
+    assert only_hold(wiring) is not None
+
+
+def test_decide_and_next_opens_the_next_item_with_the_undo_of_the_one_before(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    first, second = stage.post("The first post", category="spam"), stage.post("The second", category="spam")
+    stage.post("Not in the filter")
+    moderator = visit(cast.moderator)
+    answer = moderator.post(
+        f"/review/{first}/decide?category=spam", verb="dismiss", reason="Fine", version="1", next="1"
+    )
+    assert answer.headers["Location"] == f"/review/{second}?category=spam&next=1"
+    assert action_of(wiring, second).claimed_by_id == cast.moderator.account_id
+    page = moderator.get(answer.headers["Location"]).text
+    assert "“The first post” stays as it is." in page
+    held = only_hold(wiring)
+    assert held is not None
+    assert f"/holds/{held.id}/undo" in page
+
+
+def test_after_the_last_item_the_flow_ends_at_the_queue(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    answer = decide(moderator, action_id, "dismiss", next="1")
+    assert answer.headers["Location"] == "/review"
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_stale_page_gets_409_says_who_decided_and_keeps_the_text(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
+) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verdicts.change_action(
+            session, _account(wiring, cast.operator), action, ActionState.DISMISSED, reason="Banter"
+        )
+    advance(125)
+    answer = visit(cast.moderator).post(
+        f"/review/{action_id}/decide",
+        headers,
+        verb="force_publish",
+        reason="A long and thoughtful reason",
+        comment="And a comment",
+        version="1",
+    )
+    assert answer.status_code == 409
+    assert "Already decided by Operator, 2 min ago" in answer.text
+    assert "A long and thoughtful reason" in answer.text
+    assert "And a comment" in answer.text
+    assert only_hold(wiring) is None
+
+
+def test_while_somebody_decides_a_second_decision_gets_409_with_their_name(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    decide(visit(cast.operator), action_id, "force_publish")
+    answer = decide(visit(cast.moderator), action_id, "dismiss", reason="I think it is fine")
+    assert answer.status_code == 409
+    assert "Operator is deciding this right now" in answer.text
+    assert "I think it is fine" in answer.text
+    held = only_hold(wiring)
+    assert held is not None
+    assert held.verb is HeldVerb.FORCE_PUBLISH
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"reason": ""}, "Enter a reason."),
+        ({"reason": "  \n "}, "Reason must not be blank."),
+        ({"reason": "x" * 2_001}, "Reason must be at most 2,000 characters; it has 2,001."),
+        ({"reason": "ok", "comment": "y" * 2_001}, "Comment must be at most 2,000 characters; it has 2,001."),
+        ({"reason": "ok", "verb": ""}, "Choose what to decide"),
+        ({"reason": "ok", "verb": "explode"}, "Choose what to decide"),
+        ({"reason": "nul \x00 inside"}, "must not contain NUL"),
+    ],
+)
+def test_a_decision_that_cannot_be_taken_names_the_field_and_keeps_the_rest(
+    visit: Visit,
+    cast: Cast,
+    wiring: Wiring,
+    stage: Stage,
+    headers: dict[str, str],
+    typed: dict[str, str],
+    told: str,
+) -> None:
+    action_id = stage.post()
+    form = {"verb": "dismiss", "comment": "kept comment", "version": "1", **typed}
+    answer = visit(cast.moderator).post(f"/review/{action_id}/decide", headers, **form)
+    assert answer.status_code == 422
+    assert told in answer.text
+    assert form["comment"] in answer.text
+    assert only_hold(wiring) is None
+
+
+def test_a_decision_that_is_not_open_in_this_state_is_refused(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    answer = decide(visit(cast.moderator), action_id, "overturn")
+    assert answer.status_code == 409
+    assert "Community is reviewing" in answer.text
+    assert only_hold(wiring) is None
+
+
+def test_overturning_an_applied_action_proposes_to_show_the_post_again(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    for state in (ActionState.PROPOSED, ActionState.APPLIED):
+        move_to(wiring, staff(cast), action_id, state)
+    version = str(action_of(wiring, action_id).version)
+    answer = decide(visit(cast.moderator), action_id, "overturn", version=version)
+    assert answer.status_code == 303
+    advance(11)
+    jobs.run_all()
+    assert action_of(wiring, action_id).action_state is ActionState.OVERTURNED
+    with wiring.database.reading() as session:
+        restored = session.scalars(sa.select(Action).where(Action.restores_id == action_id)).one()
+        assert restored.action_state is ActionState.PROPOSED
+
+
+def test_messages_are_kept_in_the_timeline_for_moderators_alone(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.post(f"/review/{action_id}/message", message="He was warned before <b>twice</b>")
+    page = moderator.get(f"/review/{action_id}").text
+    assert "He was warned before &lt;b&gt;twice&lt;/b&gt;" in page
+    assert "He was warned" not in visit(cast.rater).get(f"/review/{action_id}").text
+    with wiring.database.reading() as session:
+        assert "action.commented" in set(session.scalars(sa.select(HistoryEntry.what)))
+
+
+def test_an_empty_message_is_named(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    assert "Write a message." in moderator.post(f"/review/{action_id}/message", message="").text
+    answer = moderator.post(f"/review/{action_id}/message", message="   ")
+    assert answer.status_code == 422
+    assert "must not be blank" in answer.text
+
+
+def test_with_script_a_decision_swaps_the_panel_and_says_it(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    answer = visit(cast.moderator).post(
+        f"/review/{action_id}/decide", HTMX, verb="force_publish", reason="Abuse", version="1"
+    )
+    assert answer.status_code == 200
+    assert answer.text.lstrip().startswith('<div id="moderator-panel"')
+    assert "You can still undo it." in answer.text
+
+
+def test_an_unknown_item_is_not_found(visit: Visit, cast: Cast) -> None:
+    moderator = visit(cast.moderator)
+    assert moderator.post(f"/review/{uuid.uuid4()}/claim").status_code == 404
+    assert moderator.get(f"/review/{uuid.uuid4()}/panel").status_code == 404
+
+
+def test_the_panel_costs_as_many_queries_with_a_long_history(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.get(f"/review/{action_id}/panel")
+    with statements() as few:
+        moderator.get(f"/review/{action_id}/panel")
+    for number in range(12):
+        moderator.post(f"/review/{action_id}/message", message=f"Message {number}")
+    with statements() as many:
+        moderator.get(f"/review/{action_id}/panel")
+    assert len(many) == len(few)
+
+
+def _account(wiring: Wiring, person: Person) -> Actor:
+    with wiring.database.reading() as session:
+        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)

@@ -1,0 +1,248 @@
+"""Notes: written, previewed, rated, edited (DASHBOARD: The rater's flow)."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import rules
+from app.core.models import Action, Note, Rating
+from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+HELPFUL = HelpfulnessLevel.HELPFUL
+NOTE: dict[str, Any] = {
+    "classification": Classification.MISLEADING.value,
+    "why_misleading": ["factual_error", "unverified"],
+    "summary": "The minutes say otherwise.",
+    "sources": "https://example.org/minutes\r\n\r\nhttps://example.org/minutes\r\nhttps://example.org/b",
+}
+FINE: dict[str, Any] = {
+    "classification": Classification.NOT_MISLEADING.value,
+    "why_not_misleading": ["correct"],
+    "summary": "It is right.",
+}
+
+
+def _people_notes(wiring: Wiring) -> list[Note]:
+    with wiring.database.reading() as session:
+        return list(session.scalars(sa.select(Note).where(Note.rationale.is_(False))))
+
+
+def _rating_fields(note_id: uuid.UUID, **fields: Any) -> dict[str, Any]:
+    return {f"note-{note_id}-{name}": value for name, value in fields.items()}
+
+
+def _rating(wiring: Wiring, note_id: uuid.UUID, person: Person) -> Rating | None:
+    with wiring.database.reading() as session:
+        return session.scalars(
+            sa.select(Rating).where(Rating.note_id == note_id, Rating.rater_id == person.profile_id)
+        ).first()
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
+def test_a_note_is_kept_with_reasons_and_sources(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+) -> None:
+    action_id = stage.post()
+    reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, **NOTE)
+    (note,) = _people_notes(wiring)
+    assert note.summary == "The minutes say otherwise."
+    assert note.classification is Classification.MISLEADING
+    assert note.reasons == ["factual_error", "unverified"]
+    assert note.sources == ["https://example.org/minutes", "https://example.org/b"]
+    assert note.author_id == cast.rater.profile_id
+    if headers:
+        assert "The minutes say otherwise." in reply.text
+        assert "<html" not in reply.text
+    else:
+        assert reply.location == f"/review/{action_id}#note-{note.id}"
+
+
+def test_a_note_that_defends_a_post_needs_no_source(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    assert visit(cast.rater).post(f"/review/{action_id}/notes", **FINE).status_code == 303
+    (note,) = _people_notes(wiring)
+    assert (note.reasons, note.sources) == (["correct"], [])
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"classification": ""}, "Say whether the post is misleading."),
+        ({"classification": "NONSENSE"}, "Not a valid choice"),
+        ({"why_misleading": []}, "Choose at least one reason why it is misleading."),
+        ({"why_misleading": ["nonsense"]}, "not a valid choice"),
+        ({"summary": ""}, "Write the note."),
+        ({"summary": "   \n "}, "Write the note."),
+        ({"summary": "x" * (rules.FORM_SUMMARY_MAX + 1)}, "at most 1,000 characters; it has 1,001"),
+        ({"summary": "a NUL \x00 inside"}, "must not contain NUL"),
+        ({"sources": ""}, "Give at least one source"),
+        ({"sources": "http://example.org/"}, "begins with https://"),
+        ({"sources": "javascript:alert(1)"}, "begins with https://"),
+        ({"sources": "https://user@example.org/"}, "begins with https://"),
+        ({"sources": "https://example.org/" + "x" * rules.SOURCE_MAX}, "at most 2,048 characters"),
+        ({"sources": "\n".join(f"https://example.org/{n}" for n in range(11))}, "at most 10 sources"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_what_is_wrong_with_a_note_is_named_and_the_text_kept(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, change: dict[str, Any], complaint: str
+) -> None:
+    action_id = stage.post()
+    fields = NOTE | change
+    for headers in ({}, HTMX):
+        reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, **fields)
+        assert reply.status_code == 422
+        assert complaint in reply.text
+        if fields["summary"].strip() and "\x00" not in fields["summary"]:
+            assert fields["summary"] in reply.text
+    assert _people_notes(wiring) == []
+
+
+def test_a_note_may_be_as_long_as_the_limit_counted_with_plain_line_ends(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    text = "x\r\n" * (rules.FORM_SUMMARY_MAX // 2)
+    assert visit(cast.rater).post(f"/review/{action_id}/notes", **NOTE | {"summary": text}).status_code == 303
+    (note,) = _people_notes(wiring)
+    assert note.summary == text.replace("\r\n", "\n")
+
+
+def test_a_preview_shows_the_note_and_keeps_nothing(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    for headers in ({}, HTMX):
+        reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, preview="1", **NOTE)
+        assert reply.status_code == 200
+        assert "This is not saved yet." in reply.text
+        assert reply.text.count("The minutes say otherwise.") == 2, "in the preview and in the form"
+    assert _people_notes(wiring) == []
+
+
+def test_a_second_note_is_refused_and_its_text_kept(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    reply = visitor.post(f"/review/{action_id}/notes", HTMX, **NOTE | {"summary": "A second thought."})
+    assert reply.status_code == 409
+    assert "A second thought." in reply.text
+    assert len(_people_notes(wiring)) == 1
+
+
+def test_markup_in_a_note_is_shown_as_text(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    attack = "<script>alert(1)</script>"
+    note_id = stage.note(action_id, text=attack)
+    visitor = visit(cast.rater)
+    for path in (f"/review/{action_id}", f"/notes/{note_id}"):
+        assert attack not in visitor.get(path).text
+        assert "&lt;script&gt;alert(1)" in visitor.get(path).text
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
+def test_a_note_is_rated_with_reasons(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+) -> None:
+    note_id = stage.note(stage.post())
+    fields = _rating_fields(note_id, level="HELPFUL", good=["clear"], bad=["misses_point"], on="note")
+    reply = visit(cast.rater).post(f"/notes/{note_id}/rating", headers, **fields)
+    assert reply.status_code == (200 if headers else 303)
+    rating = _rating(wiring, note_id, cast.rater)
+    assert rating is not None
+    assert rating.helpfulness_level is HELPFUL
+    assert rating.reasons == ["clear", "misses_point"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"good": ["clear"]}, "Say whether the note is helpful."),
+        ({"level": "SOMEWHAT_HELPFUL"}, "Choose at least one reason"),
+        ({"level": "GREAT", "good": ["clear"]}, "Not a valid choice"),
+    ],
+)
+def test_a_rating_needs_a_level_and_a_reason(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, fields: dict[str, Any], complaint: str
+) -> None:
+    note_id = stage.note(stage.post())
+    for on in ("item", "note"):
+        for headers in ({}, HTMX):
+            sent = _rating_fields(note_id, on=on, **fields)
+            reply = visit(cast.rater).post(f"/notes/{note_id}/rating", headers, **sent)
+            assert reply.status_code == 422
+            assert complaint in reply.text
+    assert _rating(wiring, note_id, cast.rater) is None
+
+
+def test_ones_own_note_cannot_be_rated(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    (note,) = _people_notes(wiring)
+    assert "Submit rating" not in visitor.get(f"/notes/{note.id}").text
+    fields = _rating_fields(note.id, level="HELPFUL", good=["clear"])
+    assert visitor.post(f"/notes/{note.id}/rating", **fields).status_code == 403
+    assert _rating(wiring, note.id, cast.rater) is None
+
+
+def test_a_notes_status_waits_for_ones_own_rating(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    note_id = stage.note(action_id)
+    stage.rate_note(note_id, *[HELPFUL] * 5)
+    visitor = visit(cast.rater)
+    for path in (f"/notes/{note_id}", f"/review/{action_id}"):
+        assert "Currently rated helpful" not in visitor.get(path).text
+    visitor.post(f"/notes/{note_id}/rating", **_rating_fields(note_id, level="HELPFUL", good=["clear"]))
+    text = visitor.get(f"/notes/{note_id}").text
+    assert "Currently rated helpful" in text
+    assert "both found it helpful" in text
+
+
+def test_its_author_edits_a_note(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    action_id = stage.post()
+    visitor = visit(cast.rater)
+    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    (note,) = _people_notes(wiring)
+    stage.rate_note(note.id, HELPFUL)
+    assert "their ratings stop counting" in visitor.get(f"/notes/{note.id}/edit").text
+    reply = visitor.post(
+        f"/notes/{note.id}/edit", summary="Clearer.", classification=Classification.MISLEADING.value
+    )
+    assert reply.location == f"/notes/{note.id}"
+    (changed,) = _people_notes(wiring)
+    assert (changed.summary, changed.version, changed.ratings_count) == ("Clearer.", 2, 0)
+
+
+def test_nobody_else_edits_it(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    note_id = stage.note(stage.post())
+    for person in (cast.rater, cast.admin):
+        visitor = visit(person)
+        assert visitor.get(f"/notes/{note_id}/edit").status_code == 403
+        fields = {"summary": "Mine now.", "classification": Classification.MISLEADING.value}
+        assert visitor.post(f"/notes/{note_id}/edit", **fields).status_code == 403
+    (note,) = _people_notes(wiring)
+    assert note.summary == "A member explains."
+
+
+def test_the_rationale_is_shown_with_its_post(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
+    action_id = stage.post()
+    with wiring.database.reading() as session:
+        note_id = session.get_one(Action, action_id).note_id
+    assert note_id is not None
+    visitor = visit(cast.rater)
+    assert visitor.get(f"/notes/{note_id}").location == f"/review/{action_id}"
+    assert visitor.get(f"/notes/{note_id}/edit").status_code == 403
+    fields = _rating_fields(note_id, level="HELPFUL", good=["clear"])
+    assert visitor.post(f"/notes/{note_id}/rating", **fields).status_code == 404

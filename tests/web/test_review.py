@@ -1,0 +1,341 @@
+"""The review queue: who sees it, filters, claiming, the next item, dismissing several."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock, rules
+from app.core.models import Action, Hold
+from app.core.vocabulary import ActionState, HeldVerb
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def advance(seconds: float) -> None:
+    then = clock.now() + timedelta(seconds=seconds)
+    clock.set_source(lambda: then)
+
+
+def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id).action_state
+
+
+def claimant_of(wiring: Wiring, action_id: uuid.UUID) -> uuid.UUID | None:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id).claimed_by_id
+
+
+def holds_on(wiring: Wiring) -> dict[uuid.UUID, Hold]:
+    with wiring.database.reading() as session:
+        return {hold.action_id: hold for hold in session.scalars(sa.select(Hold)) if hold.action_id}
+
+
+def chosen(wiring: Wiring, *action_ids: uuid.UUID) -> list[str]:
+    """What the rows' ticks send."""
+    with wiring.database.reading() as session:
+        return [f"{one}.{session.get_one(Action, one).version}" for one in action_ids]
+
+
+ALLOWED = {"rater": 403, "moderator": 200, "operator": 200, "admin": 200}
+
+
+@pytest.mark.parametrize(("who", "status"), [*ALLOWED.items(), ("outsider", 404), (None, 303)])
+def test_only_moderators_and_above_see_the_queue(
+    visit: Visit, cast: Cast, stage: Stage, who: str | None, status: int
+) -> None:
+    stage.post("Something to look at")
+    visitor = visit(getattr(cast, who) if who else None)
+    with_wiring = visitor.get("/review?community=harbour-forum")
+    assert with_wiring.status_code == status
+    assert ("Something to look at" in with_wiring.text) is (status == 200)
+
+
+@pytest.mark.parametrize("path", ["/review/next", "/review/dismiss"])
+@pytest.mark.parametrize(
+    ("who", "refused"), [("rater", 403), ("outsider", 404), (None, 401), ("moderator", 0)]
+)
+def test_only_moderators_and_above_act_on_the_queue(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, path: str, who: str | None, refused: int
+) -> None:
+    action_id = stage.post()
+    visitor = visit(getattr(cast, who) if who else None)
+    answer = visitor.post(
+        f"{path}?community=harbour-forum", item=chosen(wiring, action_id), reason="Banter between friends"
+    )
+    assert answer.status_code == (refused or 303)
+    changed = claimant_of(wiring, action_id) is not None or bool(holds_on(wiring))
+    assert changed is (not refused)
+
+
+def test_the_empty_queue_says_so_and_so_do_filters_that_match_nothing(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    moderator = visit(cast.moderator)
+    assert "Queue clear" in moderator.get("/review").text
+    stage.post("An ordinary insult")
+    page = moderator.get("/review?q=unfindable").text
+    assert "No items match." in page
+    assert "Clear filters" in page
+
+
+def test_filters_narrow_the_list_and_stay_in_the_address(visit: Visit, cast: Cast, stage: Stage) -> None:
+    stage.post("Buy followers here", category="spam")
+    stage.post("You are an idiot", category="toxicity")
+    moderator = visit(cast.moderator)
+    page = moderator.get("/review?category=spam").text
+    assert "Buy followers here" in page
+    assert "You are an idiot" not in page
+    assert "category=spam" in page
+    assert "You are an idiot" in moderator.get("/review?q=IDIOT").text
+    assert "Buy followers here" not in moderator.get("/review?q=IDIOT").text
+
+
+def test_a_filter_that_cannot_be_read_is_named(visit: Visit, cast: Cast, stage: Stage) -> None:
+    stage.post()
+    answer = visit(cast.moderator).get("/review?sort=sideways")
+    assert answer.status_code == 422
+    assert "Not a valid choice" in answer.text
+
+
+def test_a_page_beyond_the_last_shows_the_last(visit: Visit, cast: Cast, stage: Stage) -> None:
+    stage.post("The only one")
+    assert "The only one" in visit(cast.moderator).get("/review?page=9").text
+
+
+def test_fifty_rows_cost_as_many_queries_as_one(
+    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    moderator = visit(cast.moderator)
+    stage.post()
+    moderator.get("/review")
+    with statements() as few:
+        moderator.get("/review")
+    for _ in range(49):
+        stage.post()
+    with statements() as many:
+        page = moderator.get("/review").text
+    assert page.count("data-row-link") == 50
+    assert len(many) == len(few)
+
+
+def test_two_moderators_claim_one_item_and_the_second_hears_who_has_it(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    assert visit(cast.moderator).post(f"/review/{action_id}/claim", HTMX).status_code == 200
+    answer = visit(cast.operator).post(f"/review/{action_id}/claim", HTMX)
+    assert answer.status_code == 409
+    assert "Claimed by Moderator" in answer.text
+    assert claimant_of(wiring, action_id) == cast.moderator.account_id
+
+
+def test_a_claim_ends_after_ten_minutes_unless_the_open_page_renews_it(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    moderator, operator = visit(cast.moderator), visit(cast.operator)
+    moderator.post(f"/review/{action_id}/claim")
+    advance(8 * 60)
+    assert moderator.post(f"/review/{action_id}/renew", HTMX).status_code == 204
+    advance(8 * 60)
+    assert operator.post(f"/review/{action_id}/claim", HTMX).status_code == 409
+    advance(3 * 60)
+    assert operator.post(f"/review/{action_id}/claim", HTMX).status_code == 200
+    assert claimant_of(wiring, action_id) == cast.operator.account_id
+
+
+def test_released_items_are_free_again(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.post(f"/review/{action_id}/claim?at=queue")
+    answer = moderator.post(f"/review/{action_id}/release?at=queue&category=spam")
+    assert answer.headers["Location"] == "/review?category=spam"
+    assert claimant_of(wiring, action_id) is None
+
+
+def test_a_row_claimed_with_script_comes_back_alone(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    answer = visit(cast.moderator).post(f"/review/{action_id}/claim?at=queue", HTMX)
+    assert answer.text.lstrip().startswith("<tr")
+    assert "Release" in answer.text
+
+
+def test_review_next_claims_the_first_free_item_of_the_filtered_queue(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    stage.post("Oldest, but an insult")
+    taken = stage.post("Taken by somebody", category="spam")
+    wanted = stage.post("The one", category="spam")
+    visit(cast.operator).post(f"/review/{taken}/claim")
+    answer = visit(cast.moderator).post("/review/next?category=spam")
+    assert answer.headers["Location"] == f"/review/{wanted}?category=spam&next=1"
+    assert claimant_of(wiring, wanted) == cast.moderator.account_id
+
+
+def test_skipping_goes_round_the_queue_and_lets_go_of_each(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    ids = [stage.post() for _ in range(3)]
+    moderator, seen, url = visit(cast.moderator), [], "/review/next"
+    for _ in range(4):
+        target = moderator.post(url).headers["Location"]
+        seen.append(target.split("?")[0].rsplit("/", 1)[-1])
+        url = f"/review/next?after={seen[-1]}"
+    assert seen == [str(one) for one in [*ids, ids[0]]]
+    assert [claimant_of(wiring, one) is not None for one in ids] == [True, False, False]
+
+
+@pytest.mark.parametrize("sort", ["oldest", "newest", "score", "ratings"])
+def test_skipping_reaches_every_item_in_every_order(
+    visit: Visit, cast: Cast, stage: Stage, sort: str
+) -> None:
+    ids = {str(stage.post()) for _ in range(3)}
+    moderator, seen, url = visit(cast.moderator), [], f"/review/next?sort={sort}"
+    for _ in range(3):
+        target = moderator.post(url).headers["Location"]
+        seen.append(target.split("?")[0].rsplit("/", 1)[-1])
+        url = f"/review/next?sort={sort}&after={seen[-1]}"
+    assert set(seen) == ids
+
+
+def test_review_next_says_so_when_everything_is_taken(visit: Visit, cast: Cast, stage: Stage) -> None:
+    moderator = visit(cast.moderator)
+    assert moderator.post("/review/next").headers["Location"] == "/review"
+    assert "Nothing else waits here" in moderator.get("/review").text
+
+
+def test_dismiss_selected_holds_each_item_until_all_are_carried_out(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    first, second, other = (stage.post() for _ in range(3))
+    moderator = visit(cast.moderator)
+    answer = moderator.post("/review/dismiss", item=chosen(wiring, first, second), reason="Banter")
+    assert answer.status_code == 303
+    held = holds_on(wiring)
+    assert {one: hold.verb for one, hold in held.items()} == {
+        first: HeldVerb.DISMISS,
+        second: HeldVerb.DISMISS,
+    }
+    page = moderator.get("/review").text
+    assert page.count("Dismissing…") == 2
+    assert "2 decisions can still be undone." in page
+    advance(11)
+    jobs.run_all()
+    assert [state_of(wiring, one) for one in (first, second, other)] == [
+        ActionState.DISMISSED,
+        ActionState.DISMISSED,
+        ActionState.UNDER_REVIEW,
+    ]
+
+
+def test_what_was_dismissed_together_is_undone_together(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    ids = [stage.post() for _ in range(2)]
+    moderator = visit(cast.moderator)
+    moderator.post("/review/dismiss", item=chosen(wiring, *ids), reason="Banter")
+    moderator.post("/holds/undo", hold=[str(hold.id) for hold in holds_on(wiring).values()])
+    advance(11)
+    jobs.run_all()
+    assert {state_of(wiring, one) for one in ids} == {ActionState.UNDER_REVIEW}
+    assert "2 decisions undone." in moderator.get("/review").text
+
+
+def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    fine, deciding = stage.post("A fine one"), stage.post("Somebody is deciding this one")
+    foreign = stage.post("Of the other community", away=True)
+    ticks = chosen(wiring, fine, deciding, foreign)
+    visit(cast.operator).post(f"/review/{deciding}/decide", verb="force_publish", reason="Abuse", version="1")
+    answer = visit(cast.moderator).post("/review/dismiss", item=ticks, reason="Banter between friends")
+    assert answer.status_code == 409
+    assert "“Somebody is deciding this one” was not dismissed: Operator is deciding" in answer.text
+    assert "Of the other community" not in answer.text
+    assert "Banter between friends" in answer.text
+    assert holds_on(wiring)[fine].reason == "Banter between friends"
+    assert foreign not in holds_on(wiring)
+
+
+@pytest.mark.parametrize(
+    ("count", "reason", "told"),
+    [
+        (1, "", "Enter a reason."),
+        (1, "   ", "must not be blank"),
+        (0, "Banter", "Tick the items to dismiss."),
+        (rules.BULK_MAX + 1, "Banter", "Tick at most 50 items."),
+    ],
+)
+def test_dismiss_selected_needs_items_and_a_reason(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, count: int, reason: str, told: str
+) -> None:
+    action_id = stage.post()
+    ticks = chosen(wiring, action_id) + [f"{uuid.uuid4()}.1" for _ in range(count - 1)]
+    answer = visit(cast.moderator).post("/review/dismiss", item=ticks[:count], reason=reason)
+    assert answer.status_code in {409, 422}
+    assert told in answer.text
+    assert holds_on(wiring) == {}
+
+
+def test_the_poll_answers_only_when_something_is_new_and_never_with_rows(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    stage.post("Old")
+    moderator = visit(cast.moderator)
+    page = moderator.get("/review").text
+    address = re.search(r'id="new-count"[^>]* hx-get="([^"]+)"', page)
+    assert address
+    url = address.group(1).replace("&amp;", "&")
+    assert moderator.get(url, **HTMX).status_code == 204
+    for text in ("New 1", "New 2", "New 3"):
+        stage.post(text)
+    answer = moderator.get(url, **HTMX)
+    assert "3 new items – Show" in answer.text
+    assert "New 1" not in answer.text
+    again = re.search(r'hx-get="([^"]+)"', answer.text)
+    assert again
+    assert moderator.get(again.group(1).replace("&amp;", "&"), **HTMX).status_code == 204
+
+
+@pytest.mark.parametrize("since", ["", "yesterday", "2026-01-01T00:00:00"])
+def test_a_poll_without_a_readable_moment_changes_nothing(visit: Visit, cast: Cast, since: str) -> None:
+    assert visit(cast.moderator).get(f"/review/new-count?since={since}", **HTMX).status_code == 204
+
+
+def test_rows_whose_time_is_over_come_back_decided(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Banter")
+    advance(11)
+    jobs.run_all()
+    answer = moderator.get(f"/review/settled?item={action_id}.0", **HTMX).text
+    assert f'id="row-{action_id}"' in answer
+    assert "Dismissed" in answer
+    assert "Undo" not in answer
+
+
+def test_the_first_view_of_a_long_queue_stays_light(visit: Visit, cast: Cast, stage: Stage) -> None:
+    for _ in range(51):
+        stage.post("A post that is long enough to fill the whole width of the column and then some more" * 3)
+    page = visit(cast.moderator).get("/review").text
+    assert "1 to 50 of 51" in page
+    assert len(re.findall(r"<[a-z]", page)) < 1_500
