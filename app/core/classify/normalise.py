@@ -107,10 +107,8 @@ def _plain(original: str) -> Reading:
             ends.extend(range(start + 1, end + 1))
             spaced = False
             continue
-        if piece["space"] is not None:
-            folded = " "
-        else:
-            folded = _fold_cluster(piece["base"] + piece["marks"][:MARKS_KEPT])
+        is_space = piece["space"] is not None
+        folded = " " if is_space else _fold_cluster(piece["base"] + piece["marks"][:MARKS_KEPT])
         if folded == " ":
             if spaced:
                 ends[-1] = end

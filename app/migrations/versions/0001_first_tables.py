@@ -1,7 +1,7 @@
 """first tables"""
 
-from alembic import op
 import sqlalchemy as sa
+from alembic import op
 
 from app.core.types import UtcDateTime
 
@@ -9,6 +9,11 @@ revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
+
+LIVE = sa.text(
+    "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN "
+    "('proposed', 'under_review', 'applied', 'retro_review', 'confirmed')"
+)
 
 
 def upgrade() -> None:
@@ -521,12 +526,8 @@ def upgrade() -> None:
             "uq_moderation_actions_live",
             ["request_id", "action_tier"],
             unique=True,
-            sqlite_where=sa.text(
-                "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN ('proposed', 'under_review', 'applied', 'retro_review', 'confirmed')"
-            ),
-            postgresql_where=sa.text(
-                "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN ('proposed', 'under_review', 'applied', 'retro_review', 'confirmed')"
-            ),
+            sqlite_where=LIVE,
+            postgresql_where=LIVE,
         )
 
     op.create_table(
@@ -758,12 +759,8 @@ def downgrade() -> None:
     with op.batch_alter_table("moderation_actions", schema=None) as batch_op:
         batch_op.drop_index(
             "uq_moderation_actions_live",
-            sqlite_where=sa.text(
-                "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN ('proposed', 'under_review', 'applied', 'retro_review', 'confirmed')"
-            ),
-            postgresql_where=sa.text(
-                "restores_id IS NULL AND action_tier IS NOT NULL AND action_state IN ('proposed', 'under_review', 'applied', 'retro_review', 'confirmed')"
-            ),
+            sqlite_where=LIVE,
+            postgresql_where=LIVE,
         )
         batch_op.drop_index("ix_moderation_actions_state")
         batch_op.drop_index("ix_moderation_actions_request_id")
