@@ -3,14 +3,8 @@
 What a client was told stands; every decision is made once and told; nothing is told under two ids.
 """
 
-import contextlib
 import http.client
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -31,62 +25,13 @@ from app.core.vocabulary import ActionState, EventName, KeyTemplate, RequestStat
 from app.jobs.engine import Engine
 from app.settings import Settings
 from tests.faults.dispatcher_receiver import SECRET, Receiver
+from tests.faults.service import Service, free_port
 from tests.faults.waiting import eventually
 
 KILLS = 4
 SPAM = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back. Telegram: @btc_doubler"
 REVIEWED = "You are such an idiot, nobody wants to read this."
 CLEAN = "The council meets on Tuesday at seven to discuss the new bike lanes."
-
-
-@dataclass
-class Service:
-    """A server in a process group of its own, that can be killed whole and started again."""
-
-    settings: Settings
-    log: Path
-    process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        environment = {
-            **os.environ,
-            "BRIDGENOTE_DATA_DIR": str(self.settings.data_dir),
-            "BRIDGENOTE_DATABASE_URL": self.settings.database_url,
-            "BRIDGENOTE_PORT": str(self.settings.port),
-            "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
-            "BRIDGENOTE_RATE_LIMIT_ENABLED": "false",
-            "BRIDGENOTE_ENCRYPTION_KEY": self.settings.encryption_key.get_secret_value(),
-        }
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app", "serve"],
-                env=environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        eventually(self._answers, "the server answers", 60)
-
-    def _answers(self) -> bool:
-        # The port is open before the first worker can answer, so only an answer counts.
-        connection = http.client.HTTPConnection("127.0.0.1", self.settings.port, timeout=5)
-        with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
-            connection.request("GET", "/sign-in")
-            return connection.getresponse().status == 200
-        return False
-
-    def kill(self) -> None:
-        assert self.process is not None
-        os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def end(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.kill()
 
 
 @dataclass
@@ -147,9 +92,7 @@ def receiver() -> Iterator[Receiver]:
 def test_killing_everything_again_and_again_loses_nothing_and_says_nothing_twice(
     database_url: str, tmp_path: Path, receiver: Receiver
 ) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     settings = Settings(
         _env_file=None, environment="test", data_dir=tmp_path / "var", database_url=database_url, port=port
     ).ready()

@@ -1,0 +1,72 @@
+"""A real server in a process group of its own."""
+
+import contextlib
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.settings import Settings
+from tests.faults.waiting import eventually
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Service:
+    """A server in a process group of its own, that can be killed whole and started again."""
+
+    settings: Settings
+    log: Path
+    allow_hosts: str = "127.0.0.1"
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        environment = {
+            **os.environ,
+            "BRIDGENOTE_DATA_DIR": str(self.settings.data_dir),
+            "BRIDGENOTE_DATABASE_URL": self.settings.database_url,
+            "BRIDGENOTE_PORT": str(self.settings.port),
+            "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": self.allow_hosts,
+            "BRIDGENOTE_RATE_LIMIT_ENABLED": "false",
+            "BRIDGENOTE_ENCRYPTION_KEY": self.settings.encryption_key.get_secret_value(),
+        }
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "app", "serve"],
+                env=environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        eventually(self._answers, "the server answers", 60)
+
+    def _answers(self) -> bool:
+        # The port is open before the first worker can answer, so only an answer counts.
+        connection = http.client.HTTPConnection("127.0.0.1", self.settings.port, timeout=5)
+        with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+            connection.request("GET", "/sign-in")
+            return connection.getresponse().status == 200
+        return False
+
+    def kill(self) -> None:
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.kill()
