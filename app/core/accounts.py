@@ -5,6 +5,7 @@ import secrets
 import uuid
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from zoneinfo import available_timezones
 
 import sqlalchemy as sa
@@ -21,7 +22,6 @@ from app.core.vocabulary import Role
 
 hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests put a cheap one here."""
-_NOBODY = hasher.hash(secrets.token_urlsafe(16))
 COMMON_PASSWORDS = frozenset(
     [
         "password",
@@ -146,12 +146,18 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
         address = ""
     account = session.scalars(sa.select(Account).where(Account.email == address)).first()
     try:
-        hasher.verify(account.password_hash if account else _NOBODY, password[: rules.PASSWORD_MAX])
+        hasher.verify(account.password_hash if account else _nobody(), password[: rules.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         raise Unauthenticated(BAD_SIGN_IN) from None
     if account is None or account.confirmed_at is None or account.disabled_at is not None:
         raise Unauthenticated(BAD_SIGN_IN)
     return account
+
+
+@cache
+def _nobody() -> str:
+    """A hash that no password fits, so that an unknown address takes as long as a wrong password."""
+    return hasher.hash(secrets.token_urlsafe(16))
 
 
 def open_sign_in(session: Session, account: Account, user_agent: str) -> str:

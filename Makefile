@@ -1,0 +1,60 @@
+# One word per chore. Every target makes the tools it needs ready first (see scripts/setup).
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test sure lint types unit bench format clean lock
+
+BIN := .venv/bin
+
+# PORT may come from the command line or the environment; HOST only from the command line, for some shells export
+# the machine's name under it.
+RUN_OPTIONS := $(if $(PORT),--port $(PORT))
+ifeq ($(origin HOST),command line)
+RUN_OPTIONS += --host $(HOST)
+endif
+
+help: ## Show this list
+	@echo "make run                    start it on http://127.0.0.1:8000 (make run PORT=9000 for another port)"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | grep -v '^run|' | \
+		while IFS='|' read -r name what; do printf 'make %-22s %s\n' "$$name" "$$what"; done
+
+# One simple command, so make starts it without a shell between: signals reach the server itself.
+run: ## Start it
+	@scripts/run $(RUN_OPTIONS)
+
+test: ## Everything that must hold: format, lint, types and all tests
+	@scripts/test
+
+sure: test ## The same as test
+
+lint: ## Format and lint, without changing anything
+	@scripts/setup dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+
+types: ## Type check
+	@scripts/setup dev
+	@$(BIN)/mypy
+
+unit: ## Only the fast tests of the core
+	@scripts/setup dev
+	@scripts/system-packages postgresql
+	@$(BIN)/python -m pytest -q -n 2 tests/unit
+
+bench: ## Measure: figures, no verdicts
+	@scripts/setup dev
+	@scripts/bench
+
+format: ## Format, and fix what lint can fix
+	@scripts/setup dev
+	@$(BIN)/ruff check --fix-only -q .
+	@$(BIN)/ruff format .
+
+lock: ## Resolve the dependencies anew and export them (needs uv)
+	@uv lock --python 3.11
+	@uv export -q --frozen --no-dev --no-emit-project --no-header -o requirements.txt
+	@uv export -q --frozen --no-emit-project --no-header -o requirements-dev.txt
+
+clean: ## Remove the environment and all caches; what is in var/ stays
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis htmlcov .coverage dist test-results
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

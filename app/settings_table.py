@@ -1,0 +1,64 @@
+"""The settings as a table: in the terminal with their values, in the documentation without."""
+
+import sys
+from typing import Any
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from app import logs
+from app.settings import Settings
+
+
+def name_of(field: str) -> str:
+    """The environment variable that sets a field."""
+    return f"{Settings.model_config.get('env_prefix', '')}{field}".upper()
+
+
+def as_markdown() -> str:
+    """Every setting with its default and meaning (docs/settings.md)."""
+    lines = [
+        "# Settings",
+        "",
+        "Environment variables, or lines of a `.env` file in the folder where the service is started.",
+        "`python -m app settings` shows the values in force. This page is written by",
+        "`python -m app settings --markdown`.",
+        "",
+        "| Name | Default | Meaning |",
+        "|---|---|---|",
+    ]
+    for field, info in Settings.model_fields.items():
+        default = _text(info.default)
+        shown = f"`{default}`" if default else "(empty)"
+        lines.append(f"| `{name_of(field)}` | {shown} | {_meaning(info)} |".replace("\n", " "))
+    return "\n".join(lines) + "\n"
+
+
+def show(settings: Settings) -> None:
+    """Print every setting with its value; secrets only as set or not."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("Name", "Value", "Default", "Meaning", title="Settings", title_justify="left")
+    for field, info in Settings.model_fields.items():
+        table.add_row(name_of(field), _value(getattr(settings, field)), _text(info.default), _meaning(info))
+    # A pipe has no width of its own, and whoever reads it searches whole lines.
+    Console(width=None if sys.stdout.isatty() else 250, markup=False, highlight=False).print(table)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return "(set)" if value.get_secret_value() else "(not set)"
+    return logs.mask(_text(value))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _meaning(info: FieldInfo) -> str:
+    return (info.description or "").replace("|", "\\|")

@@ -1,0 +1,116 @@
+"""What ``serve`` and ``worker`` do from their first moment to their last."""
+
+import gc
+import logging
+import signal
+import threading
+from types import FrameType
+
+from app import logs, runtime, seed
+from app.serve import serve as serve_http
+from app.settings import Settings
+from app.waitress_worker import WSGIApp
+from app.wiring import wire
+
+log = logging.getLogger(__name__)
+
+SIMULATOR = "127.0.0.1:8999"
+"""Where ``simulate`` listens for webhooks unless told otherwise."""
+
+
+def serve(settings: Settings, *, demo: bool = False) -> None:
+    """Serve until a signal ends it; leaves through ``SystemExit``."""
+    _configure_logs(settings)
+    if demo and settings.is_demo_allowed and not settings.webhook_allow_hosts:
+        # The demo's own integration, `simulate`, listens here; nothing else on this machine can be reached.
+        settings = settings.model_copy(update={"webhook_allow_hosts": SIMULATOR})
+    runtime.migrate(settings)
+    shown = _demonstration(settings) if demo else None
+    running: list[runtime.Process] = []
+
+    def load(slot: int) -> WSGIApp:
+        from app import create_app
+
+        process = runtime.Process(
+            settings, name=f"web-{slot}:{settings.port}", runs_jobs=settings.jobs_in_process
+        )
+        running.append(process)
+        process.start()
+        return create_app(process.wiring)
+
+    def stop() -> None:
+        for process in running:
+            process.stop()
+
+    def announce(url: str) -> None:
+        print(f"\nBridgenote is at {url}   (Ctrl-C ends it)", flush=True)
+        if shown is not None:
+            print(demo_lines(shown, url), flush=True)
+
+    # Whatever made connections above is closed, and collected before the fork rather than after it.
+    gc.collect()
+    gc.freeze()
+    serve_http(
+        host=settings.host,
+        port=settings.port,
+        processes=settings.web_processes,
+        threads=settings.web_threads,
+        load_app=load,
+        stop_app=stop,
+        trusted_proxies=settings.trusted_proxies,
+        announce=announce,
+    )
+
+
+def work(settings: Settings) -> None:
+    """Run jobs and deliveries until SIGTERM or Ctrl-C."""
+    _configure_logs(settings)
+    runtime.migrate(settings)
+    ended = threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ended.set()
+
+    with runtime.slot(settings.data_dir, "worker") as name:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, end)
+        process = runtime.Process(settings, name=name, runs_jobs=True)
+        process.start()
+        print(f"{name} is at work.   (Ctrl-C ends it)", flush=True)
+        ended.wait()
+        process.stop()
+    print(f"{name} has ended.", flush=True)
+
+
+def _configure_logs(settings: Settings) -> None:
+    logs.configure(settings.log_level, as_json=settings.environment == "production")
+
+
+def _demonstration(settings: Settings) -> seed.Demo | None:
+    """The demo community's sign-ins, made now when the database is empty; None where there are none."""
+    if not settings.is_demo_allowed:
+        return None
+    wiring = wire(settings)
+    try:
+        made = seed.seed(wiring.database, wiring.classifiers, wiring.scorer, settings.data_dir)
+        if made is not None:
+            return made
+        with wiring.database.reading() as session:
+            return seed.kept(session, settings.data_dir)
+    finally:
+        wiring.database.dispose()
+
+
+def demo_lines(demo: seed.Demo, url: str | None = None) -> str:
+    """What a visitor to the demo community needs, as text."""
+    rows = [f"  {one.role:<10} {one.email:<24} {one.password}" for one in demo.sign_ins]
+    lines = ["", "Demo sign-ins", *rows, "", f"Demo API key\n  {demo.api_key}"]
+    if url is not None:
+        query = f"platform={demo.platform}&platform_community_server_id={demo.community}"
+        lines += [
+            "",
+            "Try it",
+            f"  curl -H 'Authorization: Bearer {demo.api_key}' \\",
+            f"    '{url}/api/public/v1/community-servers/lookup?{query}'",
+        ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,127 @@
+"""What a fresh checkout relies on: pinned requirements that match the lock, and settings that are documented."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from app import settings_table
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def _locked() -> dict[str, list[dict[str, object]]]:
+    packages: dict[str, list[dict[str, object]]] = {}
+    for package in tomllib.loads((ROOT / "uv.lock").read_text())["package"]:
+        packages.setdefault(package["name"], []).append(package)
+    return packages
+
+
+def _pinned(name: str) -> dict[tuple[str, str], set[str]]:
+    """(package, version) of each requirement, with its hashes."""
+    pins: dict[tuple[str, str], set[str]] = {}
+    text = (ROOT / name).read_text().replace("\\\n", " ")
+    for line in text.splitlines():
+        match = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line)
+        if match:
+            pins[match.group(1), match.group(2)] = set(re.findall(r"--hash=(sha256:[0-9a-f]{64})", line))
+    return pins
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[\[<>=;!~ ]", name)[0]).lower()
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_requirement_is_pinned_to_what_is_locked_with_its_hashes(name: str) -> None:
+    locked = _locked()
+    pins = _pinned(name)
+    assert len(pins) > 50
+    for (package, version), hashes in pins.items():
+        entry = next((one for one in locked.get(package, []) if one["version"] == version), None)
+        assert entry is not None, (
+            f"{name} pins {package} {version}, which uv.lock does not hold: run `make lock`"
+        )
+        files = [*entry.get("wheels", []), *([entry["sdist"]] if "sdist" in entry else [])]  # type: ignore[misc]
+        assert hashes
+        assert hashes <= {file["hash"] for file in files}, f"{name}: other hashes than locked for {package}"
+
+
+def test_the_lock_and_the_requirements_hold_every_dependency_that_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    locked = _locked()
+    (ours,) = locked["bridgenote"]
+    needed = {_normal(one) for one in project["project"]["dependencies"]}
+    assert {one["name"] for one in ours["dependencies"]} == needed  # type: ignore[attr-defined, index]
+    assert needed <= {package for package, _ in _pinned("requirements.txt")}
+    for_tests = {_normal(one) for one in project["dependency-groups"]["dev"]}
+    assert needed | for_tests <= {package for package, _ in _pinned("requirements-dev.txt")}
+
+
+def test_what_tests_add_does_not_change_what_the_service_runs_on() -> None:
+    service, tests = _pinned("requirements.txt"), _pinned("requirements-dev.txt")
+    assert service.items() <= tests.items()
+
+
+@pytest.mark.parametrize("field", sorted(Settings.model_fields))
+def test_every_setting_is_documented(field: str) -> None:
+    page = (ROOT / "docs" / "settings.md").read_text()
+    assert f"| `BRIDGENOTE_{field.upper()}` |" in page
+    assert Settings.model_fields[field].description, f"{field} does not say what it means"
+
+
+def test_the_settings_page_is_what_the_command_writes() -> None:
+    written = (ROOT / "docs" / "settings.md").read_text()
+    assert written == settings_table.as_markdown(), (
+        "run: python -m app settings --markdown > docs/settings.md"
+    )
+
+
+def test_continuous_integration_runs_what_make_test_runs() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert "make test" in script.read_text()
+
+
+def test_make_help_names_every_target_of_the_makefile() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {"run", "test", "lint", "types", "bench"} <= set(targets)
+    for target in targets:
+        assert f"make {target}" in shown
+
+
+@pytest.mark.parametrize(
+    "script",
+    sorted(path for path in (ROOT / "scripts").iterdir() if path.is_file()),
+    ids=lambda path: path.name,
+)
+def test_every_script_can_be_run_and_read_by_its_shell(script: Path) -> None:
+    assert os.access(script, os.X_OK)
+    shell = "bash" if "bash" in script.read_text().splitlines()[0] else "sh"
+    subprocess.run([shell, "-n", script], check=True)
+
+
+def test_a_second_setup_finds_the_work_done(tmp_path: Path) -> None:
+    """With the stamp of the very requirements in place nothing is installed: not even a package index is needed."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("scripts/setup", "requirements.txt", "requirements-dev.txt"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / "scripts" / "setup").chmod(0o755)
+    fake = tmp_path / ".venv" / "bin"
+    fake.mkdir(parents=True)
+    (fake / "python").write_text("#!/bin/sh\necho installing >&2\nexit 1\n")
+    (fake / "python").chmod(0o755)
+    digest = subprocess.run(
+        ["sha256sum", tmp_path / "requirements-dev.txt"], capture_output=True, text=True, check=True
+    ).stdout.split()[0]
+    (tmp_path / ".venv" / "stamp-dev").write_text(digest + "\n")
+    for kind in ("run", "dev"):
+        done = subprocess.run(
+            [tmp_path / "scripts" / "setup", kind], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout + done.stderr) == (0, "")

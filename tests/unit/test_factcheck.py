@@ -1,0 +1,366 @@
+"""Fact-checks: rating words, imports, matching, and the builtin writer that quotes them."""
+
+import json
+import uuid
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner, Result
+from pydantic import ValidationError
+from sqlalchemy import event
+
+from app.adapters.builtin_notes import BuiltinWriter, shorten
+from app.cli import cli
+from app.core import note_writing
+from app.core.errors import Invalid
+from app.core.factcheck import items, words
+from app.core.factcheck.items import Imported, Item
+from app.core.models import FactCheckItem, FactCheckWord
+from app.core.note_writing import Post
+from app.core.vocabulary import ClaimRating, Classification
+from app.settings import Settings
+from app.wiring import Wiring
+
+CLAIM = "Drinking seawater every morning cures diabetes within two weeks"
+LINE = {
+    "claim": CLAIM,
+    "rating": "Pants on Fire!",
+    "url": "https://checks.example.org/seawater",
+    "publisher": "Example Checks",
+    "dataset": "example",
+    "item_id": "sea-1",
+}
+
+
+def item(number: int = 1, claim: str = CLAIM, rating: str = "False", **fields: Any) -> Item:
+    given = {
+        "dataset_name": "example",
+        "item_id": f"item-{number}",
+        "claim": claim,
+        "rating_given": rating,
+        "url": f"https://checks.example.org/{number}",
+        "publisher": "Example Checks",
+    }
+    return Item(**(given | fields))
+
+
+def post(searched: int = 0) -> Post:
+    return Post(uuid.uuid4(), "a post", searched, date(2026, 1, 31), {})
+
+
+@pytest.mark.parametrize(
+    ("given", "meaning"),
+    [
+        ("False", ClaimRating.FALSE),
+        ("  PANTS ON FIRE!!", ClaimRating.FALSE),
+        ("mostly-false", ClaimRating.MOSTLY_FALSE),
+        ("Half True", ClaimRating.MIXTURE),
+        ("MIXTURE", ClaimRating.MIXTURE),
+        ("mostly_true", ClaimRating.MOSTLY_TRUE),
+        ("True", ClaimRating.TRUE),
+        ("Missing context", ClaimRating.MISLEADING),
+        ("No Evidence", ClaimRating.UNPROVEN),
+        ("Originated as Satire", ClaimRating.SATIRE),
+        ("Urban legend", ClaimRating.LEGEND),
+        ("Outdated", ClaimRating.OUTDATED),
+        ("Research in progress", None),
+        ("not false", None),
+        ("!!!", None),
+    ],
+)
+def test_a_publishers_words_are_read_or_left_unread(given: str, meaning: ClaimRating | None) -> None:
+    assert words.read_rating(given) is meaning
+
+
+@pytest.mark.parametrize("rating", list(ClaimRating))
+def test_every_rating_is_read_by_its_own_name(rating: ClaimRating) -> None:
+    assert words.read_rating(rating.value) is rating
+
+
+def test_importing_again_changes_only_what_differs(wiring: Wiring) -> None:
+    first = [item(1), item(2, "Another claim altogether, about bridges", "Unheard of")]
+    with wiring.database.writing() as session:
+        assert items.keep(session, first) == Imported(new=2)
+    with wiring.database.writing() as session:
+        again = [item(1), item(2, "Another claim altogether, about tunnels", "Unheard of"), item(3)]
+        assert items.keep(session, again) == Imported(new=1, changed=1, unchanged=1)
+    with wiring.database.reading() as session:
+        assert items.count(session) == 3
+        row = session.scalars(sa.select(FactCheckItem).where(FactCheckItem.item_id == "item-2")).one()
+        assert (row.rating, row.rating_given) == (None, "Unheard of")
+        indexed = set(session.scalars(sa.select(FactCheckWord.word).where(FactCheckWord.item_id == row.id)))
+        assert indexed == {"another", "claim", "altogether", "tunnels"}
+
+
+def test_equal_item_ids_of_two_datasets_are_two_items(wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        assert items.keep(session, [item(1), item(1, dataset_name="other")]) == Imported(new=2)
+
+
+MADE = [
+    "Drinking seawater every morning cures diabetes within two weeks",
+    "My aunt swears: drinking SEAWATER every morning cures diabetes in two weeks!!",
+    "Look. Seawater, drinking it each morning, cures diabetes within weeks. "
+    + "Other things follow here. " * 40,
+]
+NOT_MADE = [
+    "Drinking seawater every morning does not cure diabetes within two weeks",
+    "Drinking seawater every morning cures diabetes within two weeks is a hoax",
+    "Diabetes is treated with insulin",
+    "seawater",
+    "",
+    "Drinking tea. " + "We talked of boats and nets. " * 20 + "Seawater is salty. " + "It rained. " * 30
+    + "Every cat sleeps. " + "And so on it went. " * 20 + "In the morning diabetes cures were sold; two weeks passed.",
+]  # fmt: skip
+
+
+def test_a_post_that_makes_a_claim_finds_its_fact_check(wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        items.keep(session, [item(1), item(2, "Drinking tea every morning makes bridges collapse")])
+        for content in MADE:
+            found = items.find(session, content)
+            assert found is not None, content
+            assert found.item_id == "item-1"
+
+
+def test_a_post_that_denies_a_claim_or_only_shares_its_words_finds_nothing(wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        items.keep(session, [item(1)])
+        for content in NOT_MADE:
+            assert items.find(session, content) is None, content
+
+
+def test_finding_asks_one_query_however_many_items_there_are(wiring: Wiring) -> None:
+    counted: list[str] = []
+
+    def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        if statement.startswith("SELECT"):
+            counted.append(statement)
+
+    with wiring.database.writing() as session:
+        items.keep(session, [item(n, f"{CLAIM}, says visitor {n}") for n in range(300)])
+        event.listen(wiring.database.engine, "before_cursor_execute", note)
+        assert items.find(session, f"{CLAIM}, says visitor 17") is not None
+        event.remove(wiring.database.engine, "before_cursor_execute", note)
+    assert len(counted) == 1
+
+
+def test_the_builtin_writer_quotes_a_fact_check() -> None:
+    draft = BuiltinWriter().write(post(), item(rating="Pants on Fire!"))
+    assert draft.summary == (
+        f"Example Checks rated a closely matching claim “{CLAIM}” Pants on Fire. https://checks.example.org/1"
+    )
+    assert draft.classification is Classification.MISLEADING
+    assert (draft.provider, draft.model) == ("builtin", "extractive-1")
+    assert draft.sources == ("https://checks.example.org/1",)
+
+
+@pytest.mark.parametrize(
+    ("rating", "classification"),
+    [
+        ("False", Classification.MISLEADING),
+        ("Misleading", Classification.MISLEADING),
+        ("Mixture", Classification.MISLEADING),
+        ("True", Classification.NOT_MISLEADING),
+        ("Mostly True", Classification.NOT_MISLEADING),
+        ("Research in progress", Classification.NOT_MISLEADING),
+    ],
+)
+def test_the_rating_decides_the_classification(rating: str, classification: Classification) -> None:
+    assert BuiltinWriter().write(post(), item(rating=rating)).classification is classification
+
+
+@pytest.mark.parametrize(
+    "long",
+    [
+        item(claim="word " * 1000),
+        item(claim="x" * 5000),
+        item(publisher="Publisher " * 25, rating="rating " * 35, claim="claim " * 800),
+    ],
+)
+def test_a_quotation_is_cut_between_words_to_280_characters_beside_its_address(long: Item) -> None:
+    draft = BuiltinWriter().write(post(), long)
+    text = draft.summary.removesuffix(f" {long.url}")
+    assert text != draft.summary
+    assert len(text) <= 280
+    assert "…”" in text
+
+
+def test_shortening_keeps_whole_words_where_it_can() -> None:
+    assert shorten("one two three", 13) == "one two three"
+    assert shorten("one two\n three", 12) == "one two…"
+    assert shorten("one two, three", 9) == "one two…"
+    assert shorten("unbreakable", 6) == "unbre…"
+
+
+def test_without_a_match_the_builtin_writer_says_what_was_searched() -> None:
+    draft = BuiltinWriter().write(post(searched=12), None)
+    assert draft.summary == (
+        "No fact-check among 12 items in this community's datasets matches this post (checked 2026-01-31)."
+    )
+    assert draft.classification is Classification.NOT_MISLEADING
+    assert (draft.provider, draft.model, draft.sources) == ("builtin", "nomatch-1", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "empty"),
+        ("x" * 281, "longer"),
+        ("See https://evil.example/a", "address"),
+        ("See www.evil.example", "address"),
+        ("See evil.example for more", "address"),
+        ("As javascript:alert(1) shows", "address"),
+        ("This is #fake", "hashtag"),
+        ("Ask @someone", "hashtag"),
+        ("<b>No</b> evidence", "markup"),
+        ("[No](evidence)", "markup"),
+        ("No evidence &amp; no proof", "markup"),
+        ("No evidence 🙂", "emoji"),
+        ("No evi\u200bdence \u202e here", "invisible"),
+        ("Note: no evidence", "label"),
+        ("**Fact-check** - no evidence", "label"),
+        ("the post says the harbour is  closed for good", "repeats"),
+    ],
+)
+def test_a_draft_that_cannot_be_a_note_is_faulted(text: str, fault: str) -> None:
+    found = note_writing.faults(text, "The post says the harbour is closed for good!")
+    assert any(fault in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Health authorities found no such effect at 37 °C, e.g. in the U.S. trial of 2019 (n=40).",
+        "Notes from the meeting show that the vote was 7 to 5; the mayor abstained.",
+        "Les autorités n’ont trouvé aucun effet.",
+        "当局はそのような効果を確認していない。",
+    ],
+)
+def test_an_ordinary_sentence_passes(text: str) -> None:
+    assert note_writing.faults(text, "The post says the harbour is closed for good!") == []
+
+
+def test_an_insulting_draft_is_held_against_the_communitys_own_thresholds(wiring: Wiring) -> None:
+    insult = "You are an idiot and everybody here knows it"
+    strict = Post(uuid.uuid4(), "a post", 0, date(2026, 1, 31), {"toxicity": 0.5})
+    lax = Post(uuid.uuid4(), "a post", 0, date(2026, 1, 31), {"toxicity": 1.0})
+    assert note_writing.harsh(insult, strict, wiring.classifiers) == ["it reads as toxicity"]
+    assert note_writing.harsh(insult, lax, wiring.classifiers) == []
+
+
+# The command
+
+
+@pytest.fixture
+def import_file(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Runs the command over these lines: objects, or text as it is."""
+    monkeypatch.setenv("BRIDGENOTE_DATABASE_URL", settings.database_url)
+    monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(settings.data_dir))
+
+    def run(*lines: Any, options: tuple[str, ...] = ()) -> Result:
+        file = tmp_path / "items.jsonl"
+        written = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+        file.write_bytes(b"\n".join(written))
+        return CliRunner().invoke(cli, ["import-items", str(file), *options])
+
+    return run
+
+
+def _count(wiring: Wiring) -> int:
+    with wiring.database.reading() as session:
+        return items.count(session)
+
+
+def test_a_file_is_imported_and_reported(import_file: Callable[..., Result], wiring: Wiring) -> None:
+    other = LINE | {"item_id": "sea-2", "rating": "Research in progress", "extra": [1]}
+    result = import_file(b"\xef\xbb\xbf" + json.dumps(LINE).encode(), b"", other)
+    assert result.exit_code == 0, result.output
+    assert "2 items of items.jsonl: 2 new, 0 changed, 0 unchanged." in result.output
+    assert "'Research in progress' (1)" in result.output
+    again = import_file(LINE | {"claim": "Something else"}, other)
+    assert "0 new, 1 changed, 1 unchanged" in again.output
+    assert _count(wiring) == 2
+
+
+def test_the_other_names_of_members_are_read(import_file: Callable[..., Result], wiring: Wiring) -> None:
+    line = {k: v for k, v in LINE.items() if k not in {"dataset", "item_id"}}
+    assert import_file(line | {"dataset_name": "d", "dataset_item_id": "  7 "}).exit_code == 0
+    with wiring.database.reading() as session:
+        row = session.scalars(sa.select(FactCheckItem)).one()
+        assert (row.dataset_name, row.item_id) == ("d", "  7 ")
+
+
+BAD: list[tuple[Any, str]] = [
+    (b"{nonsense", "row is not JSON"),
+    (b"\xff\xfe", "row is not UTF-8"),
+    (b"[" * 100_000, "row is not JSON"),
+    (b'"text"', "row must be an object"),
+    (LINE | {"claim": ""}, "claim must not be blank"),
+    (LINE | {"claim": None}, "claim is missing"),
+    (LINE | {"claim": "x" * 5001}, "claim must be at most 5,000"),
+    (LINE | {"rating": 3}, "rating must be text"),
+    (LINE | {"url": "javascript:alert(1)"}, "url must be an address"),
+    (LINE | {"url": "https://a.example/<script>"}, "url must be an address"),
+    (LINE | {"publisher": "a\x00b"}, "publisher must not contain NUL"),
+    (LINE | {"item_id": "x" * 37}, "item_id must be at most 36"),
+    (LINE | {"dataset_name": "other"}, "dataset_name differs between dataset_name and dataset"),
+    (LINE, "item_id is that of line 1 too"),
+]
+
+
+def test_a_bad_line_is_named_by_number_and_field_and_nothing_is_imported(
+    import_file: Callable[..., Result], wiring: Wiring
+) -> None:
+    for bad, named in BAD:
+        result = import_file(LINE, bad)
+        assert result.exit_code == 2, named
+        assert f"line 2: {named}" in result.output, named
+        assert "nothing was imported" in result.output
+    assert _count(wiring) == 0
+
+
+def test_every_problem_of_a_line_is_named(import_file: Callable[..., Result]) -> None:
+    result = import_file({})
+    assert [line for line in result.output.splitlines() if line.startswith("line 1: ")] == [
+        f"line 1: {name} is missing"
+        for name in ("claim", "rating", "url", "publisher", "dataset_name", "item_id")
+    ]
+
+
+def test_bad_lines_can_be_skipped_and_a_file_tried_without_importing(
+    import_file: Callable[..., Result], wiring: Wiring
+) -> None:
+    assert import_file(LINE, options=("--dry-run",)).exit_code == 0
+    assert _count(wiring) == 0
+    result = import_file(b"x" * 1_048_577, LINE, b"{", options=("--skip-bad",))
+    assert result.exit_code == 0, result.output
+    assert "line 1: row is longer than" in result.output
+    assert "2 lines left out." in result.output
+    assert _count(wiring) == 1
+
+
+def test_misuse_and_files_without_items_exit_with_2(import_file: Callable[..., Result]) -> None:
+    assert CliRunner().invoke(cli, ["import-items"]).exit_code == 2
+    assert CliRunner().invoke(cli, ["import-items", "/nowhere/items.jsonl"]).exit_code == 2
+    assert import_file().exit_code == 2
+    assert import_file(b"{", options=("--skip-bad",)).exit_code == 2
+
+
+def test_a_row_is_refused_by_field() -> None:
+    with pytest.raises(Invalid) as refused:
+        items.read(LINE | {"url": "ftp://x", "publisher": 7})
+    assert [problem.loc for problem in refused.value.problems] == [("url",), ("publisher",)]
+
+
+@pytest.mark.parametrize("missing", ["ai_base_url", "ai_api_key", "ai_model"])
+def test_a_provider_without_what_it_needs_refuses_to_start_naming_the_setting(missing: str) -> None:
+    given = {"ai_base_url": "https://api.example.org/v1", "ai_api_key": "key", "ai_model": "m"} | {
+        missing: ""
+    }
+    with pytest.raises(ValidationError, match=f"BRIDGENOTE_{missing.upper()} must be set"):
+        Settings(_env_file=None, note_writer="openai_compatible", **given)
