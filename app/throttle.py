@@ -4,6 +4,7 @@ The ``limits`` library does the arithmetic. Its memory storage counts per proces
 counts in a small SQLite file of its own; ``redis://`` shares the counts between machines.
 """
 
+import math
 import sqlite3
 import threading
 import time
@@ -52,6 +53,10 @@ class FileStorage(Storage):
         return connection
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        return self.add(key, expiry, amount)[0]
+
+    def add(self, key: str, expiry: int, amount: int = 1) -> tuple[int, float]:
+        """Count ``amount`` and tell the count and when it ends (Unix seconds), in one statement."""
         now = time.time()
         self._hits += 1
         if self._hits % self._PRUNE_EVERY == 0:
@@ -59,10 +64,11 @@ class FileStorage(Storage):
         row = self._connection().execute(
             "INSERT INTO counters VALUES (:key, :amount, :expires) ON CONFLICT (key) DO UPDATE SET "
             "count = CASE WHEN expires <= :now THEN :amount ELSE count + :amount END, "
-            "expires = CASE WHEN expires <= :now THEN :expires ELSE expires END RETURNING count",
+            "expires = CASE WHEN expires <= :now THEN :expires ELSE expires END RETURNING count, expires",
             {"key": key, "amount": amount, "now": now, "expires": now + expiry},
         )
-        return int(row.fetchone()[0])
+        count, expires = row.fetchone()
+        return int(count), float(expires)
 
     def get(self, key: str) -> int:
         return int(self._row(key)[0])
@@ -103,6 +109,7 @@ class Throttle:
     """Counts hits against named limits; ``enabled`` false lets everything through."""
 
     def __init__(self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True) -> None:
+        self._storage = storage
         self._limiter = FixedWindowRateLimiter(storage)
         self._limits = {name: parse_many(written) for name, written in limits.items()}
         self.enabled = enabled
@@ -135,11 +142,11 @@ class Throttle:
             return None
         standings = []
         for item in self._limits[name]:
-            allowed = self._limiter.hit(item, name, *who)
-            standing = self._standing(item, name, *who)
-            if not allowed:
-                raise TooMany("Rate limit exceeded", standing.reset)
-            standings.append(standing)
+            count, ends = self._count(item, name, *who)
+            reset = max(1, math.ceil(ends - time.time()))
+            if count > item.amount:
+                raise TooMany("Rate limit exceeded", reset)
+            standings.append(Standing(item.amount, item.amount - count, reset, item.get_expiry()))
         return min(standings, key=lambda standing: standing.remaining)
 
     def standing(self, name: LimitName, *who: str) -> Standing | None:
@@ -151,7 +158,14 @@ class Throttle:
             key=lambda standing: standing.remaining,
         )
 
+    def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
+        """One hit in a fixed window: its count, and when the window ends. Our own storage tells both at once."""
+        key, expiry = item.key_for(*who), item.get_expiry()
+        if isinstance(self._storage, FileStorage):
+            return self._storage.add(key, expiry)
+        return self._storage.incr(key, expiry), self._storage.get_expiry(key)
+
     def _standing(self, item: RateLimitItem, name: str, *who: str) -> Standing:
         stats = self._limiter.get_window_stats(item, name, *who)
-        reset = max(1, -int(-(stats.reset_time - time.time()) // 1))
+        reset = max(1, math.ceil(stats.reset_time - time.time()))
         return Standing(item.amount, max(0, stats.remaining), reset, item.get_expiry())
