@@ -64,7 +64,7 @@ def register(app: Flask) -> None:
 
 def is_for_programs(path: str) -> bool:
     """Whether answers under this path are JSON."""
-    return path.startswith(("/api/", "/webhooks/")) or path in {"/api", "/webhooks"}
+    return path.startswith(("/api/", "/webhooks/")) or path in {"/api", "/webhooks", "/metrics"}
 
 
 def explain(error: Exception) -> Explained:

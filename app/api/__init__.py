@@ -7,7 +7,20 @@ answers. What is refused on the way ends in ``app/errors.py``, worded by ``error
 
 from apiflask import APIFlask
 
-from app.api import community_servers, openapi, requests, user_profiles  # noqa: F401 - they add their views
+from app.api import (  # noqa: F401 - they add their views
+    ai_notes,
+    community_servers,
+    docs_page,
+    field_clients,
+    metrics,
+    moderation_actions,
+    notes,
+    openapi,
+    ratings,
+    requests,
+    user_profiles,
+    webhooks,
+)
 from app.api.blueprints import ALIAS_PREFIX, PREFIX, public
 
 
@@ -15,5 +28,9 @@ def register(app: APIFlask) -> None:
     """Add the API to the application."""
     openapi.configure(app)
     app.register_blueprint(openapi.open_documents)
+    app.register_blueprint(docs_page.docs_page)
     app.register_blueprint(public, url_prefix=PREFIX)
     app.register_blueprint(public, url_prefix=ALIAS_PREFIX, name="public_alias")
+    app.register_blueprint(webhooks.endpoints, url_prefix=webhooks.PREFIX)
+    app.register_blueprint(field_clients.clients)
+    app.register_blueprint(metrics.metrics)

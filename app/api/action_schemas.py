@@ -6,14 +6,25 @@ from pydantic import Field
 
 from app.api.errors import Located
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
-from app.api.shapes import PAGE_NUMBER_MAX, Body, ForeignId, Id, Query, Shown, Text, Whole, one_of
+from app.api.shapes import (
+    PAGE_NUMBER_MAX,
+    STORABLE,
+    Body,
+    ForeignId,
+    Id,
+    Query,
+    Shown,
+    Text,
+    Whole,
+    one_of,
+)
 from app.core import rules
 from app.core.paging import Slice
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
 
 State = Annotated[ActionState, one_of(ActionState)]
 Tier = Annotated[ActionTier, one_of(ActionTier)]
-Reason = Annotated[Text, Field(max_length=rules.REASON_MAX)]
+Reason = Annotated[str, Field(max_length=rules.REASON_MAX), STORABLE]
 
 PAGE_MAX = 100
 BRACKETED_DEFAULT, BRACKETED_MAX = 50, 1_000

@@ -14,6 +14,9 @@ from flask import Request
 from app.api import parse, query
 from app.api.shapes import Body
 
+IGNORED: dict[str, Any] = {"description": "Accepted and ignored."}
+"""The schema of a member that JSON:API allows and nobody reads."""
+
 
 class StrictAdapter(PydanticAdapter):
     """Reads input by ``parse`` and ``query``."""
@@ -34,19 +37,37 @@ class StrictAdapter(PydanticAdapter):
         model = self.model_class
         if not issubclass(model, Body) or model.resource is None:
             return schema
-        definitions = schema.pop("$defs", {})
+        named = f"{self.get_schema_name()}Attributes"
+        definitions = schema.pop("$defs", {}) | {named: schema}
+        attributes = {"$ref": f"#/components/schemas/{self.get_schema_name()}.{named}"}
         required = ["attributes"] if model.loose else ["type", "attributes"]
-        members: dict[str, Any] = {"type": {"const": model.resource}, "attributes": schema}
-        if model.needs_id or model.loose:
-            members["id"] = {"type": "string"}
-            required += [] if model.loose else ["id"]
+        members: dict[str, Any] = {
+            "type": {"const": model.resource},
+            "id": {"type": "string"},
+            "attributes": attributes,
+            "meta": IGNORED,
+            "links": IGNORED,
+        }
+        if model.needs_id and not model.loose:
+            required.append("id")
         wrapped: dict[str, Any] = {
             "type": "object",
             "required": ["data"],
-            "properties": {"data": {"type": "object", "required": required, "properties": members}},
+            "properties": {
+                "data": {
+                    "type": "object",
+                    "required": required,
+                    "properties": members,
+                    "additionalProperties": False,
+                },
+                "jsonapi": IGNORED,
+                "meta": IGNORED,
+                "links": IGNORED,
+            },
+            "additionalProperties": False,
         }
-        shown = {"anyOf": [wrapped, schema]} if model.plain else wrapped
-        return shown | ({"$defs": definitions} if definitions else {})
+        shown = {"anyOf": [wrapped, attributes]} if model.plain else wrapped
+        return shown | {"$defs": definitions}
 
 
 registry.register("pydantic", StrictAdapter)

@@ -46,7 +46,7 @@ def actor() -> Actor:
     return caller().actor
 
 
-def authenticate() -> None:
+def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     """Let a call in, or refuse it: the ``before_request`` of every blueprint of the API.
 
     Three or four reads; it writes only when the key's last use is older than a minute, or when the asserted user is
@@ -57,7 +57,7 @@ def authenticate() -> None:
         key = identify(session, request)
         flask.g.key_id = key.id
         _count(key.id)
-        if Scope.ADAPTER.value not in key.scopes:
+        if scope.value not in key.scopes:
             raise Forbidden(NO_SCOPE)
         read_only = key.template is KeyTemplate.READ_ONLY
         if read_only and request.method not in SAFE_METHODS:

@@ -1,6 +1,7 @@
 """Blueprints that nobody enters without a key: authentication is theirs, not the views' (HOUSE: Authentication)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import flask
@@ -12,6 +13,7 @@ from app.api import (
     parse,
     query,
 )
+from app.core.vocabulary import Scope
 
 PREFIX = "/api/public/v1"
 ALIAS_PREFIX = "/api/v2"
@@ -19,10 +21,10 @@ ALIAS_PREFIX = "/api/v2"
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def guarded(name: str, **options: Any) -> APIBlueprint:
-    """A blueprint whose every view needs an adapter key; answers carry the key's rate limit."""
+def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBlueprint:
+    """A blueprint whose every view needs a key with ``scope``; answers carry the key's rate limit."""
     made = APIBlueprint(name, __name__, **options)
-    made.before_request(auth.authenticate)
+    made.before_request(partial(auth.authenticate, scope))
     made.before_request(_check_question)
     made.after_request(auth.add_rate_headers)
     return made

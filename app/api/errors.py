@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from app.core.errors import Invalid, Problem
 from app.errors import Explained
 
-SECRET_MEMBERS = frozenset({"secret", "password", "token", "code", "api_key", "authorization"})
+SECRET_WORDS = ("secret", "password", "token", "code", "api_key", "authorization")
+"""A member whose name holds one of these may carry a secret, also where its name is not the right one."""
 HIDDEN = "[hidden]"
 LONGEST_INPUT = 500
 """Characters of a text, and members of a container, that ``input`` repeats."""
@@ -57,7 +58,7 @@ class _Complete(tuple[str | int, ...]):
 
 def _item(problem: Problem) -> dict[str, Any]:
     loc = list(problem.loc) if isinstance(problem.loc, _Complete) else [*_prefix(problem), *problem.loc]
-    shown = HIDDEN if any(str(part) in SECRET_MEMBERS for part in loc) else _shown(problem.input)
+    shown = HIDDEN if any(_is_secret(part) for part in loc) else _shown(problem.input)
     return {"type": problem.type, "loc": loc, "msg": problem.msg, "input": shown}
 
 
@@ -72,6 +73,10 @@ def _prefix(problem: Problem) -> tuple[str, ...]:
     return ("path",) if name in (flask.request.view_args or {}) else ("query",)
 
 
+def _is_secret(member: object) -> bool:
+    return any(word in str(member).lower() for word in SECRET_WORDS)
+
+
 def _shown(value: Any, depth: int = 0) -> Any:
     """A value fit to be repeated: short, without secrets, plain JSON."""
     if isinstance(value, str):
@@ -83,7 +88,7 @@ def _shown(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         members = list(value.items())[:50]
         return {
-            _shown(str(name)): HIDDEN if str(name) in SECRET_MEMBERS else _shown(member, depth + 1)
+            _shown(str(name)): HIDDEN if _is_secret(name) else _shown(member, depth + 1)
             for name, member in members
         }
     if isinstance(value, list | tuple):

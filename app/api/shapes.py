@@ -77,9 +77,11 @@ Instant = Annotated[
 """A moment in a body or a query."""
 Id = Annotated[uuid.UUID, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "format": "uuid"})]
 """One of our own ids."""
-Text = Annotated[str, AfterValidator(_storable)]
+STORABLE = AfterValidator(_storable)
+"""Stands after the limits of a text: pydantic speaks of items, not characters, when it counts after a function."""
+Text = Annotated[str, STORABLE]
 """Text that a database can keep: no NUL."""
-ForeignId = Annotated[Text, Field(min_length=1, max_length=rules.ID_MAX)]
+ForeignId = Annotated[str, Field(min_length=1, max_length=rules.ID_MAX), STORABLE]
 """An id of the integration's platform, kept exactly as given."""
 Platform = Annotated[str, Field(pattern=rules.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]

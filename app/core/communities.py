@@ -3,7 +3,7 @@
 import re
 import unicodedata
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,10 +11,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.core import history, policies, rules
-from app.core.errors import Conflict, NotFound
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id, parse_id
 from app.core.models import Community, KeyCommunity
-from app.core.permissions import Actor
+from app.core.permissions import Actor, Permission, require
+
+SLUG_TRIES = 5
 
 
 def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
@@ -31,6 +34,11 @@ def visible(session: Session, actor: Actor) -> Sequence[Community]:
     if actor.communities is not None:
         statement = statement.where(Community.id.in_(actor.communities))
     return session.scalars(statement).all()
+
+
+def among(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
+    """The communities with these ids, by id: for rows that the actor was found to see."""
+    return {one.id: one for one in session.scalars(sa.select(Community).where(Community.id.in_(ids)))}
 
 
 def find(session: Session, platform: str, platform_id: str) -> Community | None:
@@ -85,26 +93,100 @@ def open_community(
     session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None, **fields: Any
 ) -> Community:
     """Open a community with the shipped policy; a key that opens one may act in it."""
+    community = _insert(session, actor, platform, platform_id, name or platform_id, fields)
+    if community is None:
+        # Somebody opened it between our look and our insert; theirs is as good.
+        community = find(session, platform, platform_id)
+        if community is None or not actor.sees(community.id):
+            raise NotFound("community server")
+    return community
+
+
+def create(
+    session: Session, actor: Actor, platform: str, platform_id: str, name: str, **fields: Any
+) -> Community:
+    """Open a community that must not be there yet; ``fields`` are ``description``, ``settings``, ``is_…``.
+
+    Raises:
+        Conflict: it is there. Its id is named only to those who see it.
+        Forbidden: the actor may not open communities.
+    """
+    known = find(session, platform, platform_id)
+    if known is not None:
+        raise Conflict("This community server exists already", known.id if actor.sees(known.id) else None)
+    if not actor.may_open_communities or actor.read_only:
+        raise Forbidden("This API key may not open communities")
+    if fields.get("description") is not None:
+        rules.text(fields["description"], "description", rules.SUMMARY_MAX, least=0)
+    if fields.get("settings") is not None:
+        rules.json_object(fields["settings"], "settings")
+    community = _insert(session, actor, platform, platform_id, name, fields)
+    if community is None:
+        raise Conflict("This community server exists already")
+    return community
+
+
+def rename(
+    session: Session,
+    actor: Actor,
+    community: Community,
+    name: str,
+    server_stats: Mapping[str, Any] | None = None,
+) -> Community:
+    """Take over what the platform says of its community; ``server_stats`` None leaves the last ones."""
+    require(actor, Permission.SUBMIT, community.id, "community server")
+    rules.text(name, "name", rules.NAME_MAX)
+    if server_stats is not None:
+        rules.json_object(server_stats, "server_stats")
+    serialise(session, community.id)
+    session.refresh(community)
+    before = community.name
+    community.name = name
+    if server_stats is not None:
+        community.server_stats = dict(server_stats)
+    session.flush()
+    if name != before:
+        history.record(
+            session,
+            actor,
+            community.id,
+            "community.renamed",
+            "community",
+            community.id,
+            before={"name": before},
+            after={"name": name},
+        )
+    return community
+
+
+def _insert(
+    session: Session, actor: Actor, platform: str, platform_id: str, name: str, fields: Mapping[str, Any]
+) -> Community | None:
+    """The new row with its first policy, or None when somebody else was first."""
     rules.platform(platform)
     rules.foreign_id(platform_id, "platform_community_server_id")
-    name = rules.text(name or platform_id, "name", rules.NAME_MAX)
-    community = Community(
-        id=new_id(),
-        platform=platform,
-        platform_community_server_id=platform_id,
-        slug=_free_slug(session, name),
-        name=name,
-        **fields,
-    )
-    try:
-        with session.begin_nested():
-            session.add(community)
-    except IntegrityError:
-        # Somebody opened it between our look and our insert; theirs is as good.
-        found = find(session, platform, platform_id)
-        if found is None or not actor.sees(found.id):
-            raise NotFound("community server") from None
-        return found
+    rules.text(name, "name", rules.NAME_MAX)
+    community = None
+    for _ in range(SLUG_TRIES):
+        community = Community(
+            id=new_id(),
+            platform=platform,
+            platform_community_server_id=platform_id,
+            slug=_free_slug(session, name),
+            name=name,
+            **fields,
+        )
+        try:
+            with session.begin_nested():
+                session.add(community)
+            break
+        except IntegrityError:
+            if find(session, platform, platform_id) is not None:
+                return None
+            # Another community of the same name took the slug in the meantime.
+            community = None
+    if community is None:
+        raise Conflict("Several communities of this name are being opened right now")
     if actor.key_id is not None and actor.communities is not None:
         session.add(KeyCommunity(key_id=actor.key_id, community_id=community.id))
     history.record(

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,8 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.core import clock, events, history, profiles, rules
+from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
-from app.core.ids import new_id
+from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
 from app.core.moves import begin, make_move
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require
@@ -123,6 +125,7 @@ def edit(
 ) -> Note:
     """Change a note. New text on a rated note starts a new version: its ratings stop counting."""
     _require_author_or_staff(actor, note)
+    _take(session, note)
     if note.rationale:
         raise Forbidden("The rationale of an action cannot be edited")
     if note.locked:
@@ -159,7 +162,9 @@ def withdraw(session: Session, actor: Actor, note: Note) -> None:
     if note.rationale:
         raise Forbidden("The rationale of an action cannot be deleted")
     _require_author_or_staff(actor, note)
+    _take(session, note)
     note.deleted_at = clock.now()
+    session.execute(sa.update(Request).where(Request.note_id == note.id).values(note_id=None))
     session.flush()
     history.record(session, actor, note.community_id, "note.withdrawn", "note", note.id)
 
@@ -208,7 +213,6 @@ def lock_as(
 
 
 def matching(
-    session: Session,
     actor: Actor,
     *,
     status: NoteStatus | None = None,
@@ -216,14 +220,18 @@ def matching(
     classification: Classification | None = None,
     community_id: uuid.UUID | None = None,
     author: str | None = None,
-    request_id: uuid.UUID | None = None,
+    request: str | None = None,
     platform_message_id: str | None = None,
-    created_from: Any = None,
-    created_to: Any = None,
+    created_from: datetime | None = None,
+    created_to: datetime | None = None,
     rater: str | None = None,
     raters_not_in: Sequence[str] | None = None,
 ) -> sa.Select[Any]:
-    """The actor's notes that match, unordered. ``author`` and raters are profile UUIDs or platform user ids."""
+    """The actor's notes that match, unordered.
+
+    ``author`` and raters are profile UUIDs or platform user ids, ``request`` our UUID or the integration's string. A
+    rating of a text that was changed since is no rating of the note: who gave it is asked again.
+    """
     statement = sa.select(Note).where(Note.deleted_at.is_(None))
     if actor.communities is not None:
         statement = statement.where(Note.community_id.in_(actor.communities))
@@ -231,7 +239,6 @@ def matching(
         (Note.status, status),
         (Note.classification, classification),
         (Note.community_id, community_id),
-        (Note.request_id, request_id),
         (Note.platform_message_id, platform_message_id),
     ):
         if wanted is not None:
@@ -242,16 +249,35 @@ def matching(
         statement = statement.where(Note.created_at >= created_from)
     if created_to is not None:
         statement = statement.where(Note.created_at <= created_to)
+    if request is not None:
+        statement = statement.where(Note.request_id.in_(_request_ids(request)))
     if author is not None:
-        statement = statement.where(Note.author_id.in_(profiles.known(session, author)))
+        statement = statement.where(Note.author_id.in_(_profile_ids([author])))
     if rater is not None:
-        rated = sa.select(Rating.note_id).where(Rating.rater_id.in_(profiles.known(session, rater)))
-        statement = statement.where(Note.id.in_(rated))
+        statement = statement.where(_rated_by([rater]))
     if raters_not_in is not None:
-        ids = [one for reference in raters_not_in for one in profiles.known(session, reference)]
-        rated = sa.select(Rating.note_id).where(Rating.rater_id.in_(ids))
-        statement = statement.where(Note.id.not_in(rated))
+        statement = statement.where(~_rated_by(raters_not_in))
     return statement
+
+
+def _request_ids(reference: str) -> sa.Select[Any]:
+    by_string = sa.and_(Request.request_id == reference, Request.withdrawn_at.is_(None))
+    return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
+
+
+def _profile_ids(references: Sequence[str]) -> sa.Select[Any]:
+    identities = [identity for one in references if (identity := parse_id(one)) is not None]
+    return sa.select(Profile.id).where(
+        sa.or_(Profile.platform_user_id.in_(references), Profile.id.in_(identities))
+    )
+
+
+def _rated_by(references: Sequence[str]) -> sa.Exists:
+    return sa.exists().where(
+        Rating.note_id == Note.id,
+        Rating.note_version == Note.version,
+        Rating.rater_id.in_(_profile_ids(references)),
+    )
 
 
 def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:
@@ -261,6 +287,14 @@ def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:
         .where(Note.request_id == request_id, Note.deleted_at.is_(None), Note.rationale.is_(False))
         .order_by(Note.created_at, Note.id)
     ).all()
+
+
+def _take(session: Session, note: Note) -> None:
+    """One change of a note at a time; somebody else may have deleted it while we waited."""
+    serialise(session, note.community_id)
+    session.refresh(note)
+    if note.deleted_at is not None:
+        raise NotFound("note")
 
 
 def _require_author_or_staff(actor: Actor, note: Note) -> None:

@@ -54,7 +54,7 @@ def action_event(name: EventName, community: Community, action: Action) -> dict[
             "event_type": _DISCOURSE_NAMES.get(name, name.value),
             "action_id": str(action.id),
             "request_id": str(action.request_id),
-            "action_type": action.action_type.value,
+            "action_type": RECOMMENDED[action.action_type],
             "recommended_action": RECOMMENDED[action.action_type],
             "review_group": payload["data"]["review_group"],
             "classifier_evidence": slim,

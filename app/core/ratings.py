@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,12 +21,17 @@ from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts per level; ``average_score`` from 1 (not helpful) to 3 (helpful), 0 when nobody rated."""
+    """Counts per level; ``average_score`` from 1 (not helpful) to 3 (helpful), 0 when nobody rated.
+
+    ``first_at`` and ``last_at`` are when the ratings began and last changed; None when there are none.
+    """
 
     total: int
     helpful: int
     somewhat_helpful: int
     not_helpful: int
+    first_at: datetime | None = None
+    last_at: datetime | None = None
 
     @property
     def average_score(self) -> float:
@@ -77,6 +83,8 @@ def rate(
             note_version=note.version,
         )
         session.add(rating)
+    if rater_ref is not None:
+        rating.rater_ref = rater_ref
     rating.helpfulness_level = level
     rating.note_version = note.version
     rating.reasons = list(reasons)
@@ -97,6 +105,14 @@ def rate(
     return rating, new
 
 
+def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
+    """The rating; unknown and foreign look alike."""
+    rating = session.get(Rating, rating_id)
+    if rating is None or not actor.sees(rating.community_id):
+        raise NotFound("rating")
+    return rating
+
+
 def change(
     session: Session,
     actor: Actor,
@@ -105,9 +121,7 @@ def change(
     scorer: NoteScorer,
 ) -> Rating:
     """Change a rating: one's own only."""
-    rating = session.get(Rating, rating_id)
-    if rating is None or not actor.sees(rating.community_id):
-        raise NotFound("rating")
+    rating = get(session, actor, rating_id)
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and actor.profile_id != rating.rater_id:
         raise Forbidden("You may change only your own rating")
@@ -139,16 +153,23 @@ def own_of(session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID)
 def stats(session: Session, note: Note) -> Stats:
     """How often each level was given to the note's current text."""
     rows = session.execute(
-        sa.select(Rating.helpfulness_level, sa.func.count())
+        sa.select(
+            Rating.helpfulness_level,
+            sa.func.count(),
+            sa.func.min(Rating.created_at),
+            sa.func.max(Rating.updated_at),
+        )
         .where(Rating.note_id == note.id, Rating.note_version == note.version)
         .group_by(Rating.helpfulness_level)
-    )
-    counts = {level: count for level, count in rows}
+    ).all()
+    counts = {level: count for level, count, _, _ in rows}
     return Stats(
         total=sum(counts.values()),
         helpful=counts.get(HelpfulnessLevel.HELPFUL, 0),
         somewhat_helpful=counts.get(HelpfulnessLevel.SOMEWHAT_HELPFUL, 0),
         not_helpful=counts.get(HelpfulnessLevel.NOT_HELPFUL, 0),
+        first_at=min((first for _, _, first, _ in rows), default=None),
+        last_at=max((last for _, _, _, last in rows), default=None),
     )
 
 

@@ -1,5 +1,6 @@
 """Limits and value rules, written once; the API's schemas and the forms both read them."""
 
+import json
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -91,6 +92,14 @@ def storable_tree(value: Any, field: str) -> None:
             waiting.extend([*one.keys(), *one.values()])
         elif isinstance(one, list):
             waiting.extend(one)
+
+
+def json_object(value: Mapping[str, Any], field: str) -> None:
+    """A free-form object that a database can keep: at most 64 KB of JSON (Contract: section 3)."""
+    storable_tree(value, field)
+    written = json.dumps(value, ensure_ascii=False)
+    if len(written.encode("utf-8", "surrogatepass")) > METADATA_MAX_BYTES:
+        raise Invalid.field(field, f"must be at most {METADATA_MAX_BYTES // 1024} KB")
 
 
 def text(value: str, field: str, most: int, least: int = 1) -> str:

@@ -101,18 +101,25 @@ def get(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
 
 def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Endpoint]:
     """The endpoints of one community, or of all where the actor manages webhooks; oldest first."""
-    statement = (
-        sa.select(Endpoint).where(Endpoint.deleted_at.is_(None)).order_by(Endpoint.created_at, Endpoint.id)
-    )
     if community_id is not None:
         require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-        statement = statement.where(Endpoint.community_id == community_id)
-    elif actor.communities is not None:
-        managed = managed_communities(actor)
-        statement = statement.where(Endpoint.community_id.in_(managed))
-    elif actor.read_only:
+        statement = _present().where(Endpoint.community_id == community_id)
+    else:
+        statement = matching(actor)
+    return list(session.scalars(statement.order_by(Endpoint.created_at, Endpoint.id)))
+
+
+def matching(actor: Actor) -> sa.Select[Any]:
+    """The endpoints of every community where the actor manages webhooks, unordered. Raises Forbidden for none."""
+    if actor.communities is not None:
+        return _present().where(Endpoint.community_id.in_(managed_communities(actor)))
+    if actor.read_only:
         raise Forbidden("A read-only key may not manage webhooks")
-    return list(session.scalars(statement))
+    return _present()
+
+
+def _present() -> sa.Select[Any]:
+    return sa.select(Endpoint).where(Endpoint.deleted_at.is_(None))
 
 
 def managed_communities(actor: Actor) -> list[uuid.UUID]:

@@ -1,18 +1,27 @@
 """One checker for every answer of the API: a JSON:API document on success, ``detail`` on refusal (Contract: 2)."""
 
 import math
+import re
 from typing import Any
 
 from flask.testing import FlaskClient
 from pydantic import ConfigDict, create_model
 from werkzeug.test import TestResponse
 
+from app.api.field_client_schemas import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
 from app.api.schemas import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"
 FLAT = ("/api/v1/", "/api/public/v1/openapi.json")
 """Answers that are no JSON:API documents, and documented apart (Contract: section 8)."""
 FLAT_ENDINGS = ("/scoring-analysis",)
+FLAT_BODIES: dict[str, type[Flat]] = {
+    r"/api/v1/community-servers": FlatCommunity,
+    r"/api/v1/community-servers/.+/name": FlatCommunity,
+    r"/api/v1/config/rating-thresholds": RatingThresholds,
+    r"/api/v2/community-servers/[^/]+/scoring-analysis": ScoringAnalysis,
+}
+"""What a flat answer holds, by its path."""
 TOP_MEMBERS = {"jsonapi", "data", "links", "meta"}
 TOP_EXTRA = {"webhooks": {"id"}}
 """Members that a type's documents carry beside those of JSON:API (Contract: section 7)."""
@@ -32,14 +41,25 @@ def check(response: TestResponse) -> None:
     """Assert all that the contract says of any answer of its status."""
     path = response.request.path
     assert response.headers["X-Request-Id"], "every response carries a request id"
-    if not path.startswith(("/api/", "/webhooks")):
+    if not path.startswith(("/api/", "/webhooks")) and path != "/metrics":
         return
     if response.status_code >= 400:
         _check_error(response)
     elif response.status_code == 204 or response.request.method == "HEAD":
         assert response.data == b""
-    elif not path.startswith(FLAT) and not path.endswith(FLAT_ENDINGS):
+    elif path.startswith(FLAT) or path.endswith(FLAT_ENDINGS):
+        _check_flat(response)
+    elif path != "/metrics":
         _check_document(response)
+
+
+def _check_flat(response: TestResponse) -> None:
+    assert response.mimetype == "application/json"
+    if response.request.path.endswith("/openapi.json"):
+        return
+    fitting = [model for form, model in FLAT_BODIES.items() if re.fullmatch(form, response.request.path)]
+    assert fitting, f"no model says what {response.request.path} answers"
+    fitting[0].model_validate(response.json)
 
 
 def _check_error(response: TestResponse) -> None:

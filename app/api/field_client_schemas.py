@@ -1,0 +1,110 @@
+"""Flat bodies of the paths that clients in the field call (Contract: section 8). No JSON:API documents."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.schemas import Time, Uuid
+from app.api.shapes import STORABLE, Body, ForeignId, Platform, Query
+from app.core import rules
+
+Name = Annotated[str, Field(min_length=1, max_length=rules.NAME_MAX), STORABLE]
+Description = Annotated[str, Field(max_length=rules.SUMMARY_MAX), STORABLE]
+
+
+class CommunityCreate(Body):
+    """A community to be opened, as a plain object."""
+
+    platform: Platform
+    platform_community_server_id: ForeignId
+    name: Name
+    description: Description | None = None
+    settings: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+    is_active: bool = True
+    is_public: bool = True
+
+
+class CommunityName(Body):
+    """The name that a community has on its platform now; ``server_stats`` null leaves the last ones."""
+
+    name: Name
+    server_stats: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
+
+
+class CommunityNameQuery(Query):
+    """``platform`` is needed only where two platforms of the key share the id."""
+
+    platform: Platform | None = None
+
+
+class Flat(BaseModel):
+    """A flat body in a response; the tests check every one against its model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FlatCommunity(Flat):
+    """A community with its ``id`` beside its other members."""
+
+    id: Uuid
+    platform: str
+    platform_community_server_id: str
+    slug: str
+    name: str
+    description: str | None
+    settings: dict[str, Any]
+    server_stats: dict[str, Any] | None
+    is_active: bool
+    is_public: bool
+    created_at: Time
+    updated_at: Time
+
+
+class RatingThresholds(Flat):
+    """A note needs ``min_ratings_needed`` ratings before it gets a status. A rater has one rating per note."""
+
+    min_ratings_needed: int
+    min_raters_per_note: int
+
+
+class Activity(Flat):
+    """How much happened. ``…_last_7_days`` are parts of the figure beside them."""
+
+    requests: int
+    requests_last_7_days: int
+    actions: int
+    notes: int
+    ratings: int
+    ratings_last_7_days: int
+    raters: int
+
+
+class Consensus(Flat):
+    """How reviews end. ``agreement``: share of ratings that the note's status bore out, 0.0–1.0; null while unknown."""
+
+    in_review: int
+    second_look: int
+    decided_in_review: int
+    decided_to_act: int
+    decided_not_to_act: int
+    notes_needing_ratings: int
+    notes_helpful: int
+    notes_not_helpful: int
+    agreement: float | None
+
+
+class Reviewer(Flat):
+    """``accuracy``: share of this rater's ratings that the note's status bore out, 0.0–1.0; null while unknown."""
+
+    username: str
+    review_count: int
+    accuracy: float | None
+
+
+class ScoringAnalysis(Flat):
+    """``classification``: actions opened by category, the most frequent first."""
+
+    activity: Activity
+    classification: dict[str, int]
+    consensus: Consensus
+    top_reviewers: list[Reviewer]

@@ -1,0 +1,161 @@
+"""Input and output models of notes, ratings and their counts (Spec: Note, Rating; Contract: section 4)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
+from app.api.shapes import Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
+from app.core import rules
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
+
+Class = Annotated[Classification, one_of(Classification)]
+Level = Annotated[HelpfulnessLevel, one_of(HelpfulnessLevel)]
+State = Annotated[NoteStatus, one_of(NoteStatus)]
+Summary = Annotated[Text, Field(min_length=1, max_length=rules.SUMMARY_MAX)]
+PERSON = "Profile UUID, or the platform's user id; default: the acting user."
+PEOPLE_MAX = 100
+
+
+def _is_list_of_ids(value: str) -> str:
+    people = value.split(",")
+    if not all(0 < len(one) <= rules.ID_MAX for one in people) or len(people) > PEOPLE_MAX:
+        why = f"Input should be 1 to {PEOPLE_MAX} ids with commas between them"
+        raise PydanticCustomError("value_error", "{why}", {"why": why})
+    return value
+
+
+# Notes
+
+
+class NoteCreate(Body):
+    """A note. ``community_server_id`` is our UUID or the platform's id; so is ``request_id`` of its request."""
+
+    resource = "notes"
+
+    summary: Summary
+    classification: Class
+    community_server_id: ForeignId
+    author_id: ForeignId | None = Field(None, description=PERSON)
+    request_id: ForeignId | None = Field(None, description="Our UUID, or the integration's request_id.")
+    channel_id: ForeignId | None = None
+
+
+class NoteEdit(Body):
+    """New text starts a new version of a rated note: its ratings stop counting."""
+
+    resource = "notes"
+    needs_id = True
+
+    summary: Summary
+    classification: Class | None = None
+
+
+class NoteVerdict(Body):
+    """Why staff publishes or dismisses a note; the body may be left out."""
+
+    resource = "notes"
+    plain = True
+    loose = True
+    optional = True
+
+    reason: Annotated[Text, Field(max_length=rules.REASON_MAX)] | None = None
+
+
+class NoteQuery(Paged):
+    """Filters of the list; they combine with AND."""
+
+    status: State | None = Field(None, alias="filter[status]")
+    status_not: State | None = Field(None, alias="filter[status__neq]")
+    classification: Class | None = Field(None, alias="filter[classification]")
+    community: Id | None = Field(None, alias="filter[community_server_id]")
+    author: ForeignId | None = Field(None, alias="filter[author_id]")
+    request: ForeignId | None = Field(None, alias="filter[request_id]")
+    platform_message_id: ForeignId | None = Field(None, alias="filter[platform_message_id]")
+    created_from: Instant | None = Field(None, alias="filter[created_at__gte]")
+    created_to: Instant | None = Field(None, alias="filter[created_at__lte]")
+    rater: ForeignId | None = Field(None, alias="filter[rater_id]")
+    raters_not_in: Annotated[Text, AfterValidator(_is_list_of_ids)] | None = Field(
+        None,
+        alias="filter[rater_id__not_in]",
+        description=f"Notes that none of these people rated: 1 to {PEOPLE_MAX} ids with commas between them.",
+    )
+
+
+class NoteAttributes(Shown):
+    """What a note has not, or not yet, is left out."""
+
+    author_id: str
+    summary: str
+    classification: Classification
+    status: NoteStatus
+    helpfulness_score: Annotated[int, Field(ge=0, le=100)]
+    ratings_count: Annotated[int, Field(ge=0)]
+    ai_generated: bool
+    force_published: bool
+    community_server_id: Uuid
+    created_at: Time
+    updated_at: Time
+    channel_id: str | None = None
+    ai_provider: str | None = None
+    ai_model: str | None = None
+    force_published_at: Time | None = None
+    request_id: Uuid | None = None
+    platform_message_id: str | None = None
+    platform_channel_id: str | None = None
+
+
+_note = resource_of("Note", "notes", NoteAttributes)
+NoteDocument = document_of("Note", _note)
+NoteList = list_of("Note", _note)
+
+
+# Ratings
+
+
+class RatingCreate(Body):
+    """One rating per note and rater: the same rater again changes it."""
+
+    resource = "ratings"
+
+    note_id: Id
+    helpfulness_level: Level
+    rater_id: ForeignId | None = Field(None, description=PERSON)
+
+
+class RatingEdit(Body):
+    """Another level for one's own rating."""
+
+    resource = "ratings"
+    needs_id = True
+
+    helpfulness_level: Level
+
+
+class RatingAttributes(Shown):
+    """``rater_id`` as it was sent."""
+
+    note_id: Uuid
+    rater_id: str
+    helpfulness_level: HelpfulnessLevel
+    created_at: Time
+    updated_at: Time
+
+
+class StatsAttributes(Shown):
+    """Counts of the note's current text; ``average_score`` from 1 to 3, 0 when nobody rated."""
+
+    total: Annotated[int, Field(ge=0)]
+    helpful: Annotated[int, Field(ge=0)]
+    somewhat_helpful: Annotated[int, Field(ge=0)]
+    not_helpful: Annotated[int, Field(ge=0)]
+    average_score: Annotated[float, Field(ge=0, le=3)]
+    created_at: Time
+    updated_at: Time
+
+
+_rating = resource_of("Rating", "ratings", RatingAttributes)
+RatingDocument = document_of("Rating", _rating)
+RatingList = list_of("Rating", _rating)
+StatsDocument = document_of("RatingStats", resource_of("RatingStats", "rating-stats", StatsAttributes))

@@ -1,0 +1,136 @@
+"""Ratings: given, changed, listed, counted (Spec: Ratings; Contract: section 4)."""
+
+import uuid
+from typing import Any
+
+from flask import Response
+
+from app.api import auth, jsonapi, people
+from app.api.blueprints import public
+from app.api.note_schemas import RatingCreate, RatingDocument, RatingEdit, RatingList, StatsDocument
+from app.api.notes import identity
+from app.api.parse import JSON_API
+from app.api.shapes import Paged
+from app.core import notes, ratings
+from app.core.errors import NotFound
+from app.core.ids import parse_id
+from app.core.models import Note, Rating
+from app.core.paging import paginate
+from app.core.ratings import Stats
+from app.wiring import wired
+
+
+@public.post("/ratings")
+@public.input(RatingCreate)
+@public.output(RatingDocument, 201, content_type=JSON_API)
+@public.doc(responses=[200, 400, 404])
+def create_rating(json_data: RatingCreate) -> Response:
+    """Rate a note, or change one's rating of it: 201 the first time, 200 from then on."""
+    caller, given = auth.caller(), json_data
+    with wired().database.reading() as session:
+        notes.get(session, caller.actor, given.note_id)
+        rater = people.known(session, caller, given.rater_id)
+        people.check(caller, rater, given.rater_id, "rater_id")
+    if rater is None:
+        # A transaction of its own: the limit counts by profile, and is asked outside of any.
+        with wired().database.writing() as session:
+            rater = people.ensure(session, caller, given.rater_id, "rater_id")
+    wired().throttle.hit("ratings", str(rater.id))
+    with wired().database.writing() as session:
+        rating, new = ratings.rate(
+            session,
+            caller.actor,
+            notes.get(session, caller.actor, given.note_id),
+            rater,
+            given.helpfulness_level,
+            wired().scorer,
+            rater_ref=given.rater_id,
+        )
+        shown = show(rating)
+    at = f"/ratings/{shown['id']}"
+    headers = {"Location": jsonapi.url(at)} if new else None
+    return jsonapi.answer(jsonapi.document(shown, at=at), 201 if new else 200, headers)
+
+
+@public.get("/ratings/<rating_id>")
+@public.output(RatingDocument, content_type=JSON_API)
+@public.doc(responses=[404])
+def read_rating(rating_id: str) -> Response:
+    """Read one rating."""
+    with wired().database.reading() as session:
+        return _answer(ratings.get(session, auth.actor(), _identity(rating_id)))
+
+
+@public.put("/ratings/<rating_id>")
+@public.input(RatingEdit)
+@public.output(RatingDocument, content_type=JSON_API)
+@public.doc(responses=[400, 404, 409])
+def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
+    """Change one's own rating."""
+    actor, wanted = auth.actor(), _identity(rating_id)
+    with wired().database.reading() as session:
+        rater_id = ratings.get(session, actor, wanted).rater_id
+    wired().throttle.hit("ratings", str(rater_id))
+    with wired().database.writing() as session:
+        rating = ratings.change(session, actor, wanted, json_data.helpfulness_level, wired().scorer)
+        return _answer(rating)
+
+
+@public.get("/notes/<note_id>/ratings")
+@public.input(Paged, location="query")
+@public.output(RatingList, content_type=JSON_API)
+@public.doc(responses=[400, 404])
+def list_ratings(note_id: str, query_data: Paged) -> Response:
+    """List the ratings of a note's current text, newest first."""
+    with wired().database.reading() as session:
+        note = notes.get(session, auth.actor(), identity(note_id))
+        page = paginate(session, ratings.of_note(note), Rating.created_at, Rating.id, query_data.slice())
+        return jsonapi.answer(jsonapi.listing(page, show))
+
+
+@public.get("/notes/<note_id>/ratings/stats")
+@public.output(StatsDocument, content_type=JSON_API)
+@public.doc(responses=[404])
+def read_rating_stats(note_id: str) -> Response:
+    """Count the ratings of a note's current text by level."""
+    with wired().database.reading() as session:
+        note = notes.get(session, auth.actor(), identity(note_id))
+        shown = show_stats(note, ratings.stats(session, note))
+    return jsonapi.answer(jsonapi.document(shown, at=f"/notes/{note.id}/ratings/stats"))
+
+
+def _identity(rating_id: str) -> uuid.UUID:
+    found = parse_id(rating_id)
+    if found is None:
+        raise NotFound("rating")
+    return found
+
+
+def _answer(rating: Rating) -> Response:
+    return jsonapi.answer(jsonapi.document(show(rating), at=f"/ratings/{rating.id}"))
+
+
+def show(rating: Rating) -> dict[str, Any]:
+    """The resource object of a rating; ``rater_id`` as it was sent."""
+    attributes = {
+        "note_id": rating.note_id,
+        "rater_id": rating.rater_ref,
+        "helpfulness_level": rating.helpfulness_level,
+        "created_at": rating.created_at,
+        "updated_at": rating.updated_at,
+    }
+    return jsonapi.resource("ratings", rating.id, attributes)
+
+
+def show_stats(note: Note, stats: Stats) -> dict[str, Any]:
+    """The resource object of a note's counts. Its id is the note's; unrated, its times are the note's too."""
+    attributes = {
+        "total": stats.total,
+        "helpful": stats.helpful,
+        "somewhat_helpful": stats.somewhat_helpful,
+        "not_helpful": stats.not_helpful,
+        "average_score": round(stats.average_score, 4),
+        "created_at": stats.first_at or note.created_at,
+        "updated_at": stats.last_at or note.updated_at,
+    }
+    return jsonapi.resource("rating-stats", note.id, attributes)

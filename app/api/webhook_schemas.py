@@ -1,0 +1,71 @@
+"""Input and output models of webhooks (Spec: Webhook registration; Contract: section 7). A secret is never shown."""
+
+from typing import Any
+
+from pydantic import Field, create_model
+
+from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
+from app.api.shapes import Body, ForeignId, Id, Paged, Shown, Text
+from app.core.vocabulary import EventName
+
+_EVENTS = "Null for all of them. Names: " + ", ".join(EventName) + "."
+
+
+class WebhookRegistration(Body):
+    """Where to send a community's events. The same community and URL again replaces secret and events."""
+
+    resource = "webhooks"
+    plain = True
+
+    url: Text = Field(description="https on port 443 or 8443.")
+    secret: Text = Field(description="Signs the deliveries; never shown again.")
+    platform_community_server_id: ForeignId = Field(
+        description="The platform's id of the community, on X-Adapter-Platform where two platforms share it."
+    )
+    events: list[Text] | None = Field(None, description=_EVENTS)
+
+
+class WebhookPatch(Body):
+    """What is left out stays as it is. A new secret starts a rotation of 24 hours."""
+
+    resource = "webhooks"
+    plain = True
+    needs_id = True
+
+    # No default of these is ever read: the view asks ``model_fields_set``, and null is refused.
+    url: Text = Field(default_factory=str)
+    secret: Text = Field(default_factory=str)
+    events: list[Text] | None = Field(None, description=_EVENTS)
+    is_active: bool = Field(default_factory=bool)
+
+
+class WebhookQuery(Paged):
+    """Filters of the list."""
+
+    community: Id | None = Field(None, alias="filter[community_server_id]")
+
+
+class WebhookAttributes(Shown):
+    """``previous_secret_until``: how long the secret that was replaced also signs."""
+
+    url: str
+    events: list[EventName] | None
+    community_server_id: Uuid
+    platform_community_server_id: str
+    is_active: bool
+    disabled_reason: str | None
+    failures: int
+    failing_since: Time | None
+    last_success_at: Time | None
+    previous_secret_until: Time | None
+    created_at: Time
+    updated_at: Time
+
+
+_webhook = resource_of("Webhook", "webhooks", WebhookAttributes)
+WebhookList = list_of("Webhook", _webhook)
+_id: Any = (Uuid, ...)
+WebhookDocument = create_model(
+    "WebhookDocumentWithId", __base__=document_of("Webhook", _webhook), id=_id, __module__=__name__
+)
+"""A JSON:API document that carries the webhook's ``id`` at the top too, where plain JSON clients look for it."""

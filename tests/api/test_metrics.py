@@ -1,0 +1,97 @@
+"""``/metrics``: figures from the database, behind a Metrics key (Contract: section 1, Templates)."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import sqlalchemy as sa
+from prometheus_client.parser import text_string_to_metric_families
+
+from app.core import clock, keys
+from app.core.models import ApiKey, Delivery
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests.api.conftest import INSULT, Api
+from tests.cast import Cast
+
+
+def _figures(api: Api, key: str) -> dict[tuple[str, ...], float]:
+    answer = api.client.get("/metrics", headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 200
+    assert answer.mimetype == "text/plain"
+    return {
+        (sample.name.removeprefix("bridgenote_"), *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def test_every_figure_is_read_from_the_database(
+    api: Api, wiring: Wiring, cast: Cast, jobs: InlineEngine, decide: Callable[..., None]
+) -> None:
+    hook = {
+        "url": "https://forum.example.org/",
+        "secret": "long-enough",
+        "platform_community_server_id": "forum-1",
+    }
+    api.post("/webhooks/register", json=hook)
+    empty = _figures(api, cast.metrics_key)
+    assert empty
+    assert set(empty.values()) == {0}
+    decide("spam")
+    api.submit("insult", INSULT)
+    jobs.run_all()
+    api.submit("waiting")
+    with wiring.database.writing() as session:
+        late = clock.now() - timedelta(minutes=10)
+        first = session.scalars(sa.select(Delivery.id).order_by(Delivery.id).limit(1)).one()
+        session.execute(sa.update(Delivery).where(Delivery.id == first).values(due_at=late))
+    full = _figures(api, cast.metrics_key)
+    assert full.keys() == empty.keys()
+    assert full["requests", "PENDING"] == 1
+    assert full["requests", "IN_PROGRESS"] == 1
+    assert full["requests", "COMPLETED"] == 1
+    assert full["requests", "FAILED"] == 0
+    assert full["moderation_actions", "proposed"] == 1
+    assert full["moderation_actions", "under_review"] == 1
+    assert full["notes", "NEEDS_MORE_RATINGS"] == 2
+    assert full["deliveries", "due"] == 2, "of the decision and of the action"
+    assert full["review_queue_length", "community"] == 1
+    assert full["review_queue_length", "staff"] == 0
+    assert 600 <= full["oldest_due_delivery_age_seconds",] < 700
+
+
+def test_a_key_counts_its_own_communities_alone(
+    api: Api, wiring: Wiring, cast: Cast, decide: Callable[..., None]
+) -> None:
+    decide("spam")
+    with wiring.database.writing() as session:
+        foreign = keys.mint(session, SYSTEM, "Other", KeyTemplate.METRICS, [cast.other_community_id]).text
+        everywhere = keys.mint(session, SYSTEM, "All", KeyTemplate.METRICS, None).text
+    assert _figures(api, foreign)["moderation_actions", "proposed"] == 0
+    assert _figures(api, everywhere)["moderation_actions", "proposed"] == 1
+    with wiring.database.reading() as session:
+        used = session.scalars(sa.select(ApiKey.name).where(ApiKey.last_used_at.is_not(None))).all()
+    assert {"Other", "All"} <= set(used)
+
+
+def test_only_a_metrics_key_may_read_them(api: Api, cast: Cast) -> None:
+    for headers, status in (
+        ({}, 401),
+        ({"Authorization": "Bearer nonsense"}, 401),
+        (cast.headers, 403),
+        (cast.read_only_headers, 403),
+        ({"X-API-Key": cast.metrics_key}, 200),
+    ):
+        assert api.client.get("/metrics", headers=headers).status_code == status, headers
+
+
+def test_the_format_is_the_one_that_the_scraper_prefers(api: Api, cast: Cast) -> None:
+    headers = {
+        "Authorization": f"Bearer {cast.metrics_key}",
+        "Accept": "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5",
+    }
+    answer = api.client.get("/metrics", headers=headers)
+    assert answer.mimetype == "application/openmetrics-text"
+    assert answer.text.endswith("# EOF\n")
