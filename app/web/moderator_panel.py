@@ -17,7 +17,7 @@ from app.core.models import Account, Action, Hold
 from app.core.moves import moves_open_to
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, ActionType, HeldVerb
-from app.web import forms, timeline
+from app.web import auth, forms, timeline
 from app.web.filters import excerpt
 from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm
 from app.web.view_models import category_name
@@ -91,6 +91,7 @@ class ModeratorPanel:
     category: str
     ratings: int
     needed: int
+    is_veiled: bool
 
     @property
     def is_waiting(self) -> bool:
@@ -171,6 +172,7 @@ def panel(
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
         needed=wired().settings.min_ratings,
+        is_veiled=action.category in policies.SENSITIVE and auth.current_reader().account.content_warnings,
     )
 
 

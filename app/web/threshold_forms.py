@@ -1,9 +1,9 @@
 """The form of the thresholds page: a row of fields for each category of the policy in force."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from wtforms import BooleanField, Form, HiddenField, SelectField, StringField
+from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import rules
@@ -55,6 +55,10 @@ class ThresholdsForm(ReasonForm):
     preview = HiddenField()
 
     names: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Field]:
+        """In the order of the page: the categories stand above the reason, also in the list of errors."""
+        return iter(sorted(self._fields.values(), key=lambda field: field.name in ReasonForm()))
 
     def drafts(self, categories: Iterable[Category]) -> list[CategoryDraft]:
         """What was typed as categories. What the page does not show stays as it is."""

@@ -32,6 +32,14 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
+_BY_STAFF: Mapping[str, tuple[str, str]] = {
+    "note.currently_rated_helpful": ("lock", "Rationale published"),
+    "note.currently_rated_not_helpful": ("lock", "Rationale dismissed"),
+    "note.locked": ("lock", "Rationale locked"),
+}
+"""The same changes when a person makes them. Their reason stands with the action's own entry, which follows."""
+
+
 @dataclass(frozen=True)
 class TimelineEvent:
     """One entry as it is shown. ``cause`` is the service's own reason, ``reason`` and ``comment`` a person's."""
@@ -39,7 +47,7 @@ class TimelineEvent:
     icon: str
     sentence: str
     who: str
-    by_person: bool
+    by_somebody: bool
     at: datetime
     reason: str
     comment: str
@@ -60,15 +68,19 @@ def actor_name(text: HistoryText) -> str:
 def _event(entry: HistoryEntry, text: HistoryText) -> TimelineEvent:
     fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
     icon, sentence = _SENTENCES.get(entry.what, ("circle-dashed", fallback))
+    by_somebody = entry.actor_kind != "system"
+    is_echo = by_somebody and entry.what in _BY_STAFF
+    if is_echo:
+        icon, sentence = _BY_STAFF[entry.what]
     state = entry.after.get("action_state") if entry.object_type == "action" else None
     return TimelineEvent(
         icon=icon,
         sentence=sentence,
         who=actor_name(text),
-        by_person=entry.actor_kind == "account",
+        by_somebody=by_somebody,
         at=entry.at,
-        reason=text.reason,
-        comment=text.comment,
+        reason="" if is_echo else text.reason,
+        comment="" if is_echo else text.comment,
         cause=entry.cause,
         state=str(state) if state else None,
     )
