@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.core import clock, history, rules
 from app.core.errors import Forbidden, Invalid, NotFound
@@ -103,9 +103,14 @@ def authenticate(session: Session, token: str) -> ApiKey | None:
     if match is None:
         return None
     public_part, secret_part = match.groups()
-    key = session.scalars(
-        sa.select(ApiKey).where(ApiKey.public_part == public_part).options(selectinload(ApiKey.communities))
-    ).first()
+    # One query for key and communities: every call of the API begins here.
+    key = (
+        session.scalars(
+            sa.select(ApiKey).where(ApiKey.public_part == public_part).options(joinedload(ApiKey.communities))
+        )
+        .unique()
+        .first()
+    )
     expected = key.secret_hash if key is not None else _digest("")
     if not hmac.compare_digest(expected, _digest(secret_part)) or key is None:
         return None

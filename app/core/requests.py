@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload
 
 from app.core import actions, clock, decisions, history, notes, outbox, policies, rules
@@ -19,7 +19,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Malformed, NotFound
 from app.core.ids import new_id, parse_id
 from app.core.models import Action, Decision, Note, Request, Score
-from app.core.moves import begin, make_move
+from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import Route, Scored, decide
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
@@ -69,27 +69,38 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
     """Keep a submission and have it scored; the same ``request_id`` again returns the stored one unchanged."""
     require(actor, Permission.SUBMIT, community_id, "community server")
     _check(submission)
-    known = _known(session, community_id, submission.request_id)
-    if known is not None:
-        return Receipt(known, new=False, content_differs=known.content != submission.content)
-    request = Request(
-        id=new_id(),
-        community_id=community_id,
-        status=RequestStatus.PENDING,
-        content_sha256=digest(submission.content),
-        **asdict(submission),
-    )
-    try:
-        with session.begin_nested():
-            begin(session, actor, request, quiet=True)
-    except IntegrityError:
-        # A simultaneous duplicate won; on PostgreSQL our insert waited for its commit.
+    request = _insert_unless_known(session, community_id, submission)
+    if request is None:
         known = _known(session, community_id, submission.request_id)
         if known is None:
-            raise
+            raise Conflict("This request_id is being withdrawn right now; try again")
         return Receipt(known, new=False, content_differs=known.content != submission.content)
     _enqueue_scoring(session, request)
     return Receipt(request, new=True)
+
+
+def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: Submission) -> Request | None:
+    """One statement instead of look, insert, look again: None when the ``request_id`` is there already.
+
+    Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
+    """
+    insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    statement = (
+        insert(Request)
+        .values(
+            id=new_id(),
+            community_id=community_id,
+            status=RequestStatus.PENDING,
+            content_sha256=digest(submission.content),
+            **asdict(submission),
+        )
+        .on_conflict_do_nothing(
+            index_elements=[Request.community_id, Request.request_id],
+            index_where=sa.text("withdrawn_at IS NULL"),
+        )
+        .returning(Request)
+    )
+    return session.scalars(statement).first()
 
 
 def find(

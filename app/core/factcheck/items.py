@@ -38,7 +38,7 @@ _LIMITS = {
 }
 _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 _CANDIDATES = 20
-_WORDS_ASKED = 500
+_WORDS_ASKED = 5_000
 _IMPORT_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
 """Stands where a community's id would: imports take turns with each other alone."""
 
@@ -93,8 +93,14 @@ def read(row: Any) -> Item:
             problems += refused.problems
     if problems:
         raise Invalid(*problems)
-    values["rating_given"] = values.pop("rating")
-    return Item(**values)
+    return Item(
+        dataset_name=values["dataset_name"],
+        item_id=values["item_id"],
+        claim=values["claim"],
+        rating_given=values["rating"],
+        url=values["url"],
+        publisher=values["publisher"],
+    )
 
 
 def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
@@ -176,7 +182,7 @@ def for_request(session: Session, request: Request) -> Item | None:
 def find(session: Session, content: str) -> Item | None:
     """The item whose claim a text makes, or None. One query: the index counts the words in common."""
     post = words.significant(content)
-    # The longest words are the rarest, and say most about what a long post is about.
+    # Of an enormous post the longest words: they are the rarest, and say most about what it is about.
     asked = sorted(set(post), key=lambda word: (-len(word), word))[:_WORDS_ASKED]
     if len(asked) < words.FEWEST_WORDS:
         return None

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from app.core.vocabulary import ClaimRating as R
 
@@ -43,14 +44,19 @@ _RATINGS: Mapping[R, str] = {
 }
 _BY_WORD = {written: rating for rating, words in _RATINGS.items() for written in words.split("|")}
 
-_COMMON = frozenset(
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_COMMON = _listed(
     "the and for that this with was are were has have had from but you your they their them his her she its our "
     "will would can could been being about into over than then there these those what when who which all any more "
-    "says said because also just only very some such".split()
+    "says said because also just only very some such"
 )
-_TURNS = frozenset(
+_TURNS = _listed(
     "not no never none nobody cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt couldnt without "
-    "false fake hoax myth debunked untrue wrong lie lies".split()
+    "false fake hoax myth debunked untrue wrong lie lies"
 )
 """Words that turn a claim around. Who denies a claim repeats its words, and must not be told that it is false."""
 
@@ -90,6 +96,7 @@ def coverage(claim: str, post: Sequence[str]) -> float:
         return 0.0
     is_turned = bool(_TURNS & set(significant(claim)))
     length = max(12, 2 * len(wanted))
+    turns = list(accumulate((word in _TURNS for word in post), initial=0))
     best = 0.0
     inside: Counter[str] = Counter()
     common = 0
@@ -102,7 +109,8 @@ def coverage(claim: str, post: Sequence[str]) -> float:
             common -= left in wanted and inside[left] == 0
         if common / len(wanted) > best and common >= FEWEST_WORDS:
             start = max(0, position - length + 1)
-            if bool(_TURNS & set(post[start : position + 1 + _LOOK_AHEAD])) == is_turned:
+            end = min(len(post), position + 1 + _LOOK_AHEAD)
+            if (turns[end] > turns[start]) == is_turned:
                 best = common / len(wanted)
     return best
 
