@@ -4,6 +4,7 @@ Environment variables carry the prefix ``BRIDGENOTE_`` (``BRIDGENOTE_PORT=9000``
 """
 
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Literal, Self
@@ -66,6 +67,19 @@ class Settings(BaseSettings):
     rate_limit_sign_in: str = Field(
         "10 per minute; 60 per hour", description="Sign-in attempts per account and address."
     )
+    note_writer: Literal["builtin", "openai_compatible"] = Field(
+        "builtin", description="Who drafts AI notes; `builtin` quotes fact-checks and needs no model."
+    )
+    ai_base_url: str = Field(
+        "", description="Address of an OpenAI-compatible API, such as `https://api.openai.com/v1`."
+    )
+    ai_api_key: SecretStr = Field(
+        SecretStr(""), description="Its key; any word for a server that asks for none."
+    )
+    ai_model: str = Field("", max_length=100, description="The model to ask there.")
+    ai_deadline: float = Field(
+        20.0, ge=0.1, le=120, description="Seconds that drafting one AI note may take in all."
+    )
     min_ratings: int = Field(5, ge=1, le=1000, description="Ratings a note needs before it gets a status.")
     review_days: int = Field(
         14, ge=1, le=365, description="Days after which a review without consensus ends."
@@ -84,6 +98,31 @@ class Settings(BaseSettings):
         if any(not 0 <= delay <= 86_400 for delay in delays):
             raise ValueError("each delay must be from 0 to 86400 seconds")
         return value
+
+    @field_validator("ai_base_url")
+    @classmethod
+    def _ai_base_url_is_an_address(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
+            raise ValueError("must be an address such as https://api.openai.com/v1, without a query")
+        return value
+
+    @model_validator(mode="after")
+    def _note_writer_has_what_it_needs(self) -> Self:
+        if self.note_writer == "openai_compatible":
+            given = {
+                "ai_base_url": self.ai_base_url,
+                "ai_api_key": self.ai_api_key.get_secret_value(),
+                "ai_model": self.ai_model,
+            }
+            for name, value in given.items():
+                if not value:
+                    raise ValueError(
+                        f"BRIDGENOTE_{name.upper()} must be set when BRIDGENOTE_NOTE_WRITER is openai_compatible"
+                    )
+            # It goes into a header, where a line break or another alphabet would end badly, later.
+            if not re.fullmatch(r"[!-~]+", given["ai_api_key"]):
+                raise ValueError("BRIDGENOTE_AI_API_KEY must be printable ASCII without spaces")
+        return self
 
     @model_validator(mode="after")
     def _production_needs_secrets(self) -> Self:

@@ -8,11 +8,14 @@ from typing import Any, Protocol
 from flask import current_app
 from sqlalchemy.orm import Session
 
+from app.adapters.builtin_notes import BuiltinWriter
+from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.webhook_sender import HttpSender
 from app.core import outbox
 from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.db import Database
+from app.core.note_writing import NoteWriter
 from app.core.scoring import NoteScorer
 from app.core.scoring.cold import ColdScorer
 from app.core.sealing import Sealer
@@ -44,6 +47,7 @@ class Wiring:
     database: Database
     classifiers: Sequence[Classifier]
     scorer: NoteScorer
+    note_writer: NoteWriter
     sealer: Sealer
     sender: Sender
     allow: AllowList
@@ -65,13 +69,15 @@ def wire(settings: Settings) -> Wiring:
     """The service as its settings say. ``settings`` must be ``ready()``."""
     database = Database(settings.sqlalchemy_url)
     allow = AllowList.parse(settings.webhook_allow_hosts)
+    # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
+    # but spam and pii.
+    classifiers = [RulePackClassifier(tier1_categories=frozenset(CATEGORIES))]
     wiring = Wiring(
         settings=settings,
         database=database,
-        # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
-        # but spam and pii.
-        classifiers=[RulePackClassifier(tier1_categories=frozenset(CATEGORIES))],
+        classifiers=classifiers,
         scorer=ColdScorer(settings.min_ratings),
+        note_writer=note_writer(settings, classifiers),
         sealer=Sealer.from_secret(settings.encryption_key.get_secret_value()),
         sender=HttpSender(allow),
         allow=allow,
@@ -79,6 +85,21 @@ def wire(settings: Settings) -> Wiring:
     )
     database.on_commit = wiring.wake.set
     return wiring
+
+
+def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWriter:
+    """Who drafts AI notes, by the settings' word."""
+    builtin = BuiltinWriter()
+    if settings.note_writer == "builtin":
+        return builtin
+    return OpenAiCompatibleWriter(
+        settings.ai_base_url,
+        settings.ai_api_key.get_secret_value(),
+        settings.ai_model,
+        fallback=builtin,
+        classifiers=classifiers,
+        deadline=settings.ai_deadline,
+    )
 
 
 def wired() -> Wiring:

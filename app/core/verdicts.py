@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, notes
+from app.core import actions, notes, profiles
 from app.core.db import serialise
 from app.core.errors import IllegalMove
-from app.core.models import Action, Community, Hold, Note, Profile, Rating, Request
+from app.core.models import Action, Hold, Note, Profile, Rating, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor
 from app.core.scoring import GRAVE_MARGIN, HELPFUL_AT, INERTIA, VALUES, NoteScorer, Verdict
@@ -141,15 +141,10 @@ def counting(session: Session, note: Note, action: Action | None) -> Sequence[Ra
     )
     request = session.get(Request, note.request_id) if note.request_id else None
     if request is not None:
-        community = session.get_one(Community, note.community_id)
         interested = [ref for ref in (request.requested_by, request.platform_author_id) if ref]
+        # On whatever platform: a call without X-Adapter-Platform names the same person under the default one.
         statement = statement.where(
-            sa.not_(
-                sa.and_(
-                    Profile.platform == community.platform,
-                    Profile.platform_user_id.in_(interested),
-                )
-            )
+            sa.or_(Profile.platform == profiles.WEB, Profile.platform_user_id.not_in(interested))
         )
         if action is not None and action.action_type in GRAVE:
             statement = statement.where(Profile.created_at <= request.created_at)

@@ -93,25 +93,21 @@ def test_a_claim_in_the_content_is_found_without_a_pointer(api: Api, item: Item)
     assert order(api).json["data"]["attributes"]["ai_model"] == "extractive-1"
 
 
-@pytest.mark.parametrize(
-    "pointer",
-    [
+def test_without_a_match_the_note_says_what_was_searched(api: Api, item: Item) -> None:
+    pointers: list[dict[str, Any]] = [
         {"dataset_name": "example", "dataset_item_id": "unknown"},
         {"dataset_name": "other", "dataset_item_id": "sea-1"},
         {"dataset_name": "example"},
         {"dataset_name": "example", "dataset_item_id": "sea-1", "similarity_score": 0.3},
         {},
-    ],
-)
-def test_without_a_match_the_note_says_what_was_searched(
-    api: Api, item: Item, pointer: dict[str, Any]
-) -> None:
-    api.submit("post-1", "The harbour is quiet", **pointer)
-    shown = order(api).json["data"]["attributes"]
-    assert shown["summary"].startswith(
-        "No fact-check among 1 item in this community's datasets matches this post (checked 20"
-    )
-    assert (shown["ai_model"], shown["classification"]) == ("nomatch-1", "NOT_MISLEADING")
+    ]
+    for number, pointer in enumerate(pointers):
+        api.submit(f"post-{number}", "The harbour is quiet", **pointer)
+        shown = order(api, f"post-{number}").json["data"]["attributes"]
+        assert shown["summary"].startswith(
+            "No fact-check among 1 item in this community's datasets matches this post (checked 20"
+        ), pointer
+        assert (shown["ai_model"], shown["classification"]) == ("nomatch-1", "NOT_MISLEADING"), pointer
 
 
 def test_ai_notes_are_refused_where_they_are_switched_off(api: Api, wiring: Wiring) -> None:
@@ -305,18 +301,17 @@ DECLINED = [
 ]
 
 
-@pytest.mark.parametrize("declined", DECLINED)
 def test_a_model_that_declines_gives_way_to_the_builtin_writer(
-    api: Api, wiring: Wiring, provider: Provider, declined: bytes
+    api: Api, wiring: Wiring, provider: Provider
 ) -> None:
-    provider.says(declined)
     posted(api)
-    shown = order(api).json["data"]["attributes"]
-    assert (shown["ai_provider"], shown["ai_model"]) == ("builtin", "extractive-1")
-    (kept,) = drafts(wiring)
-    assert (kept.fell_back or "").startswith("the model declined: ")
-    assert kept.reply
-    assert len(provider.asked) == 1
+    for number, declined in enumerate(DECLINED, start=1):
+        provider.says(declined)
+        shown = order(api).json["data"]["attributes"]
+        assert (shown["ai_provider"], shown["ai_model"]) == ("builtin", "extractive-1"), declined
+        assert len(provider.asked) == number, "who declines is not asked again"
+    assert all((one.fell_back or "").startswith("the model declined: ") for one in drafts(wiring))
+    assert all(one.reply for one in drafts(wiring))
 
 
 FAULTY = [

@@ -134,6 +134,14 @@ def test_a_post_that_denies_a_claim_or_only_shares_its_words_finds_nothing(wirin
             assert items.find(session, content) is None, content
 
 
+def test_a_claim_is_found_in_a_very_long_post(wiring: Wiring) -> None:
+    padding = " ".join(f"paddingword{number}" for number in range(2_500))
+    with wiring.database.writing() as session:
+        items.keep(session, [item(1)])
+        found = items.find(session, f"{padding} {CLAIM} {padding}")
+        assert found is not None
+
+
 def test_finding_asks_one_query_however_many_items_there_are(wiring: Wiring) -> None:
     counted: list[str] = []
 

@@ -1,0 +1,38 @@
+"""AI notes: asked for, drafted outside of any transaction, kept (Contract: section 4; CLASSIFIERS: section 5)."""
+
+from flask import Response
+from sqlalchemy.orm import Session
+
+from app.api import auth
+from app.api.blueprints import public
+from app.api.note_schemas import NoteDocument
+from app.api.notes import created, show
+from app.api.parse import JSON_API
+from app.core import note_writing, requests, rules
+from app.core.errors import NotFound
+from app.core.models import Request
+from app.wiring import wired
+
+
+@public.post("/requests/<reference>/ai-notes")
+@public.output(NoteDocument, 201, content_type=JSON_API)
+@public.doc(responses=[400, 404, 502, 503, 504])
+def create_ai_note(reference: str) -> Response:
+    """Have an AI note drafted for a request. It starts unrated; people decide whether it is shown. No body."""
+    caller = auth.caller()
+    with wired().database.reading() as session:
+        post, item = note_writing.prepare(session, caller.actor, _find(session, reference))
+    wired().throttle.hit("ai_notes", str(caller.key_id))
+    # No session is open here: the provider may take its time.
+    draft = wired().note_writer.write(post, item)
+    with wired().database.writing() as session:
+        note = note_writing.keep(session, caller.actor, _find(session, reference), draft, item)
+        shown = show(note)
+    return created(shown)
+
+
+def _find(session: Session, reference: str) -> Request:
+    if len(reference) > rules.ID_MAX or "\x00" in reference:
+        raise NotFound("request")
+    caller = auth.caller()
+    return requests.find(session, caller.actor, reference, scope=caller.scope_id, full=False)

@@ -1,0 +1,143 @@
+"""``import-items``: published fact-checks from a JSON Lines file into the datasets (CLASSIFIERS: section 4)."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+import click
+
+from app.cli import opened_wiring
+from app.core.db import Database
+from app.core.errors import Invalid
+from app.core.factcheck import items
+from app.core.factcheck.items import Imported, Item
+
+LINE_BYTES = 1_048_576
+SHOWN_FAULTS = 20
+CHUNK = 500
+"""Items of one transaction: others may write in between, and repeating an import repeats nothing."""
+
+
+class BadFile(click.ClickException):
+    """The file is not as it must be: nothing was imported."""
+
+    exit_code = 2
+
+
+@dataclass
+class Reading:
+    """What a file holds: the items of its good lines, and what is wrong with the others, by line."""
+
+    items: list[Item] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    bad_lines: int = 0
+
+
+@click.command("import-items")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path))
+@click.option("--skip-bad", is_flag=True, help="Import the good lines although others are bad.")
+@click.option("--dry-run", is_flag=True, help="Check the file and report, import nothing.")
+def import_items(file: Path, skip_bad: bool, dry_run: bool) -> None:
+    """Import fact-checks from FILE, one JSON object a line.
+
+    Members: claim, rating, url, publisher, dataset_name (or dataset), item_id (or dataset_item_id); others are passed
+    over. An item that is there already, by dataset and item id, is updated. Every community's posts are compared with
+    the items of every dataset. One bad line, and nothing is imported.
+    """
+    with file.open("rb") as lines:
+        reading = read(lines)
+    for fault in reading.faults[:SHOWN_FAULTS]:
+        click.echo(fault, err=True)
+    if len(reading.faults) > SHOWN_FAULTS:
+        click.echo(f"… and {len(reading.faults) - SHOWN_FAULTS} more.", err=True)
+    if reading.bad_lines and not skip_bad:
+        raise BadFile(f"{_lines(reading.bad_lines)} of {file.name} cannot be read; nothing was imported.")
+    if not reading.items:
+        raise BadFile(f"{file.name} holds no items; nothing was imported.")
+    if dry_run:
+        click.echo(f"{_items(len(reading.items))} of {file.name} can be imported; nothing was.")
+    else:
+        with opened_wiring() as wiring:
+            done = keep(wiring.database, reading.items)
+        click.echo(
+            f"{_items(len(reading.items))} of {file.name}: {done.new} new, {done.changed} changed, "
+            f"{done.unchanged} unchanged."
+        )
+    if reading.bad_lines:
+        click.echo(f"{_lines(reading.bad_lines)} left out.")
+    for words in _unknown(reading.items):
+        click.echo(words)
+
+
+def read(lines: IO[bytes]) -> Reading:
+    """Every line of a file, read and checked; empty lines are passed over."""
+    reading = Reading()
+    seen: dict[tuple[str, str], int] = {}
+    for number, raw in _numbered(lines):
+        try:
+            item = _item(raw)
+            if item.key in seen:
+                raise Invalid.field("item_id", f"is that of line {seen[item.key]} too")
+        except Invalid as refused:
+            reading.bad_lines += 1
+            reading.faults += [
+                f"line {number}: {problem.loc[0]} {problem.msg}" for problem in refused.problems
+            ]
+            continue
+        seen[item.key] = number
+        reading.items.append(item)
+    return reading
+
+
+def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while raw := lines.readline(LINE_BYTES + 1):
+        number += 1
+        whole = raw
+        while not whole.endswith(b"\n") and len(whole) > LINE_BYTES:
+            # The rest of an endless line is read away, a piece at a time.
+            whole = lines.readline(LINE_BYTES + 1) or b"\n"
+        if raw.strip():
+            yield number, raw
+
+
+def _item(raw: bytes) -> Item:
+    if len(raw) > LINE_BYTES:
+        raise Invalid.field("row", f"is longer than {LINE_BYTES:,} bytes")
+    try:
+        row = json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise Invalid.field("row", "is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise Invalid.field("row", f"is not JSON: {error.msg} at character {error.pos + 1}") from None
+    except (ValueError, RecursionError):
+        raise Invalid.field("row", "is not JSON that can be read") from None
+    return items.read(row)
+
+
+def keep(database: Database, found: Sequence[Item]) -> Imported:
+    """Write the items, some hundreds in each transaction."""
+    done = Imported()
+    for start in range(0, len(found), CHUNK):
+        with database.writing() as session:
+            done += items.keep(session, found[start : start + CHUNK])
+    return done
+
+
+def _unknown(found: Sequence[Item]) -> Iterator[str]:
+    words = Counter(item.rating_given for item in found if item.rating is None)
+    if words:
+        yield f"{_items(words.total())} with a rating in words that we do not know, kept as they are:"
+    for word, count in words.most_common(SHOWN_FAULTS):
+        yield f"  {word!r} ({count})"
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count} lines"
+
+
+def _items(count: int) -> str:
+    return "1 item" if count == 1 else f"{count} items"

@@ -1,0 +1,216 @@
+"""The guide's commands as a reader types them, and its receiver, against a live server."""
+
+import importlib.util
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+
+from app.core import signing
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SECRET = "a-secret-of-mine"
+EVENT_ID = "019a8f00-5f0c-7f10-85b7-d3c2b1a09f84"
+
+# A step of the guide that fails ends the script; the guide's own text stays as it is.
+PREAMBLE = """\
+set -euo pipefail
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
+curl() { command curl --fail-with-body --max-time 20 "$@"; echo; }
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+@dataclass
+class Live:
+    """A server as ``make run`` starts it, in a folder of its own."""
+
+    url: str
+    folder: Path
+    receiver_port: int
+    process: subprocess.Popen[str]
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    folder = tmp_path_factory.mktemp("guide")
+    (folder / "docs").symlink_to(DOCS)
+    port, receiver_port = free_port(), free_port()
+    settings = {
+        "BRIDGENOTE_DATA_DIR": str(folder / "var"),
+        "BRIDGENOTE_WEB_PROCESSES": "1",
+        "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": f"127.0.0.1:{receiver_port}",
+    }
+    with (folder / "server.log").open("w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app", "serve", "--demo", "--port", str(port)],
+            cwd=ROOT,
+            env=os.environ | settings,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _await_answer(url, process, folder / "server.log")
+            yield Live(url, folder, receiver_port, process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=40)
+
+
+def _await_answer(url: str, process: subprocess.Popen[str], log: Path) -> None:
+    end = time.monotonic() + 120  # it migrates and seeds first
+    while time.monotonic() < end:
+        assert process.poll() is None, log.read_text()
+        try:
+            if httpx.get(f"{url}/api/public/v1/openapi.json", timeout=20).status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.2)
+    raise AssertionError(log.read_text())
+
+
+def steps() -> list[str]:
+    """The commands of the guide, in order."""
+    return re.findall(r"```sh\n(.*?)```", (DOCS / "integration.md").read_text(), re.DOTALL)
+
+
+def test_the_guides_commands_lead_from_a_key_to_an_acknowledged_decision(live: Live) -> None:
+    text = PREAMBLE + "\n".join(steps())
+    text = text.replace("http://127.0.0.1:8000", live.url).replace("8999", str(live.receiver_port))
+    ran = subprocess.run(
+        ["bash", "-c", text], cwd=live.folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    heard = (live.folder / "receiver.log").read_text().splitlines()
+    assert "event: moderation.decision" in heard
+    assert "event: moderation_action.created" in heard
+    assert "acknowledged: first-post applied" in heard
+    assert not [line for line in heard if line.startswith("refused")]
+
+    key = re.search(r'"api_key": "(bnk_[^"]+)"', (live.folder / "var/demo.json").read_text())
+    assert key is not None
+    headers = {"Authorization": f"Bearer {key.group(1)}"}
+    read = httpx.get(f"{live.url}/api/public/v1/requests/first-post", headers=headers).json()["data"]
+    assert (read["attributes"]["status"], read["attributes"]["tier"]) == ("COMPLETED", 1)
+    action_id = read["attributes"]["action_id"]
+    action = httpx.get(f"{live.url}/api/public/v1/moderation-actions/{action_id}", headers=headers).json()[
+        "data"
+    ]
+    assert action["attributes"]["action_state"] == "applied"
+    assert action["attributes"]["platform_action_id"] == f"done-{action_id}", "the receiver was first"
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """The receiver's module, started with this secret."""
+
+    def start(secret: str) -> ModuleType:
+        for name, value in {"BASE": "http://127.0.0.1", "KEY": "bnk", "SECRET": secret}.items():
+            monkeypatch.setenv(name, value)
+        spec = importlib.util.spec_from_file_location("receiver", DOCS / "receiver.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return start
+
+
+def delivery(secret: str = SECRET, at: int | None = None, **members: Any) -> tuple[bytes, Message]:
+    """Body and headers of one attempt, as the dispatcher makes them."""
+    timestamp = int(time.time()) if at is None else at
+    payload = {"event": "moderation_action.created", "event_id": EVENT_ID, "data": {}} | members
+    body = signing.sign_body(payload, secret, timestamp)
+    headers = Message()
+    for name, value in signing.headers_for(body, EVENT_ID, "x", [secret], timestamp).items():
+        headers[name] = value
+    return body, headers
+
+
+@pytest.mark.parametrize("secret", [SECRET, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "gehört-mir-allein"])
+def test_the_receiver_believes_what_the_service_signs(
+    receiver: Callable[[str], ModuleType], secret: str
+) -> None:
+    body, headers = delivery(secret, request_id="größe-😀", confidence=1, score=0.0001)
+    assert receiver(secret).verified(body, headers)["event_id"] == EVENT_ID
+
+
+def test_the_receiver_believes_the_old_and_the_new_secret_during_a_rotation(
+    receiver: Callable[[str], ModuleType],
+) -> None:
+    body, headers = delivery()
+    both = signing.headers_for(
+        body, EVENT_ID, "x", [SECRET, "former-secret"], int(headers["webhook-timestamp"])
+    )
+    headers.replace_header("webhook-signature", both["webhook-signature"])
+    assert receiver(SECRET).verified(body, headers)
+
+
+@pytest.mark.parametrize("seconds", [-301, 301])
+def test_the_receiver_refuses_a_timestamp_that_is_far_from_now(
+    receiver: Callable[[str], ModuleType], seconds: int
+) -> None:
+    body, headers = delivery(at=int(time.time()) + seconds)
+    with pytest.raises(ValueError, match="old"):
+        receiver(SECRET).verified(body, headers)
+
+
+def test_the_receiver_refuses_a_body_that_was_changed(receiver: Callable[[str], ModuleType]) -> None:
+    body, headers = delivery(decision="none")
+    with pytest.raises(ValueError, match="does not hold"):
+        receiver(SECRET).verified(body.replace(b'"none"', b'"hide"'), headers)
+
+
+@pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature"])
+def test_the_receiver_refuses_headers_that_were_changed(
+    receiver: Callable[[str], ModuleType], name: str
+) -> None:
+    body, headers = delivery()
+    headers.replace_header(name, "1" + headers[name][1:] + "0")
+    with pytest.raises(ValueError, match="does not hold"):
+        receiver(SECRET).verified(body, headers)
+
+
+def test_the_receiver_refuses_another_secrets_signatures(receiver: Callable[[str], ModuleType]) -> None:
+    body, headers = delivery("somebody-elses-secret")
+    with pytest.raises(ValueError, match="does not hold"):
+        receiver(SECRET).verified(body, headers)
+
+
+def test_the_receiver_works_on_a_repeated_event_once(receiver: Callable[[str], ModuleType]) -> None:
+    module = receiver(SECRET)
+    server = module.ThreadingHTTPServer(("127.0.0.1", 0), module.Hook)
+    body, headers = delivery()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/hook"
+        answers = [httpx.post(url, content=body, headers=dict(headers.items())).status_code for _ in range(2)]
+        forged = httpx.post(url, content=b"{}", headers=dict(headers.items())).status_code
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert (answers, forged) == ([204, 204], 401)
+    assert module.work.qsize() == 1
