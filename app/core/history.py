@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, HistoryText, Request
+from app.core.models import Action, HistoryEntry, HistoryText, Note, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
 
@@ -312,6 +312,22 @@ def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[Hi
                 ),
                 sa.and_(HistoryEntry.object_type == "action", HistoryEntry.object_id.in_(siblings)),
             ),
+        )
+        .order_by(HistoryEntry.number)
+    )
+    return [(entry, text) for entry, text in rows]
+
+
+def of_note(session: Session, actor: Actor, note: Note) -> Sequence[tuple[HistoryEntry, HistoryText]]:
+    """What happened to one note, oldest first."""
+    require(actor, Permission.SEE_HISTORY, note.community_id, "note")
+    rows = session.execute(
+        sa.select(HistoryEntry, HistoryText)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(
+            HistoryEntry.community_id == note.community_id,
+            HistoryEntry.object_type == "note",
+            HistoryEntry.object_id == note.id,
         )
         .order_by(HistoryEntry.number)
     )

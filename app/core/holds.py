@@ -70,6 +70,8 @@ def hold(
         _check_open(session, actor, action, verb, version)
     elif note is not None and note.locked:
         raise Conflict(f"Already decided{_by_whom(session, note.id)}", note.id)
+    elif note is not None and version is not None and note.version != version:
+        raise Conflict("The note's text was changed meanwhile; read it again", note.id)
     due = clock.now() + timedelta(seconds=seconds)
     held = Hold(
         id=new_id(),
@@ -175,10 +177,23 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     note = session.get(Note, held.note_id)
     if note is None or note.deleted_at is not None:
         raise NotFound("note")
+    if _was_edited(session, note, held):
+        raise Conflict("the note's text was changed after the decision", note.id)
     if held.verb is HeldVerb.FORCE_PUBLISH:
         verdicts.force_publish(session, actor, note, **words)
     else:
         verdicts.dismiss(session, actor, note, **words)
+
+
+def _was_edited(session: Session, note: Note, held: Hold) -> bool:
+    """Whether the note's author changed it after the moderator had read it."""
+    edits = sa.select(HistoryEntry.id).where(
+        HistoryEntry.community_id == note.community_id,
+        HistoryEntry.object_id == note.id,
+        HistoryEntry.what == "note.edited",
+        HistoryEntry.at >= held.created_at,
+    )
+    return session.scalar(edits.limit(1)) is not None
 
 
 def _take(session: Session, held: Hold) -> bool:

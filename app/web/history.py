@@ -10,14 +10,15 @@ from flask import Response, stream_with_context
 
 from app.core import clock, history
 from app.core.history import ActionChange, HistoryFilter
+from app.core.models import Action
 from app.core.moves import moves_open_to
 from app.core.permissions import Permission
 from app.core.vocabulary import ActionState
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.moderator_forms import HistoryForm
-from app.web.timeline import actor_name
-from app.web.view_models import category_name
+from app.web.timeline import actor_name, cause_words
+from app.web.view_models import HIDDEN, category_name, is_veiled
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -71,6 +72,8 @@ def action_history() -> Response:
         may_overturn=may_overturn,
         actor_name=actor_name,
         category_name=category_name,
+        cause_words=cause_words,
+        hidden=_hidden,
         links=page.PageLinks(
             previous=_address("/history", query, newer=found.newer),
             next=_address("/history", query, older=found.older),
@@ -97,6 +100,11 @@ def action_history_csv() -> Response:
     name = f"action-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def _hidden(action: Action) -> str:
+    """What stands in place of a sensitive post, for readers who want to be warned; else empty."""
+    return HIDDEN if is_veiled(action.category, warn=auth.current_reader().account.content_warnings) else ""
 
 
 def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[str]:

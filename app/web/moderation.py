@@ -20,6 +20,7 @@ from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm, UndoFo
 from app.wiring import wired
 
 PART = "_moderator_panel.html"
+TIMELINE = "_moderator_timeline.html"
 
 
 @web.get("/review/<uuid:action_id>/panel")
@@ -104,17 +105,19 @@ def write_message(action_id: uuid.UUID) -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal, {"comment": "message"})
         return _show(action_id, status=422, message_form=form)
-    return _done(action_id, "Your message is saved. Only moderators see it.")
+    return _done(action_id, "Your message is saved. Only moderators see it.", part=TIMELINE)
 
 
 @web.post("/holds/<uuid:hold_id>/undo")
 def undo(hold_id: uuid.UUID) -> Response:
     """Take back one decision, and return to its item, or to the queue when it was undone there."""
-    seen = parse_id(forms.from_address("item"))
+    seen, note_id = parse_id(forms.from_address("item")), parse_id(forms.from_address("note"))
     try:
         with wired().database.writing() as session:
             held = holds.undo(session, auth.current_actor(), hold_id, wired().scorer)
     except Conflict as refusal:
+        if note_id is not None:
+            return page.done(None, f"/notes/{note_id}", f"{refusal.detail}.", status=409)
         if seen is None:
             raise
         return _done(seen, f"{refusal.detail}.", status=409)
@@ -194,8 +197,8 @@ def _go(url: str) -> Response:
     return make_response(redirect(url, 303))
 
 
-def _done(action_id: uuid.UUID, message: str, *, status: int = 200) -> Response:
-    """After a POST: the row when it came from the queue, otherwise the panel."""
+def _done(action_id: uuid.UUID, message: str, *, status: int = 200, part: str = PART) -> Response:
+    """After a POST: the row when it came from the queue, otherwise the part of the item's page."""
     from_queue = forms.from_address("at") == "queue"
     if not page.wants_part():
         return page.done(None, queue_url() if from_queue else _back_url(action_id), message, status=status)
@@ -206,8 +209,8 @@ def _done(action_id: uuid.UUID, message: str, *, status: int = 200) -> Response:
             return page.done(
                 queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
             )
-        context = _panel_context(session, action)
-    return page.done(PART, _back_url(action_id), message, status=status, **context)
+        context = _panel_context(session, action) | {"focus_last": part == TIMELINE}
+    return page.done(part, _back_url(action_id), message, status=status, **context)
 
 
 def _back_url(action_id: uuid.UUID) -> str:
@@ -215,7 +218,11 @@ def _back_url(action_id: uuid.UUID) -> str:
 
 
 def _panel_context(session: Session, action: Action) -> dict[str, Any]:
-    return {"panel": moderator_panel.panel(session, auth.current_actor(), action), "focus_panel": True}
+    return {
+        "panel": moderator_panel.panel(session, auth.current_actor(), action),
+        "focus_panel": True,
+        "swapped": True,
+    }
 
 
 def _show(
@@ -226,17 +233,15 @@ def _show(
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
 ) -> Response:
-    """The item's page, or for htmx the panel, with what was typed."""
+    """The item's page, or for htmx the part that was sent, with what was typed."""
     with wired().database.reading() as session:
         action = find(session, action_id)
         shown = moderator_panel.panel(
             session, auth.current_actor(), action, form=form, message_form=message_form
         )
         context = {} if page.wants_part() else items.item_context(session, action)
-    return page.render(
-        "item.html",
-        PART,
-        status=status,
-        alert=alert,
-        **(context | {"panel": shown, "focus_panel": False}),
-    )
+    context |= {"panel": shown, "swapped": page.wants_part()}
+    if form or message_form:
+        context["form"] = form or message_form  # its errors stand in the page's title
+    part = TIMELINE if message_form else PART
+    return page.render("item.html", part, status=status, alert=alert, **context)

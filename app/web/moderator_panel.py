@@ -20,7 +20,7 @@ from app.core.vocabulary import ActionState, ActionType, HeldVerb
 from app.web import auth, forms, timeline
 from app.web.filters import excerpt
 from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm
-from app.web.view_models import category_name
+from app.web.view_models import category_name, is_veiled
 from app.wiring import wired
 
 SHOWN_MATCHES = 8
@@ -105,6 +105,11 @@ class ModeratorPanel:
         return f"?{urlencode(query)}" if query else ""
 
     @property
+    def queue_url(self) -> str:
+        """Back to the queue, with its filters."""
+        return f"/review?{urlencode(self.query)}" if self.query else "/review"
+
+    @property
     def held_seconds(self) -> int:
         """Seconds until the held decision is due, at least 1."""
         return seconds_left(self.held.due_at) if self.held else 0
@@ -172,7 +177,7 @@ def panel(
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
         needed=wired().settings.min_ratings,
-        is_veiled=action.category in policies.SENSITIVE and auth.current_reader().account.content_warnings,
+        is_veiled=is_veiled(action.category, warn=auth.current_reader().account.content_warnings),
     )
 
 
@@ -232,7 +237,7 @@ def pending_undo(
     known = {action.id: action for action in found}
     if len(held) == 1:
         action = known[held[0].action_id or here or uuid.UUID(int=0)]
-        named = "this post" if action.id == here else f"“{excerpt(action.request.content, 50)}”"
+        named = "this post" if action.id == here else in_words(action, 50)
         message = _capitalised(outcome(held[0].verb, action, named))
     else:
         message = f"{len(held)} decisions can still be undone."
@@ -242,6 +247,13 @@ def pending_undo(
         action_ids=list(known),
         seconds=min(seconds_left(one.due_at) for one in held),
     )
+
+
+def in_words(action: Action, length: int) -> str:
+    """A post within a sentence: its beginning, or only its category when the reader wants to be warned."""
+    if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
+        return f"a post ({category_name(action.category).lower()})"
+    return f"“{excerpt(action.request.content, length)}”"
 
 
 def _capitalised(sentence: str) -> str:

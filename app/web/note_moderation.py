@@ -1,13 +1,140 @@
 """The moderators' side of a note's own page: what ``templates/_note_moderation.html`` shows."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
 
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.core.models import Note
-from app.core.permissions import Actor
+from app.core import actions, history, holds
+from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
+from app.core.permissions import Actor, Permission, allows
+from app.core.vocabulary import HeldVerb
+from app.web import auth, timeline
+from app.web.filters import highlight
+from app.web.moderator_forms import DecisionForm
+from app.web.moderator_panel import VerbButton, seconds_left
+from app.web.view_models import blind_item, explained
+from app.wiring import wired
+
+VERBS: Mapping[HeldVerb, VerbButton] = {
+    HeldVerb.FORCE_PUBLISH: VerbButton(
+        HeldVerb.FORCE_PUBLISH,
+        "Force-publish",
+        "secondary",
+        "F",
+        "the note is shown with the post, whatever its ratings.",
+    ),
+    HeldVerb.DISMISS: VerbButton(
+        HeldVerb.DISMISS, "Dismiss", "destructive", "D", "the note is not shown, whatever its ratings."
+    ),
+}
+
+_OUTCOMES: Mapping[HeldVerb, str] = {
+    HeldVerb.FORCE_PUBLISH: "This note will be published and locked.",
+    HeldVerb.DISMISS: "This note will be dismissed and locked.",
+}
 
 
-def panel(session: Session, actor: Actor, note: Note) -> Any:
-    """What the panel shows of this note, or None for no panel. Asked only for readers who may moderate."""
+@dataclass(frozen=True)
+class AboutPost:
+    """The post that a note is about; ``warning`` puts it behind "Show content"."""
+
+    content: Markup
+    warning: str | None
+    author: str | None
+    channel: str | None
+    posted_at: datetime
+
+
+_LOCKING = frozenset({"note.locked", "note.currently_rated_helpful", "note.currently_rated_not_helpful"})
+
+
+@dataclass(frozen=True)
+class Told:
+    """An entry of the note's history: who, when, and why; ``comment`` is for moderators."""
+
+    who: str
+    at: datetime
+    reason: str
+    comment: str
+    cause: str
+
+
+@dataclass(frozen=True)
+class NotePanel:
+    """Everything the panel shows. ``held`` can still be undone; ``decided`` is who locked the note, and why.
+
+    ``lapsed`` is a decision that was due but could not be carried out.
+    """
+
+    form: DecisionForm
+    buttons: Sequence[VerbButton]
+    held: Hold | None
+    held_by_me: bool
+    outcome: str
+    status: str
+    explanation: str
+    ratings: int
+    is_locked: bool
+    is_published: bool
+    decided: Told | None
+    lapsed: Told | None
+    about: AboutPost | None
+
+    @property
+    def held_seconds(self) -> int:
+        """Seconds until the held decision is due, at least 1."""
+        return seconds_left(self.held.due_at) if self.held else 0
+
+
+def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | None = None) -> NotePanel:
+    """What the panel shows of this note; ``form`` keeps what was typed. The actor may moderate its community."""
+    shown = form or DecisionForm()
+    shown.version.data = str(note.version)
+    held = holds.of(session, note_id=note.id)
+    may_decide = held is None and not note.locked and allows(actor, Permission.MODERATE, note.community_id)
+    entries = history.of_note(session, actor, note)
+    return NotePanel(
+        form=shown,
+        buttons=list(VERBS.values()) if may_decide else [],
+        held=held,
+        held_by_me=held is not None and held.account_id == actor.account_id,
+        outcome=_OUTCOMES[held.verb] if held else "",
+        status=note.status.value,
+        explanation=explained(note, wired().settings.min_ratings),
+        ratings=note.ratings_count,
+        is_locked=note.locked,
+        is_published=note.force_published,
+        decided=_last(entries, _LOCKING) if note.locked else None,
+        lapsed=_last(entries[-1:], {"hold.lapsed"}),
+        about=_about(session, actor, note),
+    )
+
+
+def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> Told | None:
+    """The newest of these entries that a person made."""
+    for entry, text in reversed(entries):
+        if entry.what in whats and entry.actor_kind != "system":
+            return Told(timeline.actor_name(text), entry.at, text.reason, text.comment, entry.cause)
     return None
+
+
+def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
+    request = session.get(Request, note.request_id) if note.request_id else None
+    if request is None or request.withdrawn_at is not None:
+        return None
+    found = actions.live_for(session, request.id)
+    content, warning = highlight(request.content, ()), None
+    if found is not None:
+        action = actions.with_content(session, actor, found.id)
+        item = blind_item(action, warn=auth.current_reader().account.content_warnings, whole=True)
+        content, warning = item.content, item.warning
+    return AboutPost(
+        content=content,
+        warning=warning,
+        author=request.platform_author_id,
+        channel=request.platform_channel_id,
+        posted_at=request.platform_timestamp or request.requested_at,
+    )

@@ -83,13 +83,13 @@ def _previewed(form: NoteForm) -> NoteView:
 @web.get("/notes/<uuid:note_id>")
 def note(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
-        row = _find(session, note_id)
-        action = _action_of(session, row)
+        row = find(session, note_id)
+        action = action_of(session, row)
         if row.rationale:
             # The rationale is rated by answering the item's question, which must be seen with the post.
             target = url_for("web.item", action_id=action.id) if action else "/"
             return make_response(redirect(target, 303))
-        context = _note_context(session, row, action)
+        context = note_context(session, row, action)
     return page.render("note.html", **context)
 
 
@@ -99,19 +99,19 @@ def rate_note(note_id: uuid.UUID) -> Response:
     on_item = form.on.data == "item"
     if not forms.filled_in(form):
         with wired().database.reading() as session:
-            row = _find(session, note_id)
-            action = _action_of(session, row)
+            row = find(session, note_id)
+            action = action_of(session, row)
             if on_item and action is not None and not page.wants_part():
                 context = items.item_context(session, answering.find(session, action.id))
                 context["rating_forms"] = {**context["rating_forms"], note_id: form}
                 context["form"] = form
                 return page.render("item.html", status=422, **context)
-            context = _note_context(session, row, action) | {"rating_form": form, "form": form}
+            context = note_context(session, row, action) | {"rating_form": form, "form": form}
         context["on"] = "item" if on_item else "note"
         return page.render("note.html", "_note.html", status=422, **context)
     answering.count_rating()
     with wired().database.writing() as session:
-        row = _find(session, note_id)
+        row = find(session, note_id)
         if row.rationale:
             raise NotFound("note")
         ratings.rate(
@@ -123,8 +123,8 @@ def rate_note(note_id: uuid.UUID) -> Response:
             wired().scorer,
             reasons=form.reasons,
         )
-        action = _action_of(session, row)
-        context = _note_context(session, row, action)
+        action = action_of(session, row)
+        context = note_context(session, row, action)
     context |= {"on": "item" if on_item else "note", "focus": True}
     target = (
         url_for("web.item", action_id=action.id, _anchor=f"note-{note_id}")
@@ -167,14 +167,15 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
     return page.done(None, url_for("web.note", note_id=note_id), "Your note is changed.")
 
 
-def _find(session: Session, note_id: uuid.UUID) -> Note:
+def find(session: Session, note_id: uuid.UUID) -> Note:
+    """The note, for its readers; its community is the page's."""
     row = notes.get(session, auth.current_actor(), note_id)
     auth.enter(row.community_id)
     return row
 
 
 def _own(session: Session, note_id: uuid.UUID) -> Note:
-    row = _find(session, note_id)
+    row = find(session, note_id)
     if row.author_id != auth.current_profile_id() or row.rationale:
         raise Forbidden("Only its author can edit this note")
     if row.locked:
@@ -182,14 +183,15 @@ def _own(session: Session, note_id: uuid.UUID) -> Note:
     return row
 
 
-def _action_of(session: Session, row: Note) -> Action | None:
+def action_of(session: Session, row: Note) -> Action | None:
     """The item that a note belongs to."""
     if row.rationale:
         return actions.of_note(session, row.id)
     return actions.live_for(session, row.request_id) if row.request_id else None
 
 
-def _note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
+def note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
+    """What ``note.html`` and ``_note.html`` show."""
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
     view = note_view(
         row,

@@ -13,9 +13,10 @@ from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review_queue import QueueItem
 from app.core.vocabulary import ActionState, HeldVerb
-from app.web import forms
+from app.web import auth, forms
+from app.web.filters import excerpt
 from app.web.moderator_forms import QueueForm
-from app.web.view_models import category_name
+from app.web.view_models import HIDDEN, category_name, is_veiled
 from app.wiring import wired
 
 PART = "_queue_row.html"
@@ -30,11 +31,15 @@ DECIDING = {
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One row. ``held_id`` is the reader's own decision that can be undone, ``deciding`` anybody's in words."""
+    """One row. ``text`` is a placeholder when ``is_veiled``.
+
+    ``held_id`` is the reader's own decision that can be undone, ``deciding`` anybody's in words.
+    """
 
     id: uuid.UUID
     version: int
     text: str
+    is_veiled: bool
     category: str
     score: float | None
     since: datetime
@@ -48,6 +53,13 @@ class QueueRow:
     is_ticked: bool = False
 
     @property
+    def name(self) -> str:
+        """The row in a few words, for the names of its buttons."""
+        return (
+            f"{self.text}, {self.category.lower()}" if self.is_veiled else excerpt(self.text, 40) or "no text"
+        )
+
+    @property
     def value(self) -> str:
         """What a tick sends: the row and the version it was shown in."""
         return f"{self.id}.{self.version}"
@@ -58,10 +70,12 @@ def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
     action = item.action
     held = action.held
     own = held is not None and held.account_id == actor.account_id
+    veiled = is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
     return QueueRow(
         id=action.id,
         version=action.version,
-        text=action.request.content,
+        text=HIDDEN if veiled else action.request.content,
+        is_veiled=veiled,
         category=category_name(action.category),
         score=action.score,
         since=action.created_at,

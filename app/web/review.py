@@ -17,7 +17,7 @@ from app.core.review_queue import QueueFilter
 from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, moderation, moderator_panel, page, queue_rows
 from app.web.blueprint import web
-from app.web.filters import excerpt, state_word
+from app.web.filters import state_word
 from app.web.moderator_forms import BulkForm, Choice, QueueForm, page_number
 from app.wiring import wired
 
@@ -113,18 +113,20 @@ def dismiss_selected() -> Response:
     failed = {failure.id for failure in failures}
     form.item.data = [choice for choice in form.item.data if choice.id in failed]
     for failure in failures:
-        form.form_errors.append(f"“{failure.text}” was not dismissed: {failure.why}.")
+        form.form_errors.append(
+            f"{failure.text[:1].upper()}{failure.text[1:]} was not dismissed: {failure.why}."
+        )
     return _show(form, status=409, done=message if done else None)
 
 
 def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
-    text = "An item"
+    text = "an item"
     try:
         with session.begin_nested():
             action = actions.with_content(session, auth.current_actor(), choice.id)
             if action.community_id != auth.current_community().id:
                 raise NotFound("item")
-            text = excerpt(action.request.content, 60)
+            text = moderator_panel.in_words(action, 60)
             holds.hold(
                 session,
                 auth.current_actor(),

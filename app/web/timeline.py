@@ -1,5 +1,6 @@
 """An item's history in sentences: an icon, what happened, who did it, why."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,6 +41,11 @@ _BY_STAFF: Mapping[str, tuple[str, str]] = {
 """The same changes when a person makes them. Their reason stands with the action's own entry, which follows."""
 
 
+_RATING = re.compile(r"rating [0-9a-f-]{36}")
+_RESTORATION = re.compile(r"overturned [0-9a-f-]{36}")
+_SCORE = re.compile(r"\w+ ([01]\.\d+) > ([01](?:\.\d+)?)")
+
+
 @dataclass(frozen=True)
 class TimelineEvent:
     """One entry as it is shown. ``cause`` is the service's own reason, ``reason`` and ``comment`` a person's."""
@@ -58,6 +64,19 @@ class TimelineEvent:
 def told(entries: Iterable[tuple[HistoryEntry, HistoryText]]) -> list[TimelineEvent]:
     """The entries as sentences, in their order."""
     return [_event(entry, text) for entry, text in entries]
+
+
+def cause_words(cause: str) -> str:
+    """The service's own reason for people: without ids, and a score in words."""
+    if _RATING.fullmatch(cause):
+        return "After a new rating"
+    if _RESTORATION.fullmatch(cause):
+        return "Because the action was overturned"
+    scored = _SCORE.fullmatch(cause)
+    if scored:
+        score, bound = scored.groups()
+        return f"Scored {float(score):g}, above {float(bound):g}"
+    return cause[:1].upper() + cause[1:]
 
 
 def actor_name(text: HistoryText) -> str:
@@ -81,6 +100,6 @@ def _event(entry: HistoryEntry, text: HistoryText) -> TimelineEvent:
         at=entry.at,
         reason="" if is_echo else text.reason,
         comment="" if is_echo else text.comment,
-        cause=entry.cause,
+        cause=cause_words(entry.cause),
         state=str(state) if state else None,
     )

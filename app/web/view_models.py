@@ -27,6 +27,8 @@ from app.core.vocabulary import (
 )
 from app.web.filters import highlight
 
+HIDDEN = "Content hidden"
+"""What lists show in place of a sensitive post."""
 EXCERPT = 700
 """Characters of a post on a card; the rest is on the item page."""
 LEAD_IN = 200
@@ -187,6 +189,11 @@ def category_name(name: str | None) -> str:
     return CATEGORY_NAMES.get(name or "", (name or "No category").replace("_", " ").capitalize())
 
 
+def is_veiled(category: str | None, *, warn: bool) -> bool:
+    """Whether a post of this category stays hidden until asked for; ``warn``: the reader wants that."""
+    return warn and category in policies.SENSITIVE
+
+
 def question_of(action: Action) -> str:
     """The question, its verb following what the platform would do."""
     return _QUESTIONS.get(action.decided_verb) or _QUESTIONS.get(
@@ -201,7 +208,6 @@ def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
     start, end = (0, len(text)) if whole else _window(text, spans)
     shown = [(first - start, last - start) for first, last in spans]
     marked = highlight(text[start:end], shown)
-    is_sensitive = action.category in policies.SENSITIVE
     return BlindItem(
         id=action.id,
         category=category_name(action.category),
@@ -211,7 +217,7 @@ def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
         is_excerpt=start > 0 or end < len(text),
         has_marks=bool(spans),
         warning=f"Hidden because it may upset you: {category_name(action.category).lower()}."
-        if warn and is_sensitive
+        if is_veiled(action.category, warn=warn)
         else None,
         channel=request.platform_channel_id,
         author=request.platform_author_id,
@@ -280,7 +286,7 @@ def note_view(note: Note, *, profile_id: uuid.UUID, own: Rating | None, needed: 
         else (),
         is_open=not note.locked,
         status=note.status.value if is_seen else None,
-        explanation=_explained(note, needed) if is_seen else None,
+        explanation=explained(note, needed) if is_seen else None,
         progress=Progress(note.ratings_count, needed)
         if is_seen and note.status is NoteStatus.NEEDS_MORE_RATINGS
         else None,
@@ -307,7 +313,8 @@ def timeline(action: Action, request: Request, *, answered: bool) -> list[Step]:
     return sorted(steps, key=lambda step: step.at)
 
 
-def _explained(note: Note, needed: int) -> str:
+def explained(note: Note, needed: int) -> str:
+    """Why a note has the status that it has."""
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         if note.force_published:
             return "A moderator published this note."

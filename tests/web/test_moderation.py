@@ -345,6 +345,65 @@ def test_messages_are_kept_in_the_timeline_for_moderators_alone(
         assert "action.commented" in set(session.scalars(sa.select(HistoryEntry.what)))
 
 
+def test_with_script_a_message_swaps_the_timeline_and_leaves_the_decision_alone(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post()
+    answer = visit(cast.moderator).post(f"/review/{action_id}/message", HTMX, message="Seen before")
+    assert answer.text.lstrip().startswith('<section id="moderator-timeline"')
+    assert "Seen before" in answer.text
+    assert "Force-publish" not in answer.text
+
+
+def test_when_the_time_to_undo_is_over_the_panel_brings_the_timeline_and_no_form_that_may_hold_text(
+    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    decide(moderator, action_id, "force_publish")
+    advance(11)
+    jobs.run_all()
+    part = moderator.get(f"/review/{action_id}/panel", **HTMX).text
+    assert "Sent to the platform to act" in part
+    assert "Message to other moderators" not in part
+
+
+def test_the_link_back_to_the_queue_keeps_its_filters(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    assert '<a href="/review?category=toxicity&amp;sort=newest">' in (
+        moderator.get(f"/review/{action_id}?category=toxicity&sort=newest&next=1").text
+    )
+    kept = moderator.post(f"/review/{action_id}/decide?category=toxicity", verb="dismiss", reason="")
+    assert '<a href="/review?category=toxicity">' in kept.text
+
+
+@pytest.mark.parametrize(("path", "typed"), [("decide", {"verb": "dismiss"}), ("message", {})])
+def test_errors_are_announced_in_the_pages_title(
+    visit: Visit, cast: Cast, stage: Stage, path: str, typed: dict[str, Any]
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    assert "<title>Error: " in moderator.post(f"/review/{action_id}/{path}", **typed).text
+    assert "<title>Error: " not in moderator.get(f"/review/{action_id}").text
+
+
+def test_the_keyboard_help_says_what_skipping_does_for_the_role(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post()
+    words = "Skip: release and open the next"
+    assert words in visit(cast.moderator).get(f"/review/{action_id}").text
+    assert words not in visit(cast.rater).get(f"/review/{action_id}").text
+
+
+def test_reasons_of_the_service_are_told_without_ids(visit: Visit, cast: Cast, stage: Stage) -> None:
+    action_id = stage.post()
+    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert "Scored 0.8317, above 0.55" in page
+    assert "toxicity 0.8317" not in page
+
+
 def test_an_empty_message_is_named(visit: Visit, cast: Cast, stage: Stage) -> None:
     action_id = stage.post()
     moderator = visit(cast.moderator)

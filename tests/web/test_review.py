@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock, rules
-from app.core.models import Action, Hold
+from app.core.models import Account, Action, Hold
 from app.core.vocabulary import ActionState, HeldVerb
 from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
@@ -339,3 +339,25 @@ def test_the_first_view_of_a_long_queue_stays_light(visit: Visit, cast: Cast, st
     page = visit(cast.moderator).get("/review").text
     assert "1 to 50 of 51" in page
     assert len(re.findall(r"<[a-z]", page)) < 1_500
+
+
+def test_sensitive_posts_are_not_shown_in_lists_while_content_warnings_are_on(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post("Words that hurt somebody", category="threat")
+    stage.post("A harmless quarrel")
+    moderator = visit(cast.moderator)
+    page = moderator.get("/review").text
+    assert "hurt" not in page
+    assert "Content hidden" in page
+    assert "Open: Content hidden, threat" in page
+    assert "A harmless quarrel" in page
+    assert "hurt" not in moderator.get("/history").text
+    moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Seen")
+    page = moderator.get("/review").text
+    assert "A post (threat) stays as it is." in page
+    assert "hurt" not in page
+
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.moderator.account_id).content_warnings = False
+    assert "Words that hurt somebody" in moderator.get("/review").text

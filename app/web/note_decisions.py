@@ -1,0 +1,97 @@
+"""What a moderator decides about a note: force-publish or dismiss, held until it can no longer be undone."""
+
+import uuid
+
+from flask import Response, make_response, redirect, url_for
+
+from app.core import actions, holds
+from app.core.errors import Conflict, IllegalMove, Invalid
+from app.core.models import Action
+from app.core.permissions import Permission
+from app.web import auth, forms, note_moderation, notes, page
+from app.web.blueprint import web
+from app.web.filters import state_word
+from app.web.moderator_forms import DecisionForm, version_of
+from app.wiring import wired
+
+PART = "_note_moderation.html"
+
+
+@web.get("/notes/<uuid:note_id>/moderation")
+@auth.passive
+def note_moderation_part(note_id: uuid.UUID) -> Response:
+    """The panel as it stands now; asked for once the time to undo is over."""
+    return _show(note_id)
+
+
+@web.post("/notes/<uuid:note_id>/decide")
+def decide_note(note_id: uuid.UUID) -> Response:
+    """Hold a decision. The rationale of an item is decided as the item, whose page follows."""
+    form = forms.posted(DecisionForm)
+    verb = form.wanted_verb()
+    if verb not in note_moderation.VERBS:
+        verb = None
+    if not forms.filled_in(form) or verb is None:
+        if verb is None:
+            form.form_errors.append("Choose what to decide with one of the buttons.")
+        return _show(note_id, status=422, form=form)
+    try:
+        with wired().database.writing() as session:
+            note = notes.find(session, note_id)
+            auth.require(Permission.MODERATE, note.community_id)
+            held = holds.hold(
+                session,
+                auth.current_actor(),
+                verb,
+                note=note,
+                reason=form.reason.data or "",
+                comment=form.comment.data or "",
+                version=version_of(form),
+                seconds=wired().settings.undo_seconds,
+            )
+            action_id = held.action_id
+    except IllegalMove as refusal:
+        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
+        return _show(note_id, status=409, form=form, alert=alert)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(note_id, status=422, form=form)
+    except Conflict as refusal:
+        return _show(note_id, status=409, form=form, alert=f"{refusal.detail}. Your text is kept below.")
+    message = "Decided. You can still undo it."
+    if action_id is not None:
+        return page.done(None, url_for("web.item", action_id=action_id), message)
+    if not page.wants_part():
+        return page.done(None, url_for("web.note", note_id=note_id), message)
+    with wired().database.reading() as session:
+        row = notes.find(session, note_id)
+        panel = note_moderation.panel(session, auth.current_actor(), row)
+    return page.done(
+        PART, url_for("web.note", note_id=note_id), message, panel=panel, note_id=note_id, focus_panel=True
+    )
+
+
+def _show(
+    note_id: uuid.UUID, *, status: int = 200, alert: str | None = None, form: DecisionForm | None = None
+) -> Response:
+    """The note's page, or for htmx the panel and, once it is locked, the note; with what was typed."""
+    with wired().database.reading() as session:
+        row = notes.find(session, note_id)
+        auth.require(Permission.MODERATE, row.community_id)
+        if row.rationale:
+            return _at_the_item(actions.of_note(session, row.id), form, alert, status)
+        context = notes.note_context(session, row, notes.action_of(session, row))
+        context["panel"] = note_moderation.panel(session, auth.current_actor(), row, form=form)
+    context |= {"form": form or context["form"], "swapped": page.wants_part(), "focus_panel": False}
+    return page.render("note.html", PART, status=status, alert=alert, **context)
+
+
+def _at_the_item(
+    action: Action | None, form: DecisionForm | None, alert: str | None, status: int
+) -> Response:
+    """A rationale has no page of its own: what was refused about it is said on its item's."""
+    url = url_for("web.item", action_id=action.id) if action is not None else "/"
+    if form is None:
+        return make_response(redirect(url, 303))
+    wrong = [str(error) for errors in form.errors.values() for error in errors]
+    return page.done(None, url, " ".join([*([alert] if alert else []), *wrong]), status=status)
