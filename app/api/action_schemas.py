@@ -7,15 +7,15 @@ from pydantic import Field
 from app.api.errors import Located
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import (
+    DIGITS,
     PAGE_NUMBER_MAX,
     STORABLE,
     Body,
+    Cursor,
     ForeignId,
     Id,
     Query,
     Shown,
-    Text,
-    Whole,
     one_of,
 )
 from app.core import rules
@@ -29,6 +29,7 @@ Reason = Annotated[str, Field(max_length=rules.REASON_MAX), STORABLE]
 PAGE_MAX = 100
 BRACKETED_DEFAULT, BRACKETED_MAX = 50, 1_000
 PLAIN_DEFAULT, PLAIN_MAX = 20, 100
+OFFSET_MAX = 10**18 - 1
 
 
 class ActionQuery(Query):
@@ -47,22 +48,24 @@ class ActionQuery(Query):
     )
     state: State | None = Field(None, alias="action_state")
     tier: Tier | None = Field(None, alias="action_tier")
-    limit: Whole | None = Field(
+    limit: Annotated[int, Field(ge=1, le=BRACKETED_MAX), DIGITS] | None = Field(
         None,
-        ge=1,
-        le=BRACKETED_MAX,
         description=(
             f"Rows of a page: {BRACKETED_DEFAULT} if not given; "
             f"beside an unbracketed filter {PLAIN_DEFAULT}, at most {PLAIN_MAX}."
         ),
     )
-    offset: Whole | None = Field(None, description="Rows to pass over; not beside page[number].")
-    number: Whole | None = Field(None, alias="page[number]", ge=1, le=PAGE_NUMBER_MAX)
-    size: Whole | None = Field(
-        None, alias="page[size]", ge=1, le=PAGE_MAX, description="Rows of a page; not beside limit."
+    offset: Annotated[int, Field(ge=0, le=OFFSET_MAX), DIGITS] | None = Field(
+        None, description="Rows to pass over; not beside page[number]."
     )
-    after: Text | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
-    before: Text | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
+    number: Annotated[int, Field(ge=1, le=PAGE_NUMBER_MAX), DIGITS] | None = Field(
+        None, alias="page[number]", description="Page, from 1; shows the live list."
+    )
+    size: Annotated[int, Field(ge=1, le=PAGE_MAX), DIGITS] | None = Field(
+        None, alias="page[size]", description="Rows of a page; not beside limit."
+    )
+    after: Cursor | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
+    before: Cursor | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
 
     @property
     def is_plain(self) -> bool:

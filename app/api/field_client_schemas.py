@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas import Time, Uuid
-from app.api.shapes import STORABLE, Body, ForeignId, Platform, Query
+from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Platform, Query
 from app.core import rules
 
-Name = Annotated[str, Field(min_length=1, max_length=rules.NAME_MAX), STORABLE]
+Name = Annotated[str, Field(min_length=1, max_length=rules.NAME_MAX, json_schema_extra=NOT_BLANK), STORABLE]
 Description = Annotated[str, Field(max_length=rules.SUMMARY_MAX), STORABLE]
 
 

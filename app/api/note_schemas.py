@@ -6,14 +6,14 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
-from app.api.shapes import Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
+from app.api.shapes import NOT_BLANK, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
 from app.core import rules
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 
 Class = Annotated[Classification, one_of(Classification)]
 Level = Annotated[HelpfulnessLevel, one_of(HelpfulnessLevel)]
 State = Annotated[NoteStatus, one_of(NoteStatus)]
-Summary = Annotated[Text, Field(min_length=1, max_length=rules.SUMMARY_MAX)]
+Summary = Annotated[Text, Field(min_length=1, max_length=rules.SUMMARY_MAX, json_schema_extra=NOT_BLANK)]
 PERSON = "Profile UUID, or the platform's user id; default: the acting user."
 PEOPLE_MAX = 100
 
@@ -25,6 +25,17 @@ def _is_list_of_ids(value: str) -> str:
         raise PydanticCustomError("value_error", "{why}", {"why": why})
     return value
 
+
+People = Annotated[
+    Text,
+    AfterValidator(_is_list_of_ids),
+    Field(
+        json_schema_extra={
+            "pattern": f"^[^,]{{1,{rules.ID_MAX}}}(,[^,]{{1,{rules.ID_MAX}}}){{0,{PEOPLE_MAX - 1}}}$"
+        }
+    ),
+]
+"""Ids with commas between them."""
 
 # Notes
 
@@ -76,7 +87,7 @@ class NoteQuery(Paged):
     created_from: Instant | None = Field(None, alias="filter[created_at__gte]")
     created_to: Instant | None = Field(None, alias="filter[created_at__lte]")
     rater: ForeignId | None = Field(None, alias="filter[rater_id]")
-    raters_not_in: Annotated[Text, AfterValidator(_is_list_of_ids)] | None = Field(
+    raters_not_in: People | None = Field(
         None,
         alias="filter[rater_id__not_in]",
         description=f"Notes that none of these people rated: 1 to {PEOPLE_MAX} ids with commas between them.",

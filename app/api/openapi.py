@@ -1,22 +1,59 @@
-"""The OpenAPI 3.1 document of the API, served without a key (Contract: section 2)."""
+"""The OpenAPI 3.1 document of the API, served without a key (Contract: section 2).
 
+APIFlask generates paths, parameters and schemas from the views. What every operation has in common is added here, so
+that a view says only what is its own: its models, its docstring, and the refusals that are not everybody's.
+"""
+
+import json
+import re
 from typing import Any, cast
 
 import flask
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
 
+from app.api import openapi_events, openapi_examples, openapi_parts
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
+from app.api.openapi_parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
+from app.api.openapi_schemas import COMPONENT, markdown, parameter, share
 from app.api.parse import JSON_API
-from app.api.schemas import ERROR, PROBLEMS
+from app.api.shapes import Body
+from app.core import rules
 from app.errors import is_for_programs
 
-open_documents = APIBlueprint("documents", __name__, enable_openapi=False)
+open_documents = APIBlueprint("documents", __name__, tag="About")
 """What needs no key."""
 
-SECURITY: dict[str, Any] = {
-    "bearer": {"type": "http", "scheme": "bearer"},
-    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+JSON = "application/json"
+COMMON = {"400", "401", "403", "406", "429", "500", "503"}
+"""Refusals that every operation with a key can answer."""
+OF_A_BODY = {"413", "415", "422"}
+
+_SEGMENT_TAGS = {
+    "requests": "Requests",
+    "moderation-actions": "Moderation actions",
+    "notes": "Notes",
+    "ratings": "Ratings",
+    "community-servers": "Community servers",
+    "user-profiles": "User profiles",
+}
+_PATH_NAMES = {"requests": "request_id", "community-servers": "community_server_id"}
+"""What ``reference`` in a path stands for (Spec: Endpoints)."""
+
+_UUID = {"type": "string", "format": "uuid"}
+_FOREIGN = {"type": "string", "minLength": 1, "maxLength": rules.ID_MAX}
+PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "request_id": ("Our UUID, or the integration's `request_id`.", _FOREIGN, openapi_examples.REQUEST),
+    "community_server_id": (
+        "Our UUID, the platform's id, or the slug.",
+        _FOREIGN,
+        openapi_examples.COMMUNITY,
+    ),
+    "platform_community_server_id": ("The platform's id of the community.", _FOREIGN, "forum-1"),
+    "action_id": ("The action's UUID.", _UUID, openapi_examples.ACTION),
+    "note_id": ("The note's UUID.", _UUID, openapi_examples.NOTE),
+    "rating_id": ("The rating's UUID.", _UUID, openapi_examples.RATING),
+    "webhook_id": ("The webhook's UUID.", _UUID, openapi_examples.WEBHOOK),
 }
 
 
@@ -24,10 +61,9 @@ def configure(app: APIFlask) -> None:
     """Set what APIFlask's generator takes from the configuration."""
     app.config.update(
         OPENAPI_VERSION="3.1.0",
-        SECURITY_SCHEMES=SECURITY,
-        VALIDATION_ERROR_SCHEMA=PROBLEMS,
-        HTTP_ERROR_SCHEMA=ERROR,
-        AUTO_OPERATION_ID=True,
+        SECURITY_SCHEMES=openapi_parts.SECURITY_SCHEMES,
+        VALIDATION_ERROR_SCHEMA=openapi_parts.ERROR_SCHEMAS["ValidationErrors"],
+        HTTP_ERROR_SCHEMA=openapi_parts.ERROR_SCHEMAS["Error"],
         AUTO_SERVERS=False,
     )
     app.spec_processor(complete)
@@ -37,49 +73,212 @@ def complete(spec: dict[str, Any] | str) -> dict[str, Any] | str:
     """The generated document without the alias paths and pages, with what every operation has in common."""
     if isinstance(spec, str):
         raise TypeError("the document is generated as JSON")
-    paths = spec["paths"]
-    spec["paths"] = {
+    paths = {
         path: item
-        for path, item in paths.items()
-        if is_for_programs(path) and path.replace(ALIAS_PREFIX, PREFIX, 1) not in paths.keys() - {path}
+        for path, item in spec["paths"].items()
+        if is_for_programs(path)
+        and path.replace(ALIAS_PREFIX, PREFIX, 1) not in spec["paths"].keys() - {path}
     }
-    spec["security"] = [{"bearer": []}, {"key": []}]
-    for item in spec["paths"].values():
-        for operation in item.values():
-            body = operation.get("requestBody")
-            if body is not None:
-                body["content"][JSON_API] = body["content"]["application/json"]
-                body["required"] = True
-            _share_success(operation["responses"])
-            for status, description in (("401", "Unauthorized"), ("403", "Forbidden"), ("429", "Too many")):
-                operation["responses"].setdefault(
-                    status,
-                    {"description": description, "content": {"application/json": {"schema": ERROR}}},
-                )
-    return spec
+    made = share(spec | {"paths": paths})
+    views = _views()
+    finished: dict[str, Any] = {}
+    for path, item in made["paths"].items():
+        segment = _segment(path)
+        shown = path.replace("{reference}", "{" + _PATH_NAMES.get(segment, "reference") + "}")
+        for method, operation in item.items():
+            _finish(operation, shown, method, views[path, method])
+        finished[shown] = item
+    order = list(TAGS)
+    made["paths"] = dict(sorted(finished.items(), key=lambda one: (order.index(_tag_of(one[1])), one[0])))
+    components = made["components"]
+    components["schemas"] |= openapi_parts.ERROR_SCHEMAS | openapi_events.SCHEMAS
+    components["schemas"] = dict(sorted(components["schemas"].items()))
+    components["parameters"] = openapi_parts.ADAPTER_HEADERS
+    components["headers"] = openapi_parts.HEADERS
+    components["responses"] = openapi_parts.responses()
+    return {
+        "openapi": made["openapi"],
+        "info": made["info"] | {"title": openapi_parts.TITLE, "description": openapi_parts.DESCRIPTION},
+        "servers": [{"url": "/"}],
+        "security": [{"bearer": []}, {"key": []}],
+        "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
+        "paths": made["paths"],
+        "webhooks": openapi_events.webhooks(),
+        "components": components,
+    }
 
 
-def _share_success(responses: dict[str, Any]) -> None:
+def _views() -> dict[tuple[str, str], tuple[str, Any]]:
+    """Blueprint and view by path, as OpenAPI writes it, and method."""
+    app = flask.current_app
+    found = {}
+    for rule in app.url_map.iter_rules():
+        path = re.sub(r"<(?:[^<:]+:)?([^>]+)>", r"{\1}", rule.rule)
+        for method in rule.methods or ():
+            blueprint = rule.endpoint.rpartition(".")[0]
+            found[path, method.lower()] = (blueprint, app.view_functions[rule.endpoint])
+    return found
+
+
+def _segment(path: str) -> str:
+    """The collection that a path begins with."""
+    return path.removeprefix(PREFIX).removeprefix(ALIAS_PREFIX).strip("/").partition("/")[0]
+
+
+def _tag_of(item: dict[str, Any]) -> str:
+    tag: str = next(iter(item.values()))["tags"][0]
+    return tag
+
+
+def _finish(operation: dict[str, Any], path: str, method: str, view: tuple[str, Any]) -> None:
+    blueprint, function = view
+    operation["operationId"] = function.__name__
+    operation["summary"] = markdown(operation.get("summary", "")).rstrip(".")
+    if "description" in operation:
+        operation["description"] = markdown(operation["description"])
+    if blueprint == "public":
+        is_rating = path.endswith(("/ratings", "/ratings/stats"))
+        tag = "Ratings" if is_rating else _SEGMENT_TAGS[_segment(path)]
+        operation["tags"] = ["Notes" if path.endswith("/ai-notes") else tag]
+    is_open = blueprint == open_documents.name
+    if is_open:
+        operation["security"] = []
+    _finish_parameters(operation, path, is_open)
+    body = operation.get("requestBody")
+    if body is not None:
+        _finish_body(operation, body, function)
+    _finish_responses(operation, path, method, is_open)
+
+
+def _finish_parameters(operation: dict[str, Any], path: str, is_open: bool) -> None:
+    made = []
+    for one in operation.pop("parameters", []):
+        if one["in"] == "path":
+            name = one["name"]
+            if name == "reference":
+                name = _PATH_NAMES[_segment(path)]
+            description, schema, example = PATH_PARAMETERS[name]
+            one = {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": description,
+                "schema": schema,
+                "example": example,
+            }
+        else:
+            one = parameter(one)
+        made.append(one)
+    if not is_open:
+        made += [{"$ref": f"#/components/parameters/{name}"} for name in openapi_parts.ADAPTER_HEADERS]
+    operation["parameters"] = made
+
+
+def _finish_body(operation: dict[str, Any], body: dict[str, Any], view: Any) -> None:
+    model = view._spec["body"]
+    examples = {
+        name: {"summary": summary, "value": value}
+        for name, (summary, value) in openapi_examples.BODIES.get(operation["operationId"], {}).items()
+    }
+    content = body["content"][JSON]
+    if examples:
+        content["examples"] = examples
+    is_document = issubclass(model, Body) and model.resource is not None
+    body["content"] = ({JSON_API: content} if is_document else {}) | {JSON: content}
+    body["required"] = not model.optional
+
+
+def _finish_responses(operation: dict[str, Any], path: str, method: str, is_open: bool) -> None:
+    declared = operation["responses"]
+    successes = {code: one for code, one in declared.items() if code < "400"}
+    refused = {code for code in declared if code >= "400"}
+    if is_open:
+        refused |= {"500"}
+    else:
+        refused |= COMMON
+    if any(one.get("in") == "path" for one in operation["parameters"]):
+        refused.add("404")
+    if "requestBody" in operation:
+        refused |= OF_A_BODY
+        if JSON_API in operation["requestBody"]["content"]:
+            refused.add("409")  # a type or an id that is not the path's (JSON:API 1.1: Creating Resources)
+    _share_success(successes)
+    for code, one in successes.items():
+        named = dict(BASE_HEADERS) | ({} if is_open else LIMIT_HEADERS)
+        if code == "201" and not path.startswith("/api/v1/"):
+            named["Location"] = "Location"
+        one["headers"] = openapi_parts.headers(named)
+        one["description"] = _SUCCESS[code] if method != "get" else "Found."
+        for content in one.get("content", {}).values():
+            example = _example(content["schema"], path)
+            if example is not None:
+                content["example"] = example
+    operation["responses"] = dict(sorted(successes.items())) | {
+        code: {"$ref": f"#/components/responses/{REFUSALS[int(code)][0]}"} for code in sorted(refused)
+    }
+
+
+_SUCCESS = {
+    "200": "Done, or it was so before.",
+    "201": "Created.",
+    "202": "Under way.",
+    "204": "Done; there is nothing to say.",
+}
+
+
+def _share_success(successes: dict[str, Any]) -> None:
     """A success that was only named has the same body as the one that was described."""
-    successes = [one for code, one in responses.items() if "200" <= code < "204"]
-    described = [one["content"] for one in successes if JSON_API in one.get("content", {})]
-    for one in successes if described else ():
-        one["content"] = described[0]
+    described = [one["content"] for one in successes.values() if JSON_API in one.get("content", {})]
+    for code, one in successes.items() if described else ():
+        if code != "204":
+            one["content"] = described[0]
+
+
+def _example(schema: dict[str, Any], path: str) -> Any:
+    """An example of the body that a component schema describes."""
+    name = schema.get("$ref", "").removeprefix(COMPONENT)
+    if name in openapi_examples.FLAT:
+        return openapi_examples.FLAT[name]
+    for suffix, make in (("Document", openapi_examples.document), ("List", openapi_examples.listing)):
+        if name.endswith(suffix):
+            type = _TYPES.get(name.removesuffix(suffix))
+            return make(type, _without_names(path)) if type else None
+    return None
+
+
+_TYPES = {
+    "Request": "requests",
+    "ModerationAction": "moderation-actions",
+    "Note": "notes",
+    "Rating": "ratings",
+    "RatingStats": "rating-stats",
+    "CommunityServer": "community-servers",
+    "UserProfile": "user-profiles",
+    "Webhook": "webhooks",
+}
+
+
+def _without_names(path: str) -> str:
+    """A path with the examples of its parameters."""
+    for name, (_, _, example) in PATH_PARAMETERS.items():
+        path = path.replace("{" + name + "}", example)
+    return path
 
 
 @open_documents.get(f"{PREFIX}/openapi.json")
-def openapi() -> Response:
-    """The document, generated once per application."""
-    extensions = flask.current_app.extensions
-    if "bridgenote_openapi" not in extensions:
-        extensions["bridgenote_openapi"] = flask.json.dumps(generate(cast(APIFlask, flask.current_app)))
-    return Response(extensions["bridgenote_openapi"], mimetype="application/json")
+@open_documents.doc(responses=[200])
+def read_openapi() -> Response:
+    """Read this document."""
+    return Response(json.dumps(written(cast(APIFlask, flask.current_app))), mimetype=JSON)
 
 
-def generate(app: APIFlask) -> dict[str, Any] | str:
-    """The document of this application."""
-    for blueprint in app.blueprints.values():
-        if not isinstance(blueprint, APIBlueprint):
-            # APIFlask asks every blueprint that has a before_request; the dashboard's are plain ones.
-            blueprint.enable_openapi = False  # type: ignore[attr-defined]
-    return app.spec
+def written(app: APIFlask) -> dict[str, Any]:
+    """The document of this application, generated once."""
+    if "bridgenote_openapi" not in app.extensions:
+        for blueprint in app.blueprints.values():
+            if not isinstance(blueprint, APIBlueprint):
+                # APIFlask asks every blueprint that has a before_request; the dashboard's are plain ones.
+                blueprint.enable_openapi = False  # type: ignore[attr-defined]
+        app.extensions["bridgenote_openapi"] = app.spec
+    made: dict[str, Any] = app.extensions["bridgenote_openapi"]
+    return made

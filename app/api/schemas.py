@@ -8,7 +8,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
-from app.api.shapes import Body, ForeignId, Id, Instant, Paged, Platform, Query, Shown, Status, Text
+from app.api.shapes import (
+    NOT_BLANK,
+    Body,
+    ForeignId,
+    Id,
+    Instant,
+    Paged,
+    Platform,
+    Query,
+    Shown,
+    Status,
+    Text,
+)
 from app.core import rules
 from app.core.vocabulary import NoteStatus, RequestStatus, ReviewGroup, Verb
 
@@ -105,15 +117,22 @@ class RequestCreate(Body):
     resource = "requests"
 
     request_id: ForeignId = Field(description="Chosen by the integration; the key of idempotency.")
-    requested_by: ForeignId
+    requested_by: ForeignId = Field(description="The platform's id of who asked.")
     community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
-    original_message_content: Text = Field(min_length=1, max_length=rules.CONTENT_MAX)
-    platform_message_id: ForeignId | None = None
-    platform_channel_id: ForeignId | None = None
-    platform_author_id: ForeignId | None = None
-    platform_timestamp: Instant | None = None
+    original_message_content: Text = Field(
+        min_length=1,
+        max_length=rules.CONTENT_MAX,
+        json_schema_extra=NOT_BLANK,
+        description="The content to score; not blank.",
+    )
+    platform_message_id: ForeignId | None = Field(None, description="The platform's id of the post.")
+    platform_channel_id: ForeignId | None = Field(None, description="Where on the platform it stands.")
+    platform_author_id: ForeignId | None = Field(None, description="The platform's id of who wrote it.")
+    platform_timestamp: Instant | None = Field(None, description="When it was written.")
     metadata: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
-    similarity_score: float | None = Field(None, ge=0, le=1)
+    similarity_score: float | None = Field(
+        None, ge=0, le=1, description="How close it is to the named item of a dataset."
+    )
     dataset_name: Text | None = Field(None, min_length=1, max_length=rules.DATASET_NAME_MAX)
     dataset_item_id: Text | None = Field(None, min_length=1, max_length=rules.DATASET_ITEM_MAX)
 

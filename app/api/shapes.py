@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from app.core import rules
@@ -83,6 +84,10 @@ Text = Annotated[str, STORABLE]
 """Text that a database can keep: no NUL."""
 ForeignId = Annotated[str, Field(min_length=1, max_length=rules.ID_MAX), STORABLE]
 """An id of the integration's platform, kept exactly as given."""
+Cursor = Annotated[str, STORABLE, WithJsonSchema({"type": "string", "format": "cursor"})]
+"""A place in a list, as a link of ours carries it."""
+NOT_BLANK: JsonDict = {"pattern": r"\S"}
+"""How the OpenAPI document says that a text must hold more than white space, which the core sees to."""
 Platform = Annotated[str, Field(pattern=rules.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
 """A request's status in either case (Contract: section 3)."""
@@ -93,7 +98,9 @@ def whole(least: int, most: int, default: int, alias: str, description: str = ""
     return Field(default, alias=alias, ge=least, le=most, description=description or None)
 
 
-Whole = Annotated[int, BeforeValidator(_read_whole)]
+DIGITS = BeforeValidator(_read_whole)
+"""Stands after the limits of a number, or the OpenAPI document would not know them."""
+Whole = Annotated[int, DIGITS]
 """A whole number in a query: plain ASCII digits, nothing else that ``int`` would take."""
 
 
@@ -125,8 +132,8 @@ class Paged(Query):
 
     number: Whole = whole(1, PAGE_NUMBER_MAX, 1, "page[number]", "Page, from 1; shows the live list.")
     size: Whole = whole(1, 100, 20, "page[size]", "Rows of a page.")
-    after: Text | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
-    before: Text | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
+    after: Cursor | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
+    before: Cursor | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
 
     def slice(self) -> Slice:
         """What the core's paging wants to know."""

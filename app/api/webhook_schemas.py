@@ -1,14 +1,39 @@
 """Input and output models of webhooks (Spec: Webhook registration; Contract: section 7). A secret is never shown."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, create_model
+from pydantic import Field, WithJsonSchema, create_model
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
-from app.api.shapes import Body, ForeignId, Id, Paged, Shown, Text
+from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
+from app.core import rules
+from app.core.sending import URL_LENGTH
 from app.core.vocabulary import EventName
 
-_EVENTS = "Null for all of them. Names: " + ", ".join(EventName) + "."
+# What these may be is the core's to say; the OpenAPI document repeats it.
+Address = Annotated[
+    str, STORABLE, WithJsonSchema({"type": "string", "format": "webhook-url", "maxLength": URL_LENGTH})
+]
+Secret = Annotated[
+    str,
+    STORABLE,
+    WithJsonSchema(
+        {"type": "string", "minLength": rules.SECRET_MIN, "maxLength": rules.SECRET_MAX, "pattern": r"\S"}
+    ),
+]
+Events = Annotated[
+    list[Text],
+    WithJsonSchema(
+        {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string", "enum": [name.value for name in EventName]},
+        }
+    ),
+]
+_EVENTS = "Null for all of them."
+_URL = "https on port 443 or 8443 of a public host."
+_SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be base64."  # noqa: S105 - words about it
 
 
 class WebhookRegistration(Body):
@@ -17,12 +42,12 @@ class WebhookRegistration(Body):
     resource = "webhooks"
     plain = True
 
-    url: Text = Field(description="https on port 443 or 8443.")
-    secret: Text = Field(description="Signs the deliveries; never shown again.")
+    url: Address = Field(description=_URL)
+    secret: Secret = Field(description=_SECRET)
     platform_community_server_id: ForeignId = Field(
         description="The platform's id of the community, on X-Adapter-Platform where two platforms share it."
     )
-    events: list[Text] | None = Field(None, description=_EVENTS)
+    events: Events | None = Field(None, description=_EVENTS)
 
 
 class WebhookPatch(Body):
@@ -33,9 +58,9 @@ class WebhookPatch(Body):
     needs_id = True
 
     # No default of these is ever read: the view asks ``model_fields_set``, and null is refused.
-    url: Text = Field(default_factory=str)
-    secret: Text = Field(default_factory=str)
-    events: list[Text] | None = Field(None, description=_EVENTS)
+    url: Address = Field(default_factory=str, description=_URL)
+    secret: Secret = Field(default_factory=str, description=_SECRET)
+    events: Events | None = Field(None, description=_EVENTS)
     is_active: bool = Field(default_factory=bool)
 
 

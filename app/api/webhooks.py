@@ -73,7 +73,7 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
         return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, named[row.community_id])))
 
 
-@endpoints.get("/<webhook_id>")
+@endpoints.get("/<string(length=36):webhook_id>")
 @endpoints.output(WebhookDocument, content_type=JSON_API)
 @endpoints.doc(responses=[404])
 def read_webhook(webhook_id: str) -> Response:
@@ -83,7 +83,7 @@ def read_webhook(webhook_id: str) -> Response:
         return _answer(session, endpoint)
 
 
-@endpoints.patch("/<webhook_id>")
+@endpoints.patch("/<string(length=36):webhook_id>")
 @endpoints.input(WebhookPatch)
 @endpoints.output(WebhookDocument, content_type=JSON_API)
 @endpoints.doc(responses=[400, 404, 409])
@@ -99,7 +99,7 @@ def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
         return _answer(session, endpoint)
 
 
-@endpoints.delete("/<webhook_id>")
+@endpoints.delete("/<string(length=36):webhook_id>")
 @endpoints.output({}, 204)
 @endpoints.doc(responses=[404])
 def delete_webhook(webhook_id: str) -> Response:
@@ -109,7 +109,7 @@ def delete_webhook(webhook_id: str) -> Response:
     return jsonapi.nothing()
 
 
-@endpoints.post("/<webhook_id>/test")
+@endpoints.post("/<string(length=36):webhook_id>/test")
 @endpoints.output(WebhookDocument, 202, content_type=JSON_API)
 @endpoints.doc(responses=[404, 409])
 def test_webhook(webhook_id: str) -> Response:

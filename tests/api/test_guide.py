@@ -169,7 +169,7 @@ def test_the_receiver_believes_the_old_and_the_new_secret_during_a_rotation(
     assert receiver(SECRET).verified(body, headers)
 
 
-@pytest.mark.parametrize("seconds", [-301, 301])
+@pytest.mark.parametrize("seconds", [-360, 360])
 def test_the_receiver_refuses_a_timestamp_that_is_far_from_now(
     receiver: Callable[[str], ModuleType], seconds: int
 ) -> None:

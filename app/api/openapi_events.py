@@ -1,0 +1,240 @@
+"""What arrives at a webhook, as the ``webhooks`` of the OpenAPI document (Spec: Events; Contract: section 7)."""
+
+from typing import Any
+
+from app.api import openapi_examples as examples
+from app.api.openapi_schemas import reference
+from app.core.vocabulary import ActionState, EventName, NoteStatus, Verb
+
+_ID = {"type": "string", "format": "uuid"}
+_SIGNED: dict[str, Any] = {
+    "event_id": _ID | {"description": "The same for every attempt, endpoint and replay: deduplicate on it."},
+    "_webhook_timestamp": {"type": "integer", "description": "Unix time of this attempt, seconds."},
+    "_webhook_signature": {
+        "type": "string",
+        "pattern": "^[0-9a-f]{64}$",
+        "description": "HMAC-SHA256, hex, of the timestamp, a colon, and the canonical JSON (RFC 8785) of the "
+        "payload without `_webhook_timestamp` and `_webhook_signature`.",
+    },
+}
+_MORE = "Other members may be there; leave what you do not know alone."
+
+
+def _event(description: str, members: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": f"{description} {_MORE}",
+        "required": [*members, *_SIGNED],
+        "properties": members | _SIGNED,
+    }
+
+
+def _shape_a(names: list[str], subject: str) -> dict[str, Any]:
+    return {
+        "event": {"type": "string", "enum": names},
+        "community_server_id": _ID,
+        "data": reference(subject),
+    }
+
+
+_ACTION_NAMES = [name.value for name in EventName if name.value.startswith("moderation_action.")]
+
+SCHEMAS: dict[str, Any] = {
+    "DecisionEvent": _event(
+        "Shape B: the one decision on a request. `request_id` is the integration's own string.",
+        {
+            "event_type": {"const": EventName.DECISION.value},
+            "request_id": {"type": "string"},
+            "community_server_id": _ID,
+            "decision": {
+                "type": "string",
+                "enum": [*(verb.value for verb in Verb), "none"],
+                "description": "`none`: a review ended without action.",
+            },
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "tier": {"type": "integer", "enum": [1, 2]},
+        },
+    ),
+    "ActionEvent": _event(
+        "Shape A: a moderation action. `data.request_id` is our UUID.",
+        _shape_a(_ACTION_NAMES, "ActionEventSubject"),
+    ),
+    "ActionEventSubject": {
+        "type": "object",
+        "required": [
+            "id",
+            "request_id",
+            "community_server_id",
+            "action_type",
+            "action_tier",
+            "action_state",
+            "review_group",
+            "classifier_evidence",
+            "note_id",
+        ],
+        "properties": {
+            "id": _ID,
+            "request_id": _ID,
+            "community_server_id": _ID,
+            "action_type": reference("ActionType"),
+            "action_tier": {"anyOf": [reference("ActionTier"), {"type": "null"}]},
+            "action_state": reference("ActionState"),
+            "review_group": {"anyOf": [reference("ReviewGroup"), {"type": "null"}]},
+            "classifier_evidence": {
+                "type": ["object", "null"],
+                "required": ["score", "category"],
+                "properties": {
+                    "score": {"type": "number", "minimum": 0, "maximum": 1},
+                    "category": {"type": "string"},
+                },
+            },
+            "note_id": {"type": ["string", "null"], "format": "uuid"},
+        },
+    },
+    "NoteEvent": _event(
+        "A note's status changed. `data.request_id` is our UUID.",
+        _shape_a([EventName.NOTE_STATUS.value], "NoteEventSubject"),
+    ),
+    "NoteEventSubject": {
+        "type": "object",
+        "required": ["id", "request_id", "community_server_id", "status", "helpfulness_score"],
+        "properties": {
+            "id": _ID,
+            "request_id": {"type": ["string", "null"], "format": "uuid"},
+            "community_server_id": _ID,
+            "status": {"type": "string", "enum": [status.value for status in NoteStatus]},
+            "helpfulness_score": {"type": "integer", "minimum": 0, "maximum": 100},
+            "force_published": {"type": "boolean"},
+            "ratings_count": {"type": "integer", "minimum": 0},
+        },
+    },
+    "TestEvent": _event(
+        "Sent on request only, to one webhook.",
+        {
+            "event": {"const": EventName.TEST.value},
+            "community_server_id": _ID,
+            "data": {"type": "object"},
+        },
+    ),
+}
+
+_STAMP = {
+    "event_id": examples.EVENT,
+    "_webhook_timestamp": 1769860800,
+    "_webhook_signature": "5c9d1e7f0a3b4c6d8e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3a2b1c0d",
+}
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "DecisionEvent": {
+        "event_type": "moderation.decision",
+        "request_id": "post-1",
+        "community_server_id": examples.COMMUNITY,
+        "decision": "hide",
+        "confidence": 0.9712,
+        "tier": 1,
+    },
+    "ActionEvent": {
+        "event": "moderation_action.created",
+        "community_server_id": examples.COMMUNITY,
+        "data": {
+            "id": examples.ACTION,
+            "request_id": examples.REQUEST,
+            "community_server_id": examples.COMMUNITY,
+            "action_type": "hide",
+            "action_tier": "tier_1_immediate",
+            "action_state": "proposed",
+            "review_group": "community",
+            "classifier_evidence": {"score": 0.9712, "category": "spam"},
+            "note_id": examples.NOTE,
+        },
+    },
+    "NoteEvent": {
+        "event": "note.status_changed",
+        "community_server_id": examples.COMMUNITY,
+        "data": {
+            "id": examples.NOTE,
+            "request_id": examples.REQUEST,
+            "community_server_id": examples.COMMUNITY,
+            "status": "CURRENTLY_RATED_HELPFUL",
+            "helpfulness_score": 78,
+            "force_published": False,
+            "ratings_count": 7,
+        },
+    },
+    "TestEvent": {"event": "webhook.test", "community_server_id": examples.COMMUNITY, "data": {}},
+}
+_WHEN = {
+    EventName.DECISION: "The service decided about a request: at once (Tier 1) or when raters agreed (Tier 2).",
+    EventName.ACTION_CREATED: "An action waits to be carried out on the platform.",
+    EventName.ACTION_APPLIED: "An action was acknowledged or recorded.",
+    EventName.ACTION_RETRO_REVIEW: "An applied action gets a second look.",
+    EventName.ACTION_CONFIRMED: "The second look confirmed the action.",
+    EventName.ACTION_OVERTURNED: "The action was overturned; an `unhide` of its own follows a `hide`.",
+    EventName.ACTION_DISMISSED: "A review ended without action, or a proposal was withdrawn.",
+    EventName.NOTE_STATUS: "A note was published, withdrawn, or went back to needing ratings.",
+    EventName.TEST: "You asked for it with `POST /webhooks/{webhook_id}/test`.",
+}
+_STATES = {
+    EventName.ACTION_APPLIED: ActionState.APPLIED,
+    EventName.ACTION_RETRO_REVIEW: ActionState.RETRO_REVIEW,
+    EventName.ACTION_CONFIRMED: ActionState.CONFIRMED,
+    EventName.ACTION_OVERTURNED: ActionState.OVERTURNED,
+    EventName.ACTION_DISMISSED: ActionState.DISMISSED,
+}
+"""The state that an action has when its event is sent."""
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"description": description, "schema": {"type": "string"}}
+
+
+_HEADERS = {
+    "X-Webhook-Event": "The event's name.",
+    "X-Webhook-Timestamp": "Unix time of this attempt, seconds.",
+    "X-Webhook-Signature": "`sha256=` and the hex HMAC-SHA256 of the raw body.",
+    "webhook-id": "The `event_id` (Standard Webhooks).",
+    "webhook-timestamp": "Unix time of this attempt, seconds (Standard Webhooks).",
+    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{raw body}`; during a "
+    "rotation one for each secret, with a space between (Standard Webhooks).",
+}
+
+
+def schema_of(name: EventName) -> str:
+    """The component schema of an event's body."""
+    if name is EventName.DECISION:
+        return "DecisionEvent"
+    if name is EventName.TEST:
+        return "TestEvent"
+    return "NoteEvent" if name is EventName.NOTE_STATUS else "ActionEvent"
+
+
+def webhooks() -> dict[str, Any]:
+    """The ``webhooks`` member: one POST for each event."""
+    return {name.value: {"post": _delivery(name)} for name in EventName}
+
+
+def _delivery(name: EventName) -> dict[str, Any]:
+    schema = schema_of(name)
+    shown = _EXAMPLES[schema] | _STAMP
+    if schema == "ActionEvent":
+        state = _STATES.get(name, ActionState.PROPOSED).value
+        shown |= {"event": name.value, "data": shown["data"] | {"action_state": state}}
+    deadline = 5 if name is EventName.DECISION else 10
+    return {
+        "operationId": "receive_" + name.value.replace(".", "_"),
+        "summary": _WHEN[name],
+        "tags": ["Webhooks"],
+        "security": [],
+        "parameters": [
+            {"name": header, "in": "header", "required": True, **_text(description)}
+            for header, description in _HEADERS.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": reference(schema), "example": shown}},
+        },
+        "responses": {
+            "2XX": {"description": f"Taken. Answer within {deadline} seconds; do the work afterwards."},
+            "4XX": {"description": "Refused for good, and not sent again; 429 is retried."},
+            "5XX": {"description": "Sent again after 10 s, and 30 s after that."},
+        },
+    }

@@ -1,0 +1,325 @@
+"""The examples of the OpenAPI document: one story, told by every operation. A test validates each of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+COMMUNITY = "019a8f00-0b6e-7c02-9a44-5d1f6e2b7a90"
+REQUEST = "019a8f00-5e1c-7a31-8f5e-3c1f0a9b7d10"
+ACTION = "019a8f00-5f0a-7d55-b0c2-8e7d6c5b4a39"
+NOTE = "019a8f00-5f0b-7e66-a1d3-9f8e7d6c5b40"
+RATING = "019a8f04-11aa-7f77-92e4-a09f8e7d6c51"
+PROFILE = "019a8e10-22bb-7a88-83f5-b1a09f8e7d62"
+WEBHOOK = "019a8e20-33cc-7b99-94a6-c2b1a09f8e73"
+EVENT = "019a8f00-5f0c-7f10-85b7-d3c2b1a09f84"
+CONTENT = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 back."
+SUMMARY = "The offer is a known scam: nobody doubles what is sent to them."
+BASE = "https://bridgenote.example"
+PREFIX = "/api/public/v1"
+_CREATED = "2026-01-31T12:00:00.000000Z"
+_UPDATED = "2026-01-31T12:00:00.420000Z"
+_TIMES = {"created_at": _CREATED, "updated_at": _UPDATED}
+
+SUBMISSION = {
+    "request_id": "post-1",
+    "requested_by": "user-7",
+    "community_server_id": "forum-1",
+    "original_message_content": CONTENT,
+    "platform_message_id": "message-1",
+}
+ATTRIBUTES: dict[str, tuple[str, dict[str, Any]]] = {
+    "requests": (
+        REQUEST,
+        {
+            "request_id": "post-1",
+            "requested_by": "user-7",
+            "status": "COMPLETED",
+            "note_id": NOTE,
+            "community_server_id": COMMUNITY,
+            "requested_at": _CREATED,
+            **_TIMES,
+            "content": CONTENT,
+            "platform_message_id": "message-1",
+            "decided_at": _UPDATED,
+            "decision": "hide",
+            "tier": 1,
+            "moderation_action": "immediate_action",
+            "recommended_action": "hide_post",
+            "action_id": ACTION,
+            "note_status": "NEEDS_MORE_RATINGS",
+        },
+    ),
+    "moderation-actions": (
+        ACTION,
+        {
+            "request_id": "post-1",
+            "community_server_id": COMMUNITY,
+            "action_type": "hide",
+            "action_tier": "tier_1_immediate",
+            "action_state": "applied",
+            "review_group": "community",
+            "classifier_evidence": {
+                "score": 0.9712,
+                "category": "spam",
+                "labels": ["spam"],
+                "scores": {"spam": 0.9712},
+                "details": {"classifier": "rules", "version": "1"},
+            },
+            "note_id": NOTE,
+            "platform_action_id": "hidden-1",
+            "applied_at": "2026-01-31T12:00:02.000000Z",
+            "confirmed_at": None,
+            "overturned_at": None,
+            "overturned_reason": None,
+            "reason": None,
+            "scan_exempt_content_hash": None,
+            **_TIMES,
+        },
+    ),
+    "notes": (
+        NOTE,
+        {
+            "author_id": "user-3",
+            "summary": SUMMARY,
+            "classification": "MISINFORMED_OR_POTENTIALLY_MISLEADING",
+            "status": "NEEDS_MORE_RATINGS",
+            "helpfulness_score": 0,
+            "ratings_count": 2,
+            "ai_generated": False,
+            "force_published": False,
+            "community_server_id": COMMUNITY,
+            **_TIMES,
+            "request_id": REQUEST,
+            "platform_message_id": "message-1",
+        },
+    ),
+    "ratings": (
+        RATING,
+        {"note_id": NOTE, "rater_id": "user-7", "helpfulness_level": "HELPFUL", **_TIMES},
+    ),
+    "rating-stats": (
+        NOTE,
+        {
+            "total": 3,
+            "helpful": 2,
+            "somewhat_helpful": 1,
+            "not_helpful": 0,
+            "average_score": 2.6667,
+            **_TIMES,
+        },
+    ),
+    "community-servers": (
+        COMMUNITY,
+        {
+            "platform": "discourse",
+            "platform_community_server_id": "forum-1",
+            "slug": "harbour-forum",
+            "name": "Harbour forum",
+            "description": None,
+            "is_active": True,
+            "is_public": True,
+            "config_version": 1,
+            "categories": [
+                {
+                    "name": "spam",
+                    "enabled": True,
+                    "tier1_threshold": 0.9,
+                    "tier2_threshold": 0.6,
+                    "tier1_action": "hide",
+                    "tier2_action": "hide",
+                    "review_group": "community",
+                }
+            ],
+            **_TIMES,
+        },
+    ),
+    "user-profiles": (
+        PROFILE,
+        {
+            "platform": "discourse",
+            "platform_user_id": "user-7",
+            "display_name": "ann",
+            "trust_level": 2,
+            **_TIMES,
+        },
+    ),
+    "webhooks": (
+        WEBHOOK,
+        {
+            "url": "https://forum.example/hooks/bridgenote",
+            "events": ["moderation.decision", "moderation_action.created"],
+            "community_server_id": COMMUNITY,
+            "platform_community_server_id": "forum-1",
+            "is_active": True,
+            "disabled_reason": None,
+            "failures": 0,
+            "failing_since": None,
+            "last_success_at": _UPDATED,
+            "previous_secret_until": None,
+            **_TIMES,
+        },
+    ),
+}
+"""A resource of each type: its id and attributes. Types without an example of their own have none shown."""
+
+FLAT: dict[str, dict[str, Any]] = {
+    "FlatCommunity": {
+        "id": COMMUNITY,
+        "platform": "discourse",
+        "platform_community_server_id": "forum-1",
+        "slug": "harbour-forum",
+        "name": "Harbour forum",
+        "description": None,
+        "settings": {},
+        "server_stats": None,
+        "is_active": True,
+        "is_public": True,
+        **_TIMES,
+    },
+    "RatingThresholds": {"min_ratings_needed": 5, "min_raters_per_note": 5},
+    "ScoringAnalysis": {
+        "activity": {
+            "requests": 120,
+            "requests_last_7_days": 14,
+            "actions": 31,
+            "notes": 36,
+            "ratings": 210,
+            "ratings_last_7_days": 42,
+            "raters": 9,
+        },
+        "classification": {"spam": 18, "toxicity": 13},
+        "consensus": {
+            "in_review": 3,
+            "second_look": 1,
+            "decided_in_review": 12,
+            "decided_to_act": 8,
+            "decided_not_to_act": 4,
+            "notes_needing_ratings": 6,
+            "notes_helpful": 20,
+            "notes_not_helpful": 5,
+            "agreement": 0.87,
+        },
+        "top_reviewers": [{"username": "ann", "review_count": 42, "accuracy": 0.9}],
+    },
+}
+"""Bodies that are no JSON:API documents, by schema."""
+
+
+def _wrapped(type: str, attributes: Mapping[str, Any], id: str | None = None) -> dict[str, Any]:
+    named = {} if id is None else {"id": id}
+    return {"data": {"type": type, **named, "attributes": dict(attributes)}}
+
+
+ACKNOWLEDGEMENT = {"action_state": "applied", "platform_action_id": "hidden-1"}
+_REGISTRATION = {
+    "url": "https://forum.example/hooks/bridgenote",
+    "secret": "a-secret-of-mine",
+    "platform_community_server_id": "forum-1",
+    "events": ["moderation.decision", "moderation_action.created"],
+}
+
+BODIES: dict[str, dict[str, tuple[str, Any]]] = {
+    "create_request": {"post": ("A post of a forum", _wrapped("requests", SUBMISSION))},
+    "patch_request": {
+        "escalate": ("Send it to staff", {"escalated": True}),
+        "retry": ("Score it again after it failed", _wrapped("requests", {"status": "PENDING"}, REQUEST)),
+    },
+    "create_moderation_action": {
+        "taken": (
+            "An action that the platform took",
+            {
+                "action_type": "hide",
+                "request_id": "post-1",
+                "community_server_id": "forum-1",
+                "reason": "Reported by three members",
+            },
+        )
+    },
+    "patch_moderation_action": {
+        "acknowledge": ("The platform has carried it out", ACKNOWLEDGEMENT),
+        "appeal": ("The author appeals", {"action_state": "retro_review", "reason": "It was a quotation"}),
+    },
+    "create_note": {
+        "note": (
+            "A note on a request",
+            _wrapped(
+                "notes",
+                {
+                    "summary": SUMMARY,
+                    "classification": "MISINFORMED_OR_POTENTIALLY_MISLEADING",
+                    "community_server_id": "forum-1",
+                    "author_id": "user-7",
+                    "request_id": "post-1",
+                },
+            ),
+        )
+    },
+    "patch_note": {"text": ("Another text", _wrapped("notes", {"summary": SUMMARY}, NOTE))},
+    "force_publish_note": {"reason": ("With the reason", {"reason": "Clear breach of the forum's rules"})},
+    "dismiss_note": {"reason": ("With the reason", {"reason": "A joke between friends"})},
+    "create_rating": {
+        "helpful": (
+            "A rating by a member",
+            _wrapped("ratings", {"note_id": NOTE, "helpfulness_level": "HELPFUL", "rater_id": "user-7"}),
+        )
+    },
+    "put_rating": {
+        "changed": (
+            "A second thought",
+            _wrapped("ratings", {"helpfulness_level": "SOMEWHAT_HELPFUL"}, RATING),
+        )
+    },
+    "link_profile": {"code": ("The code that the account shows", {"code": "ABCD-EFGH"})},
+    "register_webhook": {"endpoint": ("Two kinds of events", _REGISTRATION)},
+    "patch_webhook": {
+        "rotate": (
+            "A new secret; the old one also signs for 24 hours",
+            _wrapped("webhooks", {"secret": "my-next-secret"}, WEBHOOK),
+        )
+    },
+    "create_community": {
+        "forum": (
+            "A forum",
+            {"platform": "discourse", "platform_community_server_id": "forum-1", "name": "Harbour forum"},
+        )
+    },
+    "rename_community": {
+        "name": ("Its name now", {"name": "Harbour forum", "server_stats": {"members": 812}})
+    },
+}
+"""Bodies by operation: name, summary, value."""
+
+
+def resource(type: str) -> dict[str, Any] | None:
+    """A resource object of this type."""
+    if type not in ATTRIBUTES:
+        return None
+    id, attributes = ATTRIBUTES[type]
+    return {"type": type, "id": id, "attributes": dict(attributes)}
+
+
+def document(type: str, path: str) -> dict[str, Any] | None:
+    """The document of one resource, as the answer at ``path`` carries it."""
+    shown = resource(type)
+    if shown is None:
+        return None
+    links = {"self": BASE + path, "describedby": f"{BASE}{PREFIX}/openapi.json"}
+    made = {"jsonapi": {"version": "1.1"}, "data": shown, "links": links}
+    return made | ({"id": shown["id"]} if type == "webhooks" else {})
+
+
+def listing(type: str, path: str) -> dict[str, Any] | None:
+    """The document of a page with one resource."""
+    shown = resource(type)
+    if shown is None:
+        return None
+    first = f"{BASE}{path}?page%5Bnumber%5D=1"
+    links = {
+        "self": BASE + path,
+        "first": first,
+        "prev": None,
+        "next": None,
+        "last": first,
+        "describedby": f"{BASE}{PREFIX}/openapi.json",
+    }
+    meta = {"count": 1, "page": 1, "pages": 1, "limit": 20, "offset": 0}
+    return {"jsonapi": {"version": "1.1"}, "data": [shown], "links": links, "meta": meta}
