@@ -1,0 +1,188 @@
+"""Browsers before a running service. Whatever a page complains of, and any talk to others, fails its test."""
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    Response,
+    ViewportSize,
+    expect,
+)
+
+from tests.browser.live import Service, running
+from tests.browser.place import PASSWORD, Person, Place, opened_place
+from tests.browser.receiver import Receiver, listening
+
+DESKTOP: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LOG_SHOWN = 8_000
+"""Characters of the server's log beside a failure."""
+
+expect.set_options(timeout=20_000)
+
+_REPORT_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`Content-Security-Policy: ${event.violatedDirective} forbids ${event.blockedURI} ${event.sample}`));
+"""
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The system's Chromium, quiet: it looks for no updates and reaches no host but this one."""
+    arguments = [
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ]
+    if os.geteuid() == 0:
+        arguments.append("--no-sandbox")  # Chromium has none for root
+    return {**browser_type_launch_args, "executable_path": "/usr/bin/chromium", "args": arguments}
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running(tmp_path_factory.mktemp("service")) as started:
+        yield started
+
+
+@pytest.fixture
+def place(service: Service) -> Iterator[Place]:
+    """A community of this test's own, so that tests do not meet."""
+    with opened_place(service) as opened:
+        yield opened
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with listening() as opened:
+        yield opened
+
+
+@dataclass
+class Watch:
+    """What no page of ours may do: complain in the console, throw, break its own policy, talk to anybody else.
+
+    The console also names each answer of 400 and above; a test says which of those it wants.
+    """
+
+    origin: str
+    wanted: set[int] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+
+    def over(self, context: BrowserContext) -> None:
+        context.add_init_script(_REPORT_VIOLATIONS)
+        context.on("console", self._said)
+        context.on("weberror", lambda error: self.faults.append(f"thrown: {error.error}"))
+        context.on("request", self._sent)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type not in {"error", "warning"}:
+            return
+        if any(f"responded with a status of {status} " in message.text for status in self.wanted):
+            return
+        self.faults.append(f"{message.type} in the console: {message.text}")
+
+    def _sent(self, request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme != "data" and f"{address.scheme}://{address.netloc}" != self.origin:
+            self.faults.append(f"a request to {request.url}")
+
+
+@dataclass
+class Visitor:
+    """One person at one browser."""
+
+    page: Page
+    watch: Watch
+
+    def wants(self, *statuses: int) -> None:
+        """This visit meets these answers on purpose."""
+        self.watch.wanted.update(statuses)
+
+    def open(self, path: str) -> Response:
+        response = self.page.goto(path)
+        assert response is not None
+        return response
+
+    def press(self, key: str) -> None:
+        """A key, wherever the focus is."""
+        self.page.keyboard.press(key)
+
+    def sign_in(self, person: Person) -> None:
+        self.page.get_by_label("Email").fill(person.email)
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.button("Sign in").click()
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def heading(self, name: str) -> Locator:
+        return self.page.get_by_role("heading", name=name, exact=True)
+
+    @property
+    def main(self) -> Locator:
+        """The page without navigation and keyboard help."""
+        return self.page.get_by_role("main")
+
+    @property
+    def status(self) -> Locator:
+        """Where good news is spoken."""
+        return self.page.get_by_role("status")
+
+    @property
+    def alert(self) -> Locator:
+        """Where bad news is spoken."""
+        return self.page.get_by_role("alert")
+
+    def text(self) -> str:
+        """Everything the page shows."""
+        return self.page.locator("body").inner_text()
+
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture
+def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Iterator[Visit]:
+    """``visit(person)`` opens a browser of theirs, signed in; ``visit(None)`` one that is not."""
+    opened: list[Visitor] = []
+
+    def begin(person: Person | None, **options: Any) -> Visitor:
+        context = new_context(base_url=service.url, **{"viewport": DESKTOP, "locale": "en-GB", **options})
+        watch = Watch(service.url)
+        watch.over(context)
+        if person is not None:
+            context.add_cookies([{"name": "bridgenote", "value": person.token, "url": service.url}])
+        context.set_default_timeout(20_000)
+        opened.append(Visitor(context.new_page(), watch))
+        return opened[-1]
+
+    yield begin
+    faults = []
+    for visitor in opened:
+        visitor.page.wait_for_timeout(1)  # whatever was said last is heard
+        faults += visitor.watch.faults
+    assert not faults, "\n".join(faults)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Beside a failure stands what the server said."""
+    report: Any = yield
+    service = getattr(item, "funcargs", {}).get("service")
+    if report.failed and service is not None:
+        report.sections.append(("The server's log", service.log.read_text(errors="replace")[-LOG_SHOWN:]))
+    return report

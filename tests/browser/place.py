@@ -1,0 +1,188 @@
+"""A community of a test's own: its people, and its platform's integration, which uses the HTTP API alone."""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import httpx
+
+from app.core import accounts, communities, keys
+from app.core.models import Account
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate, Role
+from tests.browser.live import PATIENCE, Service, wait_for
+from tests.browser.receiver import Receiver
+
+API = "/api/public/v1"
+PASSWORD = "correct horse battery"
+PLATFORM = "forum"
+
+
+@dataclass(frozen=True)
+class Person:
+    """Someone with an account; ``token`` is the session of a browser that is signed in already."""
+
+    name: str
+    email: str
+    token: str
+
+
+@dataclass
+class Place:
+    """A community of a test's own, seen from its platform: people, and the API under a key."""
+
+    community_id: uuid.UUID
+    platform_id: str
+    rater: Person
+    moderator: Person
+    other_moderator: Person
+    operator: Person
+    admin: Person
+    client: httpx.Client
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def submit(self, text: str, **more: Any) -> str:
+        """A submission; the integration's own id of it."""
+        number = next(self.numbers)
+        request_id = f"{self.platform_id}-{number}"
+        attributes = {
+            "request_id": request_id,
+            "requested_by": "ann",
+            "community_server_id": str(self.community_id),
+            "original_message_content": text,
+            "platform_message_id": f"m-{number}",
+            "platform_channel_id": "general",
+            "platform_author_id": f"author-{number}",
+            **more,
+        }
+        self.ask("POST", f"{API}/requests", json={"data": {"type": "requests", "attributes": attributes}})
+        return request_id
+
+    def queue(self, *texts: str) -> list[str]:
+        """Submissions that wait for people, oldest first as given: the ids of their actions."""
+        return [self._queue(text) for text in texts]
+
+    def _queue(self, text: str) -> str:
+        request_id = self.submit(text)
+
+        def routed() -> str | None:
+            waiting = {one["attributes"]["request_id"]: one["id"] for one in self.actions("under_review")}
+            return waiting.get(request_id)
+
+        return wait_for("routing to people", routed)
+
+    def actions(self, state: str) -> Sequence[dict[str, Any]]:
+        query = {"filter[action_state]": state, "limit": "1000"}
+        rows: list[dict[str, Any]] = self.ask("GET", f"{API}/moderation-actions", params=query)["data"]
+        return rows
+
+    def action(self, action_id: str) -> dict[str, Any]:
+        """The attributes of one action."""
+        attributes: dict[str, Any] = self.ask("GET", f"{API}/moderation-actions/{action_id}")["data"][
+            "attributes"
+        ]
+        return attributes
+
+    def state(self, action_id: str) -> str:
+        return str(self.action(action_id)["action_state"])
+
+    def becomes(self, action_id: str, state: str) -> None:
+        """Wait until an action is in this state."""
+        wait_for(f"the state {state}", lambda: self.state(action_id) == state)
+
+    def ratings_of(self, action_id: str) -> int:
+        """How many have rated the action's rationale."""
+        return int(self._note(self.action(action_id)["note_id"])["ratings_count"])
+
+    def note_becomes(self, note_id: str, status: str) -> None:
+        """Wait until a note has this status."""
+        wait_for(f"the status {status}", lambda: self._note(note_id)["status"] == status)
+
+    def _note(self, note_id: str) -> dict[str, Any]:
+        attributes: dict[str, Any] = self.ask("GET", f"{API}/notes/{note_id}")["data"]["attributes"]
+        return attributes
+
+    def finished(self, request_id: str) -> None:
+        """Wait until a request is completed."""
+
+        def status() -> str:
+            return str(self.ask("GET", f"{API}/requests/{request_id}")["data"]["attributes"]["status"])
+
+        wait_for("completion", lambda: status() == "COMPLETED")
+
+    def acknowledge(self, action_id: str) -> None:
+        body = {"action_state": "applied", "platform_action_id": "hidden-1"}
+        self.ask("PATCH", f"{API}/moderation-actions/{action_id}", json=body)
+
+    def rate(self, note_id: str, levels: str) -> None:
+        """One member of the platform a letter rates the note: H helpful, S somewhat, N not."""
+        words = {"H": "HELPFUL", "S": "SOMEWHAT_HELPFUL", "N": "NOT_HELPFUL"}
+        for number, letter in enumerate(levels):
+            rating = {"note_id": note_id, "helpfulness_level": words[letter]}
+            document = {"data": {"type": "ratings", "attributes": rating}}
+            self.ask("POST", f"{API}/ratings", json=document, headers=self._as(f"member-{number}"))
+
+    def write_note(self, request_id: str, text: str, author: str = "author-of-notes") -> str:
+        """A note by a member of the platform on the request with this UUID; its id."""
+        attributes = {
+            "summary": text,
+            "classification": "NOT_MISLEADING",
+            "community_server_id": str(self.community_id),
+            "request_id": request_id,
+        }
+        document = {"data": {"type": "notes", "attributes": attributes}}
+        return str(self.ask("POST", f"{API}/notes", json=document, headers=self._as(author))["data"]["id"])
+
+    def request_uuid(self, request_id: str) -> str:
+        """Our id of the request with this id of the integration's."""
+        return str(self.ask("GET", f"{API}/requests/{request_id}")["data"]["id"])
+
+    def register(self, receiver: Receiver) -> None:
+        """Have events of this community sent to the receiver."""
+        body = {
+            "url": receiver.url,
+            "secret": receiver.secret,
+            "platform_community_server_id": self.platform_id,
+        }
+        self.ask("POST", "/webhooks/register", json=body, headers={"X-Adapter-Platform": PLATFORM})
+
+    def ask(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+        """One call of the API that must succeed."""
+        response = self.client.request(method, path, **options)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        body: dict[str, Any] = response.json()
+        return body
+
+    def _as(self, user: str) -> Mapping[str, str]:
+        return {"X-Adapter-Platform": PLATFORM, "X-Adapter-User-Id": user}
+
+
+@contextmanager
+def opened_place(service: Service) -> Iterator[Place]:
+    """A new community with its people and its adapter's key."""
+    number = next(service.numbers)
+    with service.wiring.database.writing() as session:
+        community = communities.open_community(
+            session, SYSTEM, PLATFORM, f"place-{number}", name=f"Harbour forum {number}"
+        )
+
+        def person(name: str, role: Role) -> Person:
+            email = f"{name.lower()}-{number}@example.org"
+            account: Account = accounts.create(session, email, PASSWORD, display_name=name, confirmed=True)
+            accounts.give_role(session, SYSTEM, account, community.id, role)
+            return Person(name, email, accounts.open_sign_in(session, account, "Test"))
+
+        rater = person("Rita", Role.RATER)
+        moderator, other_moderator = person("Max", Role.MODERATOR), person("Sam", Role.MODERATOR)
+        operator, admin = person("Olga", Role.OPERATOR), person("Ada", Role.ADMIN)
+        key = keys.mint(session, SYSTEM, "Forum adapter", KeyTemplate.ADAPTER, [community.id]).text
+        community_id, platform_id = community.id, community.platform_community_server_id
+    with httpx.Client(
+        base_url=service.url, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE
+    ) as client:
+        yield Place(
+            community_id, platform_id, rater, moderator, other_moderator, operator, admin, client=client
+        )

@@ -1,0 +1,77 @@
+"""An operator sets thresholds, is stopped at a mistake, looks before saving, and goes back."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visit
+from tests.browser.live import DOUBTFUL
+from tests.browser.place import Place
+
+
+def test_saving_thresholds_with_a_reason_makes_a_version(place: Place, visit: Visit) -> None:
+    olga = visit(place.operator)
+    olga.open("/thresholds")
+    olga.page.get_by_label("Spam, Tier 1", exact=True).fill("0,9")
+    olga.page.get_by_label("Spam, Tier 2", exact=True).fill("0.6")
+    olga.page.get_by_label("Reason").fill("Market day brings more of it")
+    olga.button("Save").click()
+    expect(olga.status).to_contain_text("Version 2 is in force.")
+    version = olga.page.get_by_role("row").filter(has_text="Market day brings more of it")
+    expect(version).to_contain_text("in force")
+    expect(version).to_contain_text("Olga")
+    expect(version).to_contain_text("Spam, Tier 1: 0.95 → 0.9")
+    olga.page.reload()
+    expect(olga.page.get_by_label("Spam, Tier 1", exact=True)).to_have_value("0.9")
+    expect(olga.page.get_by_label("Spam, Tier 2", exact=True)).to_have_value("0.6")
+
+
+def test_a_version_can_be_restored_and_decides_about_new_posts_only(place: Place, visit: Visit) -> None:
+    (before,) = place.queue(DOUBTFUL[0])
+    olga = visit(place.operator)
+    olga.open("/thresholds")
+    olga.page.get_by_label("Toxicity, Tier 2", exact=True).fill("0.97")
+    olga.page.get_by_label("Reason").fill("Let people argue")
+    olga.button("Save").click()
+    expect(olga.status).to_contain_text("Version 2")
+    quiet = place.submit(DOUBTFUL[0])
+    place.finished(quiet)
+    assert place.state(before) == "under_review"
+    assert len(place.actions("under_review")) == 1
+
+    olga.page.get_by_label("Reason").fill("They argued too much")
+    olga.button("Revert to version 1").click()
+    expect(olga.status).to_contain_text("Version 1 is restored as version 3.")
+    expect(olga.page.get_by_label("Toxicity, Tier 2", exact=True)).to_have_value("0.55")
+    assert place.queue(DOUBTFUL[1])
+
+
+def test_tier_2_above_tier_1_is_refused_at_the_field_and_nothing_is_lost(place: Place, visit: Visit) -> None:
+    olga = visit(place.operator)
+    olga.wants(422)
+    olga.open("/thresholds")
+    field = olga.page.get_by_label("Spam, Tier 2", exact=True)
+    field.fill("0.99")
+    olga.page.get_by_label("Reason").fill("Trying something")
+    olga.button("Save").click()
+    summary = olga.page.get_by_role("group", name="There is a problem")
+    expect(summary).to_be_visible()
+    summary.get_by_role("link", name=re.compile("Spam, Tier 2 must be at most Tier 1")).click()
+    expect(field).to_be_focused()
+    expect(field).to_have_value("0.99")
+    expect(olga.page.get_by_label("Reason")).to_have_value("Trying something")
+    expect(olga.page.get_by_role("row").filter(has_text="Trying something")).to_have_count(0)
+
+
+def test_preview_tells_what_would_have_happened_and_saves_nothing(place: Place, visit: Visit) -> None:
+    place.queue(DOUBTFUL[0])
+    olga = visit(place.operator)
+    olga.open("/thresholds")
+    olga.page.get_by_label("Toxicity, Tier 2", exact=True).fill("0.97")
+    olga.button("Preview").click()
+    effects = olga.page.get_by_role("region", name="What this would have done")
+    expect(effects.get_by_role("row").filter(has_text="Toxicity")).to_contain_text("0 (-1)")
+    expect(olga.page.get_by_label("Toxicity, Tier 2", exact=True)).to_have_value("0.97")
+    olga.page.reload()
+    expect(olga.page.get_by_label("Toxicity, Tier 2", exact=True)).to_have_value("0.55")
+    expect(olga.page.get_by_role("cell", name="Shipped defaults")).to_be_visible()
