@@ -22,6 +22,11 @@
     sample.append(button);
   }
 
+  // On a phone the contents stand above the text, so they begin folded; a search unfolds them.
+  const groups = document.querySelectorAll("[data-group]");
+  const narrow = matchMedia("(max-width: 63.99em)").matches;
+  for (const group of narrow ? groups : []) group.open = false;
+
   const find = document.getElementById("find");
   const show = () => {
     const wanted = find.value.trim().toLowerCase().split(/\s+/);
@@ -34,6 +39,7 @@
     for (const group of document.querySelectorAll("[data-group], [data-section]")) {
       group.hidden = ![...group.querySelectorAll("[data-find]")].some((element) => !element.hidden);
     }
+    for (const group of narrow ? groups : []) group.open = find.value !== "";
     status.textContent = find.value ? `${count} operations` : "";
   };
   find.addEventListener("input", show);

@@ -65,11 +65,17 @@ def new_count() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def settled() -> Response:
-    """What became of rows whose time to undo is over: the undo bar, and with it those rows again."""
+    """What became of rows whose time to undo is over: the undo bar, and with it those rows again.
+
+    204 while one of them is still held: the job that carries it out may be a little late.
+    """
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        rows = [queue_rows.of(item, actor) for item in review_queue.items(session, actor, community.id, ids)]
+        items = review_queue.items(session, actor, community.id, ids)
+        if any(item.action.held is not None for item in items):
+            return Response(status=204)
+        rows = [queue_rows.of(item, actor) for item in items]
         pending = moderator_panel.pending_undo(session, actor, community.id)
     return page.render(
         "_queue_settled.html", "_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending

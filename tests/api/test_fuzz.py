@@ -240,7 +240,7 @@ def fuzz(
                 "headers": {"Authorization": f"Bearer {cast.adapter_key}"},
                 "seed": 1,
                 "generation": {
-                    "max-examples": 4,
+                    "max-examples": 3,
                     "deterministic": True,
                     "database": "none",
                     # NUL is refused in every text, and that has a test of its own; a pattern in every schema
