@@ -99,9 +99,11 @@ class ActionPatch(Body):
     plain = True
     needs_id = True
 
-    action_state: State
-    platform_action_id: ForeignId | None = None
-    reason: Reason | None = None
+    action_state: State = Field(description="The state to move to; `applied` acknowledges.")
+    platform_action_id: ForeignId | None = Field(
+        None, description="The platform's own id of what it did; only with `applied`."
+    )
+    reason: Reason | None = Field(None, description="Why, in words; needed for an appeal.")
 
 
 class ActionCreate(Body):

@@ -12,6 +12,7 @@ from flask import Response, render_template
 
 from app.api import openapi
 from app.api.blueprints import PREFIX
+from app.api.parse import JSON_API
 
 Document = Mapping[str, Any]
 
@@ -243,7 +244,7 @@ def _operation(document: Document, path: str, method: str, operation: Document) 
         content = next(iter(body["content"].values()))
         members, note = _body(document, content["schema"], required=body["required"])
         examples = tuple(
-            (example["summary"], _curl(method, path, own, example["value"], body["content"]))
+            (example["summary"], _curl(method, path, own, example["value"]))
             for example in content.get("examples", {}).values()
         )
     elif operation.get("security") != []:
@@ -290,9 +291,7 @@ def _body(document: Document, schema: Document, *, required: bool) -> tuple[tupl
     return fields(document, attributes), f"A JSON:API document: {envelope}{either}." + optional
 
 
-def _curl(
-    method: str, path: str, parameters: list[Any], body: Any = None, content: Mapping[str, Any] | None = None
-) -> str:
+def _curl(method: str, path: str, parameters: list[Any], body: Any = None) -> str:
     """A call as a shell takes it; ``$BASE`` and ``$KEY`` stand for the reader's."""
     query = []
     for one in parameters:
@@ -304,7 +303,7 @@ def _curl(
     lines = [f"curl -X {method.upper()} {target}" if method != "get" else f"curl {target}"]
     lines.append('  -H "Authorization: Bearer $KEY"')
     if body is not None:
-        lines.append(f"  -H 'Content-Type: {next(iter(content or {'application/json': None}))}'")
+        lines.append(f"  -H 'Content-Type: {JSON_API if 'data' in body else openapi.JSON}'")
         lines.append("  -d " + shlex.quote(json.dumps(body, indent=2, ensure_ascii=False)))
     return " \\\n".join(lines)
 
