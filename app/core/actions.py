@@ -13,7 +13,7 @@ from app.core import clock, decisions, history, rules
 from app.core.db import serialise
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
-from app.core.models import Action, Community, Note, Request
+from app.core.models import Action, Note, Request
 from app.core.moves import begin, make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import Route
@@ -343,10 +343,6 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
         raise NotFound("item")
     require(actor, Permission.READ, action.community_id, "item")
     return action
-
-
-def community_of(session: Session, action: Action) -> Community:
-    return session.get_one(Community, action.community_id)
 
 
 def _decide(session: Session, action: Action, decision: str, confidence: float, cause: str) -> None:
