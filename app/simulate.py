@@ -97,7 +97,11 @@ class _Hook(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(length)
+        if len(body) < length:
+            self.close_connection = True  # the service was killed in the middle of it: nothing arrived
+            return
         self.send_response(self.server.take(body))
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -33,7 +33,12 @@ class Receiver:
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                length = int(self.headers["Content-Length"])
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    # The sender was killed between head and body: nothing arrived.
+                    self.close_connection = True
+                    return
                 status = receiver.take(self.headers["webhook-id"], body)
                 time.sleep(receiver._seconds)
                 self.send_response(status)
