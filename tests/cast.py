@@ -4,9 +4,9 @@ import uuid
 from dataclasses import dataclass, field
 
 from app.core import accounts, communities, keys, profiles
+from app.core.db import Database
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
-from app.wiring import Wiring
 
 PASSWORD = "correct horse battery"
 PLATFORM = "discourse"
@@ -49,9 +49,9 @@ class Cast:
         return {"Authorization": f"Bearer {self.read_only_key}"}
 
 
-def assemble(wiring: Wiring) -> Cast:
+def assemble(database: Database) -> Cast:
     """Make them all in one transaction. The outsider is a moderator of the other community."""
-    with wiring.database.writing() as session:
+    with database.writing() as session:
         home = communities.open_community(session, SYSTEM, PLATFORM, COMMUNITY, name="Harbour forum")
         away = communities.open_community(session, SYSTEM, PLATFORM, OTHER_COMMUNITY, name="Mountain forum")
 

@@ -1,5 +1,6 @@
 """Fixtures for every group. Each test that takes ``database_url`` runs on SQLite and on PostgreSQL."""
 
+import copy
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from flask.testing import FlaskClient
 
 from app import create_app, migrations
 from app.core import accounts
-from app.core.db import make_engine
+from app.core.db import Database, make_engine
 from app.core.sending import Outcome
 from app.jobs.inline import InlineEngine
 from app.jobs.registry import register_all
@@ -53,16 +54,44 @@ def postgres_template(postgres_server: postgres.Server) -> str:
     return name
 
 
+@pytest.fixture(scope="session")
+def sqlite_cast(sqlite_template: Path) -> tuple[Path, Cast]:
+    """The template with the cast in it: making the cast for each test would take longer than most tests."""
+    path = sqlite_template.with_name("cast.db")
+    shutil.copyfile(sqlite_template, path)
+    database = Database(f"sqlite:///{path}")
+    made = assemble(database)
+    database.dispose()
+    return path, made
+
+
+@pytest.fixture(scope="session")
+def postgres_cast(postgres_server: postgres.Server, postgres_template: str) -> tuple[str, Cast]:
+    """The template with the cast in it."""
+    name = postgres_server.create(postgres_template)
+    database = Database(postgres_server.url(name))
+    made = assemble(database)
+    database.dispose()
+    return name, made
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a migrated, empty database of this test's own."""
+    """The URL of a migrated database of this test's own: empty, or holding the cast when the test asks for it."""
+    peopled = "cast" in request.fixturenames
     if request.param == "sqlite":
+        template: Path = request.getfixturevalue("sqlite_template")
+        if peopled:
+            template, _ = request.getfixturevalue("sqlite_cast")
         path = tmp_path / "test.db"
-        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        shutil.copyfile(template, path)
         yield f"sqlite:///{path}"
         return
     server: postgres.Server = request.getfixturevalue("postgres_server")
-    name = server.create(request.getfixturevalue("postgres_template"))
+    source: str = request.getfixturevalue("postgres_template")
+    if peopled:
+        source, _ = request.getfixturevalue("postgres_cast")
+    name = server.create(source)
     yield server.url(name)
     server.drop(name)
 
@@ -124,6 +153,8 @@ def client(app: Flask) -> FlaskClient:
 
 
 @pytest.fixture
-def cast(wiring: Wiring) -> Cast:
-    """The people and keys that most tests ask about."""
-    return assemble(wiring)
+def cast(wiring: Wiring, request: pytest.FixtureRequest) -> Cast:
+    """The people and keys that most tests ask about; ``database_url`` has put them into the database."""
+    dialect = wiring.database.engine.dialect.name
+    made: Cast = request.getfixturevalue("sqlite_cast" if dialect == "sqlite" else "postgres_cast")[1]
+    return copy.deepcopy(made)

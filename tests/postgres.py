@@ -60,7 +60,8 @@ class Server:
     def start(self) -> None:
         options = (
             f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder} "
-            "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 -c timezone=UTC"
+            "-c wal_level=minimal -c max_wal_senders=0 -c fsync=off -c synchronous_commit=off "
+            "-c full_page_writes=off -c max_connections=300 -c timezone=UTC"
         )
         subprocess.run(
             _as_postgres(
