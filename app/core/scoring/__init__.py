@@ -1,49 +1,45 @@
 """Note scoring: pure, arrays in and verdicts out (SCORING.md). No ORM, clock or randomness in here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.core.scoring.model import Facts, Model, Rater
+from app.core.scoring.rounds import score, score_full
+from app.core.scoring.rules import RULES, decide
+from app.core.scoring.scale import (
+    GRAVE_MARGIN,
+    HELPFUL_AT,
+    INERTIA,
+    MIN_RATINGS,
+    NOT_HELPFUL_AT,
+    VALUES,
+    NoteScorer,
+)
+from app.core.scoring.scores import FullScores, Scores
+from app.core.scoring.sums import Counts, Sides, Sums
+from app.core.scoring.verdict import Regime, Verdict
 
-from app.core.vocabulary import HelpfulnessLevel, NoteStatus
-
-VALUES = {
-    HelpfulnessLevel.HELPFUL: 1.0,
-    HelpfulnessLevel.SOMEWHAT_HELPFUL: 0.5,
-    HelpfulnessLevel.NOT_HELPFUL: 0.0,
-}
-"""What a level counts (SCORING: 1.1)."""
-
-HELPFUL_AT = 0.40
-NOT_HELPFUL_AT = -0.05
-INERTIA = 0.01
-GRAVE_MARGIN = 0.10
-"""Added to the helpful threshold when the note would delete or silence (SCORING: 2.4)."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the ratings say of one note.
-
-    ``intercept`` is the note's score, about -1 to 1 (0.40 is a predicted helpfulness of 0.75); ``confidence``
-    the probability that it is truly beyond its threshold, 0.0 to 1.0; ``rule`` names what decided.
-    """
-
-    status: NoteStatus
-    intercept: float
-    confidence: float
-    rule: str
-
-    @property
-    def shown(self) -> int:
-        """The API's ``helpfulness_score``, a whole number from 0 to 100 (SCORING: 2.3)."""
-        return round(100 * min(1.0, max(0.0, self.intercept + 0.35)))
-
-
-class NoteScorer(Protocol):
-    """Decides a note's status from its ratings."""
-
-    def score(
-        self, ratings: Sequence[float], *, was: NoteStatus, helpful_at: float = HELPFUL_AT
-    ) -> Verdict | None:
-        """``ratings`` are 0, 0.5 or 1. None while the note is unrated."""
-        ...
+__all__ = [
+    "GRAVE_MARGIN",
+    "HELPFUL_AT",
+    "INERTIA",
+    "MIN_RATINGS",
+    "NOT_HELPFUL_AT",
+    "RULES",
+    "VALUES",
+    "BoolArray",
+    "Counts",
+    "Facts",
+    "FloatArray",
+    "FullScores",
+    "IntArray",
+    "Model",
+    "NoteScorer",
+    "Rater",
+    "Regime",
+    "Scores",
+    "Sides",
+    "Sums",
+    "Verdict",
+    "decide",
+    "score",
+    "score_full",
+]

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from app.core.scoring import HELPFUL_AT, INERTIA, NOT_HELPFUL_AT, Verdict
+from app.core.scoring.scale import HELPFUL_AT, INERTIA, NOT_HELPFUL_AT
+from app.core.scoring.verdict import Verdict
 from app.core.vocabulary import NoteStatus
 
 PRIOR_WEIGHT = 2.0

@@ -1,0 +1,111 @@
+"""Raters who rate the same notes the same way, as a group (SCORING: 1.5, correlated raters).
+
+The reference looks for quasi-cliques: at least 5 raters with at least 25 notes, most of which each of them rates in
+the group's way, grown from pairs with more than 50 equal ratings. Growing them is slow, and in a small community,
+where everybody rates everything, it takes a camp for a clique. Here two raters are alike if
+
+- they gave at least 25 equal ratings (same note, same value),
+- which are at least 60 % of all the ratings the two gave,
+- and at least three times as many as two raters of their activity would share if each chose notes by how much
+  rated they are, so that rating what everybody rates is not held against anyone;
+
+and raters are correlated if they belong to a group of at least 5 linked by likeness. Nobody with fewer than 25
+ratings ever is.
+
+To find alike raters without comparing all pairs, each gets twelve min-hashes of their ratings (Broder 1997), and
+only neighbours in the orders of two hashes at a time are compared: a pair with 60 % in common is compared with
+probability 0.98, one with 10 % with 0.11.
+"""
+
+import numpy as np
+import scipy.sparse as sparse
+from scipy.sparse.csgraph import connected_components
+
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+
+EQUAL_RATINGS = 25
+SHARE = 0.60
+LIFT = 3.0
+GROUP = 5
+HASHES = 12
+RATINGS_AT_ONCE = 1_000_000
+
+Cells = sparse.csr_array[np.float32]
+
+
+def correlated(ratings: Ratings) -> BoolArray:
+    """Which raters move together, one flag per ``rater_ids``."""
+    counts = np.bincount(ratings.rater, minlength=len(ratings.rater_ids))
+    active = np.flatnonzero(counts >= EQUAL_RATINGS)
+    found = np.zeros(len(counts), np.bool_)
+    if len(active) < GROUP:
+        return found
+    cells = _cells(ratings, active)
+    first, second = _candidates(cells)
+    alike = _alike(cells, first, second, _popularity(ratings)[active])
+    first, second = first[alike], second[alike]
+    links = sparse.csr_array((np.ones(len(first)), (first, second)), shape=(len(active),) * 2)
+    _, group = connected_components(links, directed=False)
+    found[active] = np.bincount(group)[group] >= GROUP
+    return found
+
+
+def _cells(ratings: Ratings, active: IntArray) -> Cells:
+    """Raters by (note, value): 1 where the active rater gave that value to that note."""
+    place = np.full(len(ratings.rater_ids), -1, np.int32)
+    place[active] = np.arange(len(active), dtype=np.int32)
+    rater = place[ratings.rater]
+    there = rater >= 0
+    cell = ratings.note * np.int32(3) + ratings.level
+    by_cell = sparse.coo_array(
+        (np.ones(np.count_nonzero(there), np.float32), (rater[there], cell[there])),
+        shape=(len(active), 3 * len(ratings.note_ids)),
+    )
+    return by_cell.tocsr()
+
+
+def _popularity(ratings: Ratings) -> FloatArray:
+    """Per rater: the share of all ratings that fall on the notes they rated."""
+    share = np.bincount(ratings.note) / len(ratings)
+    return np.bincount(ratings.rater, share[ratings.note], len(ratings.rater_ids)).astype(np.float64)
+
+
+def _candidates(cells: Cells) -> tuple[IntArray, IntArray]:
+    """Pairs worth comparing, each once."""
+    hashes = np.empty((HASHES, cells.shape[0]), np.uint32)
+    columns = np.arange(cells.shape[1], dtype=np.uint64) + np.uint64(1)
+    for number in range(HASHES):
+        table = _mix(columns + np.uint64(number << 40))
+        hashes[number] = np.minimum.reduceat(table[cells.indices], cells.indptr[:-1])
+    pairs = []
+    for number in range(HASHES):
+        key = hashes[number].astype(np.uint64) << np.uint64(32) | hashes[(number + 1) % HASHES]
+        order = np.argsort(key, kind="stable")
+        next_to = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+        pairs.append(np.sort(np.stack([order[next_to], order[next_to + 1]]), axis=0))
+    both = np.unique(np.concatenate(pairs, axis=1), axis=1)
+    return both[0], both[1]
+
+
+def _mix(numbers: "np.typing.NDArray[np.uint64]") -> "np.typing.NDArray[np.uint32]":
+    with np.errstate(over="ignore"):
+        z = numbers * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return (z >> np.uint64(32)).astype(np.uint32)
+
+
+def _alike(cells: Cells, first: IntArray, second: IntArray, popularity: FloatArray) -> BoolArray:
+    made = np.diff(cells.indptr)
+    alike = np.zeros(len(first), np.bool_)
+    # So many ratings at a time, not all pairs at once: a few very active raters must not take all the memory.
+    block = np.cumsum(made[first] + made[second]) // RATINGS_AT_ONCE
+    for pairs in np.split(np.arange(len(first)), np.flatnonzero(np.diff(block)) + 1):
+        a, b = first[pairs], second[pairs]
+        equal: FloatArray = np.asarray(cells[a].multiply(cells[b]).sum(axis=1), np.float64)
+        chance = np.maximum(made[a] * popularity[b], made[b] * popularity[a])
+        alike[pairs] = (
+            (equal >= EQUAL_RATINGS)
+            & (equal >= SHARE * (made[a] + made[b] - equal))
+            & (equal >= LIFT * chance)
+        )
+    return alike

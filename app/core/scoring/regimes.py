@@ -1,0 +1,205 @@
+"""The three regimes: what each makes of a community's ratings (SCORING: 1.4, 2.1)."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from app.core.scoring.arrays import BoolArray, FloatArray, Ratings
+from app.core.scoring.axis import axis_ratio, has_camps
+from app.core.scoring.likeness import correlated
+from app.core.scoring.matrix import Matrix, eligible
+from app.core.scoring.model import Facts, Model
+from app.core.scoring.reputation import Reputation, high_volume, reputation
+from app.core.scoring.solver import Fit, Ridges, fit
+from app.core.scoring.tally import RaterArrays
+from app.core.scoring.verdict import Regime
+
+NOTE_RATINGS, RATER_RATINGS = 5, 10
+WARM_RATINGS_EACH = 3
+WARM_DENSITY = 10.0
+"""Least R_n of the warm regime: the reference's own for its small sub-sample."""
+SUSPECT_ERROR, SUSPECT_NOTES = 0.16, 200
+LEAST_ERROR = 0.01
+"""Least residual variance for confidences: a handful of raters who never differ are not that certain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a regime made of the ratings, before the statuses.
+
+    ``fitted_raters`` and ``fitted_ratings`` are the size of the last fit; ``first_mse``, ``suspect``,
+    ``axis_ratio`` and ``passes`` as in ``Scores``.
+    """
+
+    model: Model
+    raters: RaterArrays
+    fitted_raters: int = 0
+    fitted_ratings: int = 0
+    reputation: Reputation | None = None
+    first_mse: float = 0.0
+    axis_ratio: float | None = None
+    suspect: bool = False
+    passes: tuple[int, ...] = ()
+
+
+def full_filter(ratings: Ratings) -> BoolArray:
+    return eligible(ratings, NOTE_RATINGS, RATER_RATINGS)
+
+
+def warm_filter(ratings: Ratings) -> BoolArray:
+    return eligible(ratings, WARM_RATINGS_EACH, WARM_RATINGS_EACH)
+
+
+def cold(ratings: Ratings, facts: Facts) -> Outcome:
+    """A Bayesian average; every rating counts the same."""
+    model = Model.cold(facts.min_ratings, facts.helpful_at)
+    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), True))
+
+
+def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
+    """One fit of the ``chosen`` ratings, with at least ten ratings' worth of ridge per note."""
+    matrix = Matrix.of(ratings, chosen)
+    size, notes, raters = len(matrix), len(matrix.notes), len(matrix.raters)
+    ridges = Ridges.of(size, notes, raters, WARM_DENSITY)
+    ratio = axis_ratio(matrix, ridges)
+    camps = has_camps(ratio)
+    found = fit(matrix, ridges, factored=camps)
+    arrays, mu = _rater_arrays(ratings, matrix, found)
+    bound = Ridges.of(size + notes, notes, raters, WARM_DENSITY)
+    model = _model(Regime.WARM, facts, arrays, (ridges, ridges, bound), mu, found.error / size, camps)
+    return Outcome(
+        model,
+        arrays,
+        raters,
+        size,
+        first_mse=found.error / size,
+        axis_ratio=ratio,
+        suspect=_is_suspect(matrix, found),
+        passes=(found.passes,),
+    )
+
+
+def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) -> Outcome:
+    """Both rounds over the ``chosen`` ratings; the final one, with raters frozen, is the sums' (SCORING: 1.4)."""
+    if not chosen.any():
+        return _without_raters(ratings, facts)
+    matrix = Matrix.of(ratings, chosen)
+    ridges = Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters))
+    ratio = axis_ratio(matrix, ridges) if test_axis else None
+    camps = has_camps(ratio)
+    first = fit(matrix, ridges, factored=camps)
+    standing = reputation(ratings, matrix, first, facts)
+    so_far = Outcome(
+        _without_raters(ratings, facts).model,
+        RaterArrays.blank(len(ratings.rater_ids), False),
+        reputation=standing,
+        first_mse=first.error / len(matrix),
+        axis_ratio=ratio,
+        suspect=_is_suspect(matrix, first),
+        passes=(first.passes,),
+    )
+    chosen = chosen & standing.kept[ratings.rater]
+    if not chosen.any():
+        return so_far
+    again = Matrix.of(ratings, chosen)
+    size = len(again)
+    ridges = Ridges.of(size, len(again.notes), len(again.raters))
+    second = fit(again, ridges, factored=camps, start=_start(matrix, first, again))
+    arrays, mu = _rater_arrays(ratings, again, second)
+    arrays = replace(arrays, volume=high_volume(ratings), correlated=correlated(ratings))
+    all_ridges = (ridges, *_final_ridges(ratings, arrays.kept, facts))
+    return replace(
+        so_far,
+        model=_model(Regime.FULL, facts, arrays, all_ridges, mu, second.error / size, camps),
+        raters=arrays,
+        fitted_raters=len(again.raters),
+        fitted_ratings=size,
+        passes=(first.passes, second.passes),
+    )
+
+
+def _without_raters(ratings: Ratings, facts: Facts) -> Outcome:
+    """Nobody is kept: every note stands at 0 and needs more ratings."""
+    model = Model(
+        Regime.FULL,
+        mu=0.0,
+        rho_intercept=1.0,
+        rho_factor=1.0,
+        axis=True,
+        min_counted=_min_counted(facts),
+        min_ratings=facts.min_ratings,
+        helpful_at=facts.helpful_at,
+    )
+    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), False))
+
+
+def _min_counted(facts: Facts) -> int:
+    """The final stage's filter. A community that asks for fewer ratings than 5 need not have 5 that count."""
+    return min(NOTE_RATINGS, facts.min_ratings)
+
+
+def _is_suspect(matrix: Matrix, found: Fit) -> bool:
+    return len(matrix.notes) >= SUSPECT_NOTES and found.error / len(matrix) > SUSPECT_ERROR
+
+
+def _start(matrix: Matrix, first: Fit, again: Matrix) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The first round's raters, as the second round's start."""
+    place = np.searchsorted(matrix.raters, again.raters)
+    mu = np.zeros(again.parts)
+    # Leaving raters out can split a component, never join two: all raters of a part had one mu before.
+    mu[again.rater_part] = first.mu[matrix.rater_part[place]]
+    return mu, first.rater_intercept[place], first.rater_factor[place]
+
+
+def _rater_arrays(ratings: Ratings, matrix: Matrix, found: Fit) -> tuple[RaterArrays, float]:
+    """The raters' parameters, and one mu for all: where components differ in it, their raters carry the difference."""
+    size = len(ratings.rater_ids)
+    mu = float(np.bincount(matrix.rater_part, matrix.rater_counts, matrix.parts) @ found.mu) / len(matrix)
+    intercept, factor, kept = np.zeros(size), np.zeros(size), np.zeros(size, np.bool_)
+    intercept[matrix.raters] = found.rater_intercept + (found.mu - mu)[matrix.rater_part]
+    factor[matrix.raters] = found.rater_factor
+    kept[matrix.raters] = True
+    nobody = np.zeros(size, np.bool_)
+    return RaterArrays(intercept, factor, kept, nobody, nobody), mu
+
+
+def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
+    """Of the final stage's own ratings: as they are, and with one more on every note (SCORING: 1.5)."""
+    counts = np.bincount(ratings.note[kept[ratings.rater]])
+    counts = counts[counts >= _min_counted(facts)]
+    size, notes = int(counts.sum()), max(1, len(counts))
+    raters = max(1, int(np.count_nonzero(kept)))
+    return Ridges.of(max(1, size), notes, raters), Ridges.of(size + notes, notes, raters)
+
+
+def _model(
+    regime: Regime,
+    facts: Facts,
+    raters: RaterArrays,
+    ridges: tuple[Ridges, Ridges, Ridges],
+    mu: float,
+    mse: float,
+    camps: bool,
+) -> Model:
+    """``ridges``: those of the scores, and of the upper bound without and with one more rating."""
+    score, plain, bound = ridges
+    intercept, factor = raters.intercept[raters.kept], raters.factor[raters.kept]
+    return Model(
+        regime,
+        mu=mu,
+        rho_intercept=score.note_intercept,
+        rho_factor=score.note_factor,
+        axis=camps,
+        mse=max(mse, LEAST_ERROR),
+        mean_intercept=float(intercept.mean()),
+        low_intercept=float(intercept.min()),
+        low_factor=float(factor.min()),
+        high_factor=float(factor.max()),
+        rho_intercept_plain=plain.note_intercept,
+        rho_factor_plain=plain.note_factor,
+        rho_intercept_bound=bound.note_intercept,
+        rho_factor_bound=bound.note_factor,
+        min_counted=_min_counted(facts) if regime is Regime.FULL else 0,
+        min_ratings=facts.min_ratings,
+        helpful_at=facts.helpful_at,
+    )

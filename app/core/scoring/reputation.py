@@ -1,0 +1,98 @@
+"""How far raters agree with what notes become, and who is kept for it (SCORING: 1.4)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+from app.core.scoring.matrix import Matrix
+from app.core.scoring.model import Facts
+from app.core.scoring.rules import FACTOR_SLOPE, GRAIN
+from app.core.scoring.scale import HELPFUL_AT, NOT_HELPFUL_AT
+from app.core.scoring.solver import Fit
+
+HELPFULNESS = 0.66
+AUTHOR_SCORE = 0.05
+AUTHOR_PENALTY = 5.0
+VOLUME_QUANTILE, VOLUME_RATERS = 0.999, 1000
+"""The top 0.1 % of raters; among fewer than a thousand there is no such rater."""
+_HELPFUL, _OPEN, _NOT_HELPFUL = 1, 0, -1
+
+
+@dataclass(frozen=True, eq=False)
+class Reputation:
+    """One entry per rater: ``valid`` ratings, the share of them that agrees, and who is kept."""
+
+    valid: IntArray
+    helpfulness: FloatArray
+    kept: BoolArray
+
+
+def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Reputation:
+    """Compare every rating with the status its note has after the first round (SCORING: 1.4 steps 1 to 3).
+
+    Somewhat-helpful ratings, and those ``Facts.valid`` takes out, neither agree nor disagree. Kept are raters of
+    the first round with at least one valid rating, of which at least 66 % agree, and with good notes of their own
+    if they wrote any that were scored.
+    """
+    status = np.zeros(len(ratings.note_ids), np.int8)
+    status[matrix.notes] = _provisional(first)
+    # Ratings stand by note: repeating is faster than looking up.
+    expected = np.repeat(status, np.bincount(ratings.note, minlength=len(status)))
+    counts = (expected != _OPEN) & (ratings.level != 1) & ratings.valid
+    agrees = counts & ((ratings.level == 2) == (expected == _HELPFUL))
+    size = len(ratings.rater_ids)
+    valid = np.bincount(ratings.rater[counts], minlength=size)
+    agreeing = np.bincount(ratings.rater[agrees], minlength=size)
+    helpfulness = agreeing / np.maximum(valid, 1)
+    fitted = np.zeros(size, np.bool_)
+    fitted[matrix.raters] = True
+    kept = fitted & (valid >= 1) & (helpfulness >= HELPFULNESS - GRAIN)
+    kept &= ~_bad_authors(ratings, matrix, first, status, facts)
+    return Reputation(valid, helpfulness, kept)
+
+
+def high_volume(ratings: Ratings) -> BoolArray:
+    """Raters with more ratings than the 99.9th percentile has, one flag per rater."""
+    counts = np.bincount(ratings.rater, minlength=len(ratings.rater_ids))
+    if len(counts) < VOLUME_RATERS:
+        return np.zeros(len(counts), np.bool_)
+    return np.asarray(counts > np.quantile(counts, VOLUME_QUANTILE))
+
+
+def _provisional(first: Fit) -> IntArray:
+    """Per note of the fit: helpful, not helpful, or open. The filter has seen to 5 ratings each."""
+    low = NOT_HELPFUL_AT - FACTOR_SLOPE * np.abs(first.note_factor)
+    status = np.where(first.note_intercept >= HELPFUL_AT - GRAIN, _HELPFUL, _OPEN)
+    return np.where(first.note_intercept <= low + GRAIN, _NOT_HELPFUL, status)
+
+
+def _bad_authors(
+    ratings: Ratings, matrix: Matrix, first: Fit, status: "np.typing.NDArray[np.int8]", facts: Facts
+) -> BoolArray:
+    """Raters whose own scored notes are too poor, one flag per rater."""
+    bad = np.zeros(len(ratings.rater_ids), np.bool_)
+    if not facts.authors:
+        return bad
+    score = np.full(len(ratings.note_ids), np.nan)
+    score[matrix.notes] = first.note_intercept
+    wrote = np.array(list(facts.authors.items()), np.int64)
+    note, rater = _places(ratings.note_ids, wrote[:, 0]), _places(ratings.rater_ids, wrote[:, 1])
+    scored = (note >= 0) & (rater >= 0)
+    scored[scored] &= ~np.isnan(score[note[scored]])
+    note, rater = note[scored], rater[scored]
+    size = len(bad)
+    written = np.bincount(rater, minlength=size)
+    helpful = np.bincount(rater, status[note] == _HELPFUL, size)
+    not_helpful = np.bincount(rater, status[note] == _NOT_HELPFUL, size)
+    mean = np.bincount(rater, score[note], size) / np.maximum(written, 1)
+    poor = (helpful < AUTHOR_PENALTY * not_helpful) | (mean < AUTHOR_SCORE - GRAIN)
+    return np.asarray((written > 0) & poor)
+
+
+def _places(ids: IntArray, wanted: IntArray) -> IntArray:
+    """Where each of ``wanted`` stands in the ascending ``ids``; -1 where it does not."""
+    if not len(ids):
+        return np.full(len(wanted), -1)
+    place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
+    return np.where(ids[place] == wanted, place, -1)

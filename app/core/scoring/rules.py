@@ -1,0 +1,245 @@
+"""From a note's sums to its status: every rule of SCORING 1.5 and 2.1 that needs no tags, in its order.
+
+A later rule overrides an earlier one. Firm rejects and notes that need more views are exported as needing more
+ratings; a note that was helpful and only needs more views stays helpful.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.core.scoring.model import Model
+from app.core.scoring.scale import INERTIA, NOT_HELPFUL_AT
+from app.core.scoring.solver import half_step
+from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, Sums
+from app.core.scoring.verdict import Regime, Verdict
+from app.core.vocabulary import NoteStatus
+
+GRAIN = 1e-9
+"""Scores closer than this are equal, so that 0.75 - 0.35 counts as 0.40."""
+FACTOR_SLOPE = 0.8
+FACTOR_AT_MOST = 0.5
+BOUND_AT = -0.04
+NOT_MISLEADING_AT = -0.15
+FIRM_REJECT = 0.10
+"""Below the helpful threshold by this: 0.30 where it is 0.40."""
+WITHOUT_SOME = 0.03
+"""How far the score may fall below the threshold without high-volume or without correlated raters: to 0.37."""
+SIDE_RATINGS, SIDE_MEAN, SIDES_MEAN = 3, 0.4, 0.3
+NET_FULL, NET_WARM, NET_AMPLE, NET_SHARE = 4, 2, 10, 0.05
+
+_SENTENCES = {
+    "few-ratings": "It has fewer ratings than a status needs.",
+    "few-counted": "It has fewer than 5 ratings from raters whose ratings count.",
+    "undecided": "Its score is neither high enough to be helpful nor low enough to be not helpful.",
+    "helpful": "Its score reached the helpful threshold, and nothing spoke against it.",
+    "not-helpful": "Its score fell to where notes are not helpful.",
+    "not-even-with-help": "Even one more helpful rating, from whoever gives few, would not lift its score.",
+    "both-sides-against": "Raters on both sides found it not helpful.",
+    "not-misleading-rejected": "It says the content is not misleading, and its score is low.",
+    "inertia": "It was helpful before, and its score is still within 0.01 of the threshold.",
+    "divisive": "Its score is high enough, but how raters see it depends too much on their viewpoint.",
+    "low-score": "Its score is too far below the helpful threshold.",
+    "one-sided": "Fewer than 4 more raters on one of the sides found it helpful than not.",
+    "unbalanced": "Too small a share of its ratings comes from one of the sides.",
+    "high-volume": "Without the few raters who rate most, its score would not be high enough.",
+    "correlated": "Without raters who rate the same notes the same way, its score would not be high enough.",
+    "kept": "It was helpful before, and stays so while it waits for ratings from more viewpoints.",
+}
+_WARM = {"one-sided": "Fewer than 2 more raters on one of the sides found it helpful than not."}
+_NEEDS_NO_RATINGS = frozenset({"few-ratings", "few-counted"})
+_SLUGS = list(_SENTENCES)
+_RULE = {slug: number for number, slug in enumerate(_SLUGS)}
+
+RULES = {
+    f"{regime}:{slug}": _WARM.get(slug, sentence) if regime is Regime.WARM else sentence
+    for regime in Regime
+    for slug, sentence in _SENTENCES.items()
+}
+"""Every rule code there can be, with one plain sentence each."""
+
+STATUSES = (
+    NoteStatus.NEEDS_MORE_RATINGS,
+    NoteStatus.CURRENTLY_RATED_HELPFUL,
+    NoteStatus.CURRENTLY_RATED_NOT_HELPFUL,
+)
+_NMR, _CRH, _CRNH = range(3)
+
+
+def code(regime: Regime, number: int) -> str:
+    """The rule code of a rule's number in ``Judged.rule``."""
+    return f"{regime}:{_SLUGS[number]}"
+
+
+def codes(regime: Regime) -> list[str]:
+    """The rule codes of a regime by their number in ``Judged.rule``."""
+    return [code(regime, number) for number in range(len(_SLUGS))]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One entry per note: ``status`` indexes ``STATUSES``, ``rule`` is a number for ``code``.
+
+    ``z`` is how many standard errors the note is beyond the bound its status rests on.
+    """
+
+    intercept: FloatArray
+    factor: FloatArray
+    status: IntArray
+    rule: IntArray
+    z: FloatArray
+
+
+def decide(
+    sums: Sums, model: Model, *, was: NoteStatus, not_misleading: bool = False, raised: float = 0.0
+) -> Verdict | None:
+    """What the ratings say of one note; None while it has none.
+
+    ``raised`` is added to the helpful threshold. A NOT_MISLEADING note can become helpful here, which it never
+    does in the reference (SCORING: 2.4), and is refused at a score below -0.15 already.
+    """
+    if not sum(sums.row[ANY]):
+        return None
+    was_helpful = was is NoteStatus.CURRENTLY_RATED_HELPFUL
+    threshold = model.helpful_at + raised
+    judged = judge(
+        sums.as_array(), model, np.array([was_helpful]), np.array([not_misleading]), np.array([threshold])
+    )
+    return Verdict(
+        status=STATUSES[judged.status[0]],
+        intercept=float(judged.intercept[0]),
+        confidence=0.5 * (1.0 + math.erf(float(judged.z[0]) / math.sqrt(2.0))),
+        rule=code(model.regime, judged.rule[0]),
+        factor=float(judged.factor[0]),
+        regime=model.regime,
+        threshold=threshold,
+        ratings=sums.counts.total,
+    )
+
+
+def judge(
+    rows: FloatArray, model: Model, was_helpful: BoolArray, not_misleading: BoolArray, threshold: FloatArray
+) -> Judged:
+    """All notes at once; ``rows`` is ``(notes, WIDTH)``, the others have one entry per note."""
+    main = rows[:, SOLVED]
+    intercept, factor, error = _solve(main, model)
+    enough = rows[:, ANY].sum(axis=1) >= model.min_ratings
+    counted = enough & (main[:, 0] >= model.min_counted)
+    low = NOT_HELPFUL_AT - FACTOR_SLOPE * np.abs(factor)
+    sheet = _Sheet(counted, intercept, threshold)
+    sheet.put(~enough, _NMR, "few-ratings")
+    sheet.put(enough & ~counted, _NMR, "few-counted")
+    sheet.put(intercept >= threshold - GRAIN, _CRH, "helpful")
+    sheet.put(intercept <= low + GRAIN, _CRNH, "not-helpful", low - intercept)
+    if model.regime is not Regime.COLD:
+        bound = _upper_bound(main, model)
+        sheet.put(bound < BOUND_AT, _CRNH, "not-even-with-help", BOUND_AT - bound)
+        if model.axis:
+            mean = _both_sides_mean(rows)
+            sheet.put(mean <= SIDES_MEAN + GRAIN, _CRNH, "both-sides-against", SIDES_MEAN - mean)
+        rejected = not_misleading & (intercept < NOT_MISLEADING_AT)
+        sheet.put(rejected, _CRNH, "not-misleading-rejected", NOT_MISLEADING_AT - intercept)
+    inert = was_helpful & (intercept >= threshold - INERTIA - GRAIN)
+    sheet.put(inert & (sheet.status != _CRH), _CRH, "inertia")
+    if model.regime is not Regime.COLD:
+        divisive = np.abs(factor) > FACTOR_AT_MOST + GRAIN
+        sheet.put(divisive & (sheet.status == _CRH), _NMR, "divisive")
+        hopeless = intercept < threshold - FIRM_REJECT - GRAIN
+        sheet.put(hopeless & (sheet.status != _CRNH), _NMR, "low-score")
+        _ask_for_more_views(sheet, rows, model, was_helpful, threshold)
+    return Judged(intercept, factor, sheet.status, sheet.rule, sheet.distance / error)
+
+
+class _Sheet:
+    """The statuses so far. Only notes with enough ratings can be given one; ``put`` overrides what stood there."""
+
+    def __init__(self, counted: BoolArray, intercept: FloatArray, threshold: FloatArray) -> None:
+        self.counted = counted
+        self.beyond = intercept - threshold
+        self.status: IntArray = np.zeros(len(intercept), np.int64)
+        self.rule: IntArray = np.full(len(intercept), _RULE["undecided"])
+        self.distance = self.beyond.copy()
+
+    def put(self, where: BoolArray, status: int, slug: str, distance: FloatArray | None = None) -> None:
+        """``distance`` is how far the note is beyond the bound in question, if that is not the helpful one."""
+        if slug not in _NEEDS_NO_RATINGS:
+            where = where & self.counted
+        np.copyto(self.status, status, where=where)
+        np.copyto(self.rule, _RULE[slug], where=where)
+        np.copyto(self.distance, self.beyond if distance is None else distance, where=where)
+
+
+def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Score, factor and the score's standard error (SCORING: 2.2, 2.4) from ``(notes, 5)`` sums."""
+    n, s, ss, y, yf = sums.T
+    intercept, factor, variance = half_step(
+        n, s, ss, y, yf, model.rho_intercept, model.rho_factor, factored=model.axis
+    )
+    return intercept + model.shift, factor, np.sqrt(model.mse * variance)
+
+
+def _upper_bound(sums: FloatArray, model: Model) -> FloatArray:
+    """The highest score one more helpful rating could give (SCORING: 1.5, pseudo-raters)."""
+    n, s, ss, y, yf = sums.T
+    plain = half_step(
+        n, s, ss, y, yf, model.rho_intercept_plain, model.rho_factor_plain, factored=model.axis
+    )[0]
+    y_more = 1.0 - model.mu - model.low_intercept
+    f = np.array([[model.low_factor], [0.0], [model.high_factor]]) if model.axis else 0.0
+    with_one_more = half_step(
+        n + 1.0,
+        s + f,
+        ss + f * f,
+        y + y_more,
+        yf + y_more * f,
+        model.rho_intercept_bound,
+        model.rho_factor_bound,
+        factored=model.axis,
+    )[0]
+    highest: FloatArray = np.maximum(plain, np.max(with_one_more, axis=0) if model.axis else with_one_more)
+    return highest
+
+
+def _both_sides_mean(rows: FloatArray) -> FloatArray:
+    """The mean of the two sides' means; 1 unless each side has 3 ratings and a mean of at most 0.4."""
+    mean = np.zeros(len(rows))
+    against = np.ones(len(rows), np.bool_)
+    for side in (NEGATIVE, POSITIVE):
+        none, half, full = rows[:, side].T
+        total = none + half + full
+        one = (full + 0.5 * half) / np.maximum(total, 1.0)
+        against &= (total >= SIDE_RATINGS) & (one <= SIDE_MEAN + GRAIN)
+        mean += 0.5 * one
+    return np.where(against, mean, 1.0)
+
+
+def _ask_for_more_views(
+    sheet: _Sheet, rows: FloatArray, model: Model, was_helpful: BoolArray, threshold: FloatArray
+) -> None:
+    """Needs your help: helpful by its score, but not yet by enough viewpoints."""
+    if not (sheet.status == _CRH).any():
+        return
+    needs: list[tuple[BoolArray, str]] = []
+    if model.axis:
+        net = np.minimum(
+            rows[:, NEGATIVE.stop - 1] - rows[:, NEGATIVE.start],
+            rows[:, POSITIVE.stop - 1] - rows[:, POSITIVE.start],
+        )
+        if model.regime is Regime.WARM:
+            needs.append((net < NET_WARM, "one-sided"))
+        else:
+            needs.append((net < NET_FULL, "one-sided"))
+            small = net < NET_SHARE * rows[:, SOLVED.start] - GRAIN
+            needs.append(((net < NET_AMPLE) & small, "unbalanced"))
+    if model.regime is Regime.FULL:
+        for part, slug in ((VOLUME, "high-volume"), (CORRELATED, "correlated")):
+            if not rows[:, part.start].any():
+                continue
+            without = _solve(rows[:, SOLVED] - rows[:, part], model)[0]
+            needs.append((without < threshold - WITHOUT_SOME - GRAIN, slug))
+    for where, slug in needs:
+        candidates = where & (sheet.status == _CRH)
+        sheet.put(candidates & ~was_helpful, _NMR, slug)
+        sheet.put(candidates & was_helpful, _CRH, "kept")

@@ -1,0 +1,72 @@
+"""The result of scoring a community."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.core.scoring.model import Model, Rater
+from app.core.scoring.sums import Sums
+from app.core.scoring.verdict import Regime
+
+StringArray = npt.NDArray[np.str_]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """All notes that have any rating, and all raters that made one, by ascending id; no NaN anywhere.
+
+    Beside ``note_ids``: ``intercepts`` (the score), ``factors``, ``statuses`` (the words of ``NoteStatus``),
+    ``rules`` (codes of ``rules.RULES``), ``sums`` of shape (notes, ``sums.WIDTH``).
+    Beside ``rater_ids``: ``rater_intercepts`` and ``rater_factors`` (0 for raters the model does not know; a warm
+    model enters them with its mean intercept), ``rater_valid`` (ratings that could agree or disagree with a
+    note's provisional status) and ``rater_helpfulness`` (the share of them that agrees, 0.0 to 1.0; 0 where there
+    are none), ``raters_kept`` (whose viewpoint the model knows), ``raters_volume``, ``raters_correlated``.
+
+    ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round.
+    ``suspect``: the first round explains so little (above 0.16 with 200 notes or more) that a caller with an older
+    model had better keep it (SCORING: 1.3, guard). ``axis_ratio``: the axis test's figure; None where it was not
+    made. ``passes``: alternations each round of the solver took.
+    """
+
+    regime: Regime
+    model: Model
+    note_ids: IntArray
+    intercepts: FloatArray
+    factors: FloatArray
+    statuses: StringArray
+    rules: StringArray
+    sums: FloatArray
+    rater_ids: IntArray
+    rater_intercepts: FloatArray
+    rater_factors: FloatArray
+    rater_valid: IntArray
+    rater_helpfulness: FloatArray
+    raters_kept: BoolArray
+    raters_volume: BoolArray
+    raters_correlated: BoolArray
+    mse: float
+    first_mse: float = 0.0
+    suspect: bool = False
+    axis_ratio: float | None = None
+    passes: tuple[int, ...] = ()
+
+    def sums_of(self, note: int) -> Sums:
+        """Sums of the note at this place in ``note_ids``."""
+        return Sums.from_list(self.sums[note])
+
+    def rater(self, place: int) -> Rater:
+        """The rater at this place in ``rater_ids``."""
+        columns: tuple[npt.NDArray[Any], ...] = (
+            self.rater_intercepts,
+            self.rater_factors,
+            self.raters_kept,
+            self.raters_volume,
+            self.raters_correlated,
+        )
+        return Rater(*(column[place].item() for column in columns))
+
+
+FullScores = Scores

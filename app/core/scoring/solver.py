@@ -1,0 +1,296 @@
+"""The fit: alternating exact half-steps, with exact steps along what leaves predictions unchanged (SCORING: 1.3, 2.2).
+
+Minimises, over mu, i_u, f_u, i_n and f_n,
+
+    sum (r - mu - i_u - i_n - f_u f_n)^2
+        + rho_mu mu^2 + rho_iu sum i_u^2 + rho_in sum i_n^2 + rho_fu sum f_u^2 + rho_fn sum f_n^2.
+
+A rating graph that falls into components is fitted component by component, each with its own mu and sign, in the
+same passes: everything below that is "per part" has one entry per component. The ridges are common to all.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.scoring.arrays import FloatArray, IntArray
+from app.core.scoring.matrix import Either, Matrix, times
+
+INTERCEPT_RIDGE = 0.15
+FACTOR_RIDGE = 0.03
+TOLERANCE = 1e-5
+AT_MOST = 300
+ADDITIVE_SWEEPS = 4
+POWER_ITERATIONS = 8
+_START_SPREAD = 0.4
+_GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class Ridges:
+    """Ridges in pseudo-ratings; ``mu`` is per rating, so a part of N ratings has ``mu * N``."""
+
+    note_intercept: float
+    note_factor: float
+    rater_intercept: float
+    rater_factor: float
+    mu: float = INTERCEPT_RIDGE
+
+    @classmethod
+    def of(cls, ratings: float, notes: int, raters: int, at_least: float = 0.0) -> "Ridges":
+        """Those of the objective: ``R_n = N/M``, or ``at_least`` that much, and ``R_u = N/U``."""
+        per_note, per_rater = max(ratings / notes, at_least), ratings / raters
+        return cls(
+            INTERCEPT_RIDGE * per_note,
+            FACTOR_RIDGE * per_note,
+            INTERCEPT_RIDGE * per_rater,
+            FACTOR_RIDGE * per_rater,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A solution. ``mu`` has one entry per part; ``error`` is the sum of squared residuals."""
+
+    mu: FloatArray
+    note_intercept: FloatArray
+    note_factor: FloatArray
+    rater_intercept: FloatArray
+    rater_factor: FloatArray
+    error: float
+    passes: int
+
+
+def half_step(
+    n: FloatArray,
+    s: FloatArray,
+    ss: FloatArray,
+    y: FloatArray,
+    yf: FloatArray,
+    rho_intercept: float,
+    rho_factor: float,
+    *,
+    factored: bool = True,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Intercepts, factors, and the intercepts' variance per unit of residual variance.
+
+    Minimises ``sum (y - i - f x)^2 + rho_intercept i^2 + rho_factor f^2`` for each entry, from ``n`` terms with
+    ``s = sum x``, ``ss = sum x^2``, ``y = sum y`` and ``yf = sum y x``. Without ``factored``, f stays 0.
+    """
+    a = n + rho_intercept
+    if not factored:
+        return y / a, np.zeros_like(y), 1.0 / a
+    d = ss + rho_factor
+    det = a * d - s * s
+    return (d * y - s * yf) / det, (a * yf - s * y) / det, d / det
+
+
+def fit(
+    matrix: Matrix,
+    ridges: Ridges,
+    *,
+    factored: bool = True,
+    start: tuple[FloatArray, FloatArray, FloatArray] | None = None,
+    tolerance: float = TOLERANCE,
+) -> Fit:
+    """Solve. ``start`` is mu per part, i_u and f_u of an earlier fit; ``factored`` False keeps every f at 0.
+
+    Stops when no note's score moves by ``tolerance`` in a pass, or after ``AT_MOST`` passes.
+    """
+    search = _Search(matrix, ridges, factored)
+    if start is None:
+        search.start()
+    else:
+        search.mu, search.rater_intercept, search.rater_factor = (one.copy() for one in start)
+        search.solve_notes()
+    passes = 0
+    moved = np.inf
+    while moved >= tolerance and passes < AT_MOST:
+        before = search.note_intercept
+        search.solve_raters()
+        search.rebalance()
+        search.solve_notes()
+        moved = float(np.max(np.abs(search.note_intercept - before)))
+        passes += 1
+    error = search.error()
+    search.point_to_negative()
+    return Fit(
+        search.mu,
+        search.note_intercept,
+        search.note_factor,
+        search.rater_intercept,
+        search.rater_factor,
+        error,
+        passes,
+    )
+
+
+class _Search:
+    """The parameters on their way to the optimum."""
+
+    def __init__(self, matrix: Matrix, ridges: Ridges, factored: bool) -> None:
+        self.matrix, self.ridges, self.factored = matrix, ridges, factored
+        notes, raters = matrix.pattern.shape
+        self.mu: FloatArray = np.zeros(matrix.parts)
+        self.note_intercept: FloatArray = np.zeros(notes)
+        self.note_factor: FloatArray = np.zeros(notes)
+        self.rater_intercept: FloatArray = np.zeros(raters)
+        self.rater_factor: FloatArray = np.zeros(raters)
+        self.notes_per_part = self._per_part(np.ones(notes), matrix.note_part)
+        self.raters_per_part = self._per_part(np.ones(raters), matrix.rater_part)
+        self.rho_mu = ridges.mu * self._per_part(matrix.note_counts, matrix.note_part)
+
+    def _per_part(self, values: FloatArray, part: IntArray) -> FloatArray:
+        if self.matrix.parts == 1:
+            return np.array([values.sum()])
+        return np.bincount(part, values, self.matrix.parts).astype(np.float64)
+
+    def start(self) -> None:
+        """Four additive sweeps, then the strongest direction of what they leave, by power iterations."""
+        factored, self.factored = self.factored, False
+        for _ in range(ADDITIVE_SWEEPS):
+            self.solve_notes()
+            self.solve_raters()
+            self._split_level()
+        self.solve_notes()
+        self.factored = factored
+        if factored:
+            self.rater_factor = self._strongest_direction()
+            self.solve_notes()
+
+    def _strongest_direction(self) -> FloatArray:
+        matrix, ridges = self.matrix, self.ridges
+        left = matrix.with_entries(matrix.residuals(self._level(), self.note_intercept))
+        note_scale = 1.0 / (matrix.note_counts + ridges.note_intercept)
+        rater_scale = 1.0 / np.sqrt(matrix.rater_counts + ridges.rater_intercept)
+        # Any fixed vector will do that is not orthogonal to what is looked for.
+        vector = (np.arange(1, len(rater_scale) + 1) * _GOLDEN) % 1.0 - 0.5
+        for _ in range(POWER_ITERATIONS):
+            other = note_scale * times(left, rater_scale * vector)
+            vector = rater_scale * times(left.T, other)
+            vector /= self._norms(vector)[matrix.rater_part]
+        direction = rater_scale * vector
+        spread = self._norms(direction) / np.sqrt(self.raters_per_part)
+        return direction * (_START_SPREAD / spread)[matrix.rater_part]
+
+    def _norms(self, vector: FloatArray) -> FloatArray:
+        """Length per part; 1 for a part where it vanishes, which then stays without factors."""
+        square = self._per_part(vector * vector, self.matrix.rater_part)
+        return np.sqrt(np.where(square > 1e-200, square, 1.0))
+
+    def _level(self) -> FloatArray:
+        return self.rater_intercept + self.mu[self.matrix.rater_part]
+
+    def solve_notes(self) -> None:
+        level = self._level()
+        sums = self._sums(self.matrix.pattern, self.matrix.valued, level, self.rater_factor)
+        self.terms = (self.matrix.note_counts, sums[0], sums[1], self.matrix.note_sums - sums[2], sums[3])
+        self.note_intercept, self.note_factor, _ = half_step(
+            *self.terms, self.ridges.note_intercept, self.ridges.note_factor, factored=self.factored
+        )
+
+    def solve_raters(self) -> None:
+        matrix = self.matrix
+        sums = self._sums(matrix.pattern.T, matrix.valued.T, self.note_intercept, self.note_factor)
+        base = self.mu[matrix.rater_part]
+        y = matrix.rater_sums - sums[2] - base * matrix.rater_counts
+        terms = (matrix.rater_counts, sums[0], sums[1], y, sums[3] - base * sums[0])
+        self.rater_intercept, self.rater_factor, _ = half_step(
+            *terms, self.ridges.rater_intercept, self.ridges.rater_factor, factored=self.factored
+        )
+
+    def _sums(
+        self, pattern: Either, valued: Either, level: FloatArray, factor: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Of the other side's ``factor`` x and ``level`` l: sum x, sum x^2, sum l and sum (r - l) x."""
+        if not self.factored:
+            none = np.zeros(pattern.shape[0])
+            return none, none, times(pattern, level), none
+        columns = np.column_stack([factor, factor * factor, level, level * factor])
+        products = times(pattern, columns)
+        return products[:, 0], products[:, 1], products[:, 2], times(valued, factor) - products[:, 3]
+
+    def rebalance(self) -> None:
+        """Minimise exactly along the four directions that leave every prediction as it is."""
+        if self.factored:
+            notes, raters, ridges = self.matrix.note_part, self.matrix.rater_part, self.ridges
+            shift = self._shift(
+                self.note_intercept,
+                self.note_factor,
+                notes,
+                ridges.note_intercept,
+                self.rater_factor,
+                raters,
+                ridges.rater_factor,
+                self.raters_per_part,
+            )
+            self.rater_factor = self.rater_factor + shift[raters]
+            self.note_intercept = self.note_intercept - shift[notes] * self.note_factor
+            shift = self._shift(
+                self.rater_intercept,
+                self.rater_factor,
+                raters,
+                ridges.rater_intercept,
+                self.note_factor,
+                notes,
+                ridges.note_factor,
+                self.notes_per_part,
+            )
+            self.note_factor = self.note_factor + shift[notes]
+            self.rater_intercept = self.rater_intercept - shift[raters] * self.rater_factor
+            stretch = self._stretch()
+            self.rater_factor = self.rater_factor * stretch[raters]
+            self.note_factor = self.note_factor / stretch[notes]
+        self._split_level()
+
+    def _shift(
+        self,
+        intercept: FloatArray,
+        factor: FloatArray,
+        part: IntArray,
+        rho_intercept: float,
+        other_factor: FloatArray,
+        other_part: IntArray,
+        other_rho: float,
+        others: FloatArray,
+    ) -> FloatArray:
+        """The t that is added to the other side's factors and, times the own factor, taken off the intercepts."""
+        along = rho_intercept * self._per_part(intercept * factor, part)
+        along -= other_rho * self._per_part(other_factor, other_part)
+        return along / (other_rho * others + rho_intercept * self._per_part(factor * factor, part))
+
+    def _stretch(self) -> FloatArray:
+        notes = self.ridges.note_factor * self._per_part(self.note_factor**2, self.matrix.note_part)
+        raters = self.ridges.rater_factor * self._per_part(self.rater_factor**2, self.matrix.rater_part)
+        there = (notes > 1e-200) & (raters > 1e-200)
+        quotient: FloatArray = np.divide(notes, raters, out=np.ones_like(notes), where=there)
+        return quotient**0.25
+
+    def _split_level(self) -> None:
+        """Share mu + mean i_u + mean i_n out among the three as the ridges would have it."""
+        notes, raters = self.matrix.note_part, self.matrix.rater_part
+        rater_mean = self._per_part(self.rater_intercept, raters) / self.raters_per_part
+        note_mean = self._per_part(self.note_intercept, notes) / self.notes_per_part
+        total = self.mu + rater_mean + note_mean
+        to_mu = 1.0 / self.rho_mu
+        to_raters = 1.0 / (self.ridges.rater_intercept * self.raters_per_part)
+        to_notes = 1.0 / (self.ridges.note_intercept * self.notes_per_part)
+        unit = total / (to_mu + to_raters + to_notes)
+        self.mu = unit * to_mu
+        self.rater_intercept = self.rater_intercept + (unit * to_raters - rater_mean)[raters]
+        self.note_intercept = self.note_intercept + (unit * to_notes - note_mean)[notes]
+
+    def point_to_negative(self) -> None:
+        """At least half of the non-zero rater factors of a part are negative (SCORING: 1.2)."""
+        sign = self._per_part(np.sign(self.rater_factor), self.matrix.rater_part)
+        turn = np.where(sign > 0, -1.0, 1.0)
+        self.rater_factor = self.rater_factor * turn[self.matrix.rater_part]
+        self.note_factor = self.note_factor * turn[self.matrix.note_part]
+
+    def error(self) -> float:
+        """Sum of squared residuals, from the sums of the last note half-step."""
+        matrix, level = self.matrix, self._level()
+        n, s, ss, y, yf = self.terms
+        i, f = self.note_intercept, self.note_factor
+        before = matrix.squares + level @ (matrix.rater_counts * level - 2.0 * matrix.rater_sums)
+        return max(0.0, float(before + i @ (n * i - 2.0 * y) + f @ (f * ss - 2.0 * yf + 2.0 * i * s)))

@@ -1,0 +1,103 @@
+"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (SCORING: 2.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
+from app.core.scoring.model import Model
+from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, WIDTH
+from app.core.scoring.verdict import Regime
+
+_UNKNOWN, _NEGATIVE, _POSITIVE, _NO_SIDE = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class RaterArrays:
+    """Every rater's part of the model, beside ``Ratings.rater_ids``. Who is not kept has 0 and 0."""
+
+    intercept: FloatArray
+    factor: FloatArray
+    kept: BoolArray
+    volume: BoolArray
+    correlated: BoolArray
+
+    @classmethod
+    def blank(cls, count: int, kept: bool) -> "RaterArrays":
+        """``count`` raters without a viewpoint, all kept or none."""
+        nobody = np.zeros(count, np.bool_)
+        return cls(np.zeros(count), np.zeros(count), np.full(count, kept), nobody, nobody)
+
+
+def tally(ratings: Ratings, raters: RaterArrays, model: Model) -> FloatArray:
+    """Sums of every note, ``(notes, WIDTH)``."""
+    rows = np.zeros((len(ratings.note_ids), WIDTH))
+    if not len(ratings):
+        return rows
+    counts = _count(ratings, _classes(raters, model))
+    rows[:, ANY] = counts.sum(axis=1)
+    rows[:, NEGATIVE], rows[:, POSITIVE] = counts[:, _NEGATIVE], counts[:, _POSITIVE]
+    counted = counts[:, 1:] if model.regime is Regime.FULL else counts
+    rows[:, SOLVED.start] = counted.sum(axis=(1, 2))
+    weight, intercept, factor = _entering(raters, model)
+    rows[:, SOLVED.start + 1 : SOLVED.stop] = _sums(ratings, weight, intercept, factor, model.mu)
+    for part, members in ((VOLUME, raters.volume), (CORRELATED, raters.correlated)):
+        if members.any():
+            rows[:, part] = _part(ratings, members & raters.kept, intercept, factor, model.mu)
+    return rows
+
+
+def _entering(raters: RaterArrays, model: Model) -> tuple[FloatArray | None, FloatArray, FloatArray | None]:
+    """Weight (None: all 1), intercept and factor (None: all 0) with which each rater's ratings enter."""
+    if model.regime is Regime.COLD:
+        return None, np.zeros(len(raters.kept)), None
+    factor = np.where(raters.kept, raters.factor, 0.0) if model.axis else None
+    if model.regime is Regime.WARM:
+        return None, np.where(raters.kept, raters.intercept, model.mean_intercept), factor
+    return raters.kept.astype(np.float64), raters.intercept, factor
+
+
+def _classes(raters: RaterArrays, model: Model) -> IntArray:
+    side = np.where(raters.factor < 0, _NEGATIVE, _POSITIVE) if model.axis else _NO_SIDE
+    return np.where(raters.kept, side, _UNKNOWN).astype(np.int64)
+
+
+def _count(ratings: Ratings, classes: IntArray) -> IntArray:
+    """How many raters of each class gave each level: ``(notes, 4, 3)``."""
+    cell = ratings.note.astype(np.int64) * 12
+    cell += (classes * 3)[ratings.rater]
+    cell += ratings.level
+    size = len(ratings.note_ids)
+    return np.bincount(cell, minlength=size * 12).reshape(size, 4, 3)
+
+
+def _sums(
+    ratings: Ratings, weight: FloatArray | None, intercept: FloatArray, factor: FloatArray | None, mu: float
+) -> FloatArray:
+    """S_f, S_ff, S_y, S_yf of every note, ``(notes, 4)``. Ratings stand by note, so each note is one stretch."""
+    start = np.searchsorted(ratings.note, np.arange(len(ratings.note_ids), dtype=np.int32))
+    y = ratings.value
+    y -= (mu + intercept)[ratings.rater]
+    if weight is not None:
+        y *= weight[ratings.rater]
+    sums = np.zeros((len(ratings.note_ids), 4))
+    sums[:, 2] = np.add.reduceat(y, start)
+    if factor is not None:
+        each = factor[ratings.rater]
+        sums[:, 0] = np.add.reduceat(each, start)
+        sums[:, 3] = np.add.reduceat(np.multiply(y, each, out=y), start)
+        sums[:, 1] = np.add.reduceat(np.multiply(each, each, out=each), start)
+    return sums
+
+
+def _part(
+    ratings: Ratings, members: BoolArray, intercept: FloatArray, factor: FloatArray | None, mu: float
+) -> FloatArray:
+    """n, S_f, S_ff, S_y, S_yf of every note over the ratings of ``members`` alone, ``(notes, 5)``."""
+    theirs = np.flatnonzero(members[ratings.rater])
+    note, rater = ratings.note[theirs], ratings.rater[theirs]
+    y = ratings.level[theirs] * 0.5 - mu - intercept[rater]
+    f = np.zeros(len(theirs)) if factor is None else factor[rater]
+    size = len(ratings.note_ids)
+    columns = [np.bincount(note, weights, size) for weights in (None, f, f * f, y, y * f)]
+    return np.column_stack(columns).astype(np.float64)

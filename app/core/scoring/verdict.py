@@ -1,0 +1,44 @@
+"""What the ratings say of one note."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.core.vocabulary import NoteStatus
+
+
+class Regime(StrEnum):
+    """How much of the model a community's ratings can carry (SCORING: 2.1)."""
+
+    COLD = "cold"
+    WARM = "warm"
+    FULL = "full"
+
+    @property
+    def rank(self) -> int:
+        return list(Regime).index(self)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the ratings say of one note.
+
+    ``intercept`` is the note's score, about -1 to 1 (0.40 is a predicted helpfulness of 0.75), ``factor`` how
+    much it appeals to one viewpoint alone (0 where viewpoints are not told apart); ``confidence`` the
+    probability, 0.0 to 1.0, that the note is truly beyond the bound its status rests on, or, while it needs
+    more ratings, beyond the helpful ``threshold``; ``rule`` the code of what decided (``rules.RULES``);
+    ``ratings`` how many ratings of any kind there are.
+    """
+
+    status: NoteStatus
+    intercept: float
+    confidence: float
+    rule: str
+    factor: float = 0.0
+    regime: Regime = Regime.COLD
+    threshold: float = 0.40
+    ratings: int = 0
+
+    @property
+    def shown(self) -> int:
+        """The API's ``helpfulness_score``, a whole number from 0 to 100 (SCORING: 2.3)."""
+        return round(100 * min(1.0, max(0.0, self.intercept + 0.35)))
