@@ -92,7 +92,7 @@ def _demonstration(settings: Settings) -> seed.Demo | None:
         return None
     wiring = wire(settings)
     try:
-        made = seed.seed(wiring.database, wiring.classifiers, wiring.scorer, settings.data_dir)
+        made = seed.seed(wiring.database, wiring.classifiers, settings.data_dir)
         if made is not None:
             return made
         with wiring.database.reading() as session:

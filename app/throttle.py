@@ -20,7 +20,7 @@ from limits.strategies import FixedWindowRateLimiter
 from app.core.errors import TooMany
 from app.settings import Settings
 
-LimitName = Literal["key", "ratings", "ai_notes", "sign_in"]
+LimitName = Literal["key", "ratings", "ai_notes", "link_codes", "sign_in"]
 
 
 class FileStorage(Storage):
@@ -105,6 +105,15 @@ class Standing:
     window: int
 
 
+class OverLimit(TooMany):
+    """Over the limit of this name; ``standing`` is that of the limit that refused."""
+
+    def __init__(self, name: LimitName, standing: Standing) -> None:
+        super().__init__("Rate limit exceeded", standing.reset)
+        self.name = name
+        self.standing = standing
+
+
 class Throttle:
     """Counts hits against named limits; ``enabled`` false lets everything through."""
 
@@ -127,6 +136,7 @@ class Throttle:
                 "key": settings.rate_limit_key,
                 "ratings": settings.rate_limit_ratings,
                 "ai_notes": settings.rate_limit_ai_notes,
+                "link_codes": settings.rate_limit_link_codes,
                 "sign_in": settings.rate_limit_sign_in,
             },
             enabled=settings.rate_limit_enabled,
@@ -136,7 +146,7 @@ class Throttle:
         """Count one call by ``who``; the standing after it, or None when limits are off.
 
         Raises:
-            TooMany: over one of the limits of that name.
+            OverLimit: over one of the limits of that name.
         """
         if not self.enabled:
             return None
@@ -144,19 +154,24 @@ class Throttle:
         for item in self._limits[name]:
             count, ends = self._count(item, name, *who)
             reset = max(1, math.ceil(ends - time.time()))
+            standing = Standing(item.amount, max(0, item.amount - count), reset, item.get_expiry())
             if count > item.amount:
-                raise TooMany("Rate limit exceeded", reset)
-            standings.append(Standing(item.amount, item.amount - count, reset, item.get_expiry()))
+                raise OverLimit(name, standing)
+            standings.append(standing)
         return min(standings, key=lambda standing: standing.remaining)
 
-    def standing(self, name: LimitName, *who: str) -> Standing | None:
-        """The tightest standing without counting a call."""
+    def check(self, name: LimitName, *who: str) -> None:
+        """Refuse whoever has nothing left, without counting a call: for limits that only failures count towards.
+
+        Raises:
+            OverLimit: nothing is left of one of the limits of that name.
+        """
         if not self.enabled:
-            return None
-        return min(
-            (self._standing(item, name, *who) for item in self._limits[name]),
-            key=lambda standing: standing.remaining,
-        )
+            return
+        for item in self._limits[name]:
+            standing = self._standing(item, name, *who)
+            if standing.remaining == 0:
+                raise OverLimit(name, standing)
 
     def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
         """One hit in a fixed window: its count, and when the window ends. Our own storage tells both at once."""

@@ -22,7 +22,7 @@ def create_ai_note(reference: str) -> Response:
     caller = auth.caller()
     with wired().database.reading() as session:
         post, item = note_writing.prepare(session, caller.actor, _find(session, reference))
-    wired().throttle.hit("ai_notes", str(caller.key_id))
+    auth.count("ai_notes", str(caller.key_id))
     # No session is open here: the provider may take its time.
     draft = wired().note_writer.write(post, item)
     with wired().database.writing() as session:

@@ -10,11 +10,13 @@ from sqlalchemy.orm import Session
 from app.api import acting
 from app.api.acting import Asserted
 from app.core import clock, communities, keys, profiles, rules
-from app.core.errors import Conflict, Forbidden, NotFound, TooMany, Unauthenticated
-from app.core.models import ApiKey, Profile
+from app.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
+from app.core.keys import LiveKey
+from app.core.models import Community, Profile
 from app.core.permissions import Actor
+from app.core.profiles import Identity
 from app.core.vocabulary import KeyTemplate, Scope
-from app.throttle import Standing
+from app.throttle import LimitName, OverLimit, Standing
 from app.wiring import wired
 
 MISSING = "Missing authentication credentials"
@@ -27,12 +29,28 @@ OWN_PLATFORMS = frozenset({profiles.WEB, profiles.SERVICE_PLATFORM})
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: ``actor`` for the core; ``platform`` and ``scope_id`` as the X-Adapter headers say."""
+    """Who asks: ``actor`` for the core, and what the X-Adapter headers say.
+
+    ``scope_id`` is the community that X-Adapter-Scope names. ``home`` is where the acting user of ``actor`` is known:
+    that one, else the key's only one, which is read only for users whose ids need it.
+    """
 
     actor: Actor
     key_id: uuid.UUID
-    platform: str | None
+    asserted: Asserted
     scope_id: uuid.UUID | None
+    home: Community | None
+
+    @property
+    def platform(self) -> str | None:
+        return self.asserted.platform
+
+    def identity_in(self, community: Community | None) -> Identity | None:
+        """The acting user as a community knows them; None when nobody acts."""
+        platform, user_id = self.asserted.platform, self.asserted.user_id
+        if platform is None or user_id is None:
+            return None
+        return Identity(platform, user_id, profiles.scope_in(platform, community))
 
 
 def caller() -> Caller:
@@ -46,6 +64,25 @@ def actor() -> Actor:
     return caller().actor
 
 
+def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
+    """The caller, with the acting user as this community knows them (Decision 0015).
+
+    For verbs that ask whose something is. Call it in a writing session: a user new to the community is made.
+    """
+    asked = caller()
+    if asked.actor.profile_id is None or asked.platform in profiles.GLOBAL_PLATFORMS:
+        return asked
+    if asked.home is not None and asked.home.id == community_id:
+        return asked
+    community = session.get_one(Community, community_id)
+    identity = asked.identity_in(community)
+    if identity is None or identity == asked.identity_in(asked.home):
+        return asked
+    said = asked.asserted
+    profile = profiles.ensure(session, *identity, display_name=said.username, trust_level=said.trust_level)
+    return replace(asked, actor=replace(asked.actor, profile_id=profile.id), home=community)
+
+
 def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     """Let a call in, or refuse it: the ``before_request`` of every blueprint of the API.
 
@@ -56,7 +93,7 @@ def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     with wired().database.reading() as session:
         key = identify(session, request)
         flask.g.key_id = key.id
-        _count(key.id)
+        flask.g.standing = ("key", count("key", str(key.id)))
         if scope.value not in key.scopes:
             raise Forbidden(NO_SCOPE)
         read_only = key.template is KeyTemplate.READ_ONLY
@@ -64,19 +101,21 @@ def authenticate(scope: Scope = Scope.ADAPTER) -> None:
             raise Forbidden(READ_ONLY)
         asserted = acting.read(request.headers)
         base = _actor(key, asserted, read_only)
-        scope_id = _scope(session, base, asserted)
-        profile = _known_profile(session, asserted)
-    profile = _keep(key, asserted, profile, read_only)
+        named = _scope(session, base, asserted)
+        numbered = asserted.user_id is not None and asserted.platform not in profiles.GLOBAL_PLATFORMS
+        home = only_community(session, base) if named is None and numbered else named
+        made = Caller(base, key.id, asserted, named.id if named is not None else None, home)
+        identity = made.identity_in(home)
+        profile = _known_profile(session, identity)
+    profile = _keep(key, asserted, identity, profile, read_only)
     name = key.name if profile is None else f"{asserted.username or asserted.user_id} via {key.name}"
-    flask.g.caller = Caller(
+    flask.g.caller = replace(
+        made,
         actor=replace(base, name=name[: rules.NAME_MAX], profile_id=profile.id if profile else None),
-        key_id=key.id,
-        platform=asserted.platform,
-        scope_id=scope_id,
     )
 
 
-def identify(session: Session, request: Request) -> ApiKey:
+def identify(session: Session, request: Request) -> LiveKey:
     """The live key that the headers carry.
 
     A Bearer token with our prefix decides; otherwise X-API-Key counts, even beside an unrelated Bearer token. Two
@@ -105,25 +144,25 @@ def _bearer(request: Request) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def _actor(key: ApiKey, asserted: Asserted, read_only: bool) -> Actor:
+def _actor(key: LiveKey, asserted: Asserted, read_only: bool) -> Actor:
     asserted_staff = asserted.is_staff and key.may_assert_staff
     return Actor(
         kind="key",
         name=key.name,
         key_id=key.id,
-        communities=None if key.everywhere else frozenset(row.community_id for row in key.communities),
+        communities=None if key.everywhere else key.communities,
         staff=not read_only and (asserted_staff if asserted.speaks_of_a_user else True),
         read_only=read_only,
         may_open_communities=key.may_open_communities and not read_only,
     )
 
 
-def _scope(session: Session, actor: Actor, asserted: Asserted) -> uuid.UUID | None:
+def _scope(session: Session, actor: Actor, asserted: Asserted) -> Community | None:
     """The community that X-Adapter-Scope names. Only a call that may open it may name one that is not there."""
     if asserted.scope is None:
         return None
     try:
-        return communities.resolve(session, actor, asserted.scope, asserted.platform).id
+        return communities.resolve(session, actor, asserted.scope, asserted.platform)
     except (NotFound, Conflict):
         view = flask.current_app.view_functions[flask.request.endpoint or ""]
         if actor.may_open_communities and getattr(view, "opens_communities", False):
@@ -131,32 +170,35 @@ def _scope(session: Session, actor: Actor, asserted: Asserted) -> uuid.UUID | No
         raise Forbidden("X-Adapter-Scope names no community of this API key") from None
 
 
-def _known_profile(session: Session, asserted: Asserted) -> Profile | None:
-    if asserted.platform is None or asserted.user_id is None:
+def only_community(session: Session, actor: Actor) -> Community | None:
+    """The community of a key that has only one."""
+    mine = actor.communities
+    return session.get(Community, next(iter(mine))) if mine is not None and len(mine) == 1 else None
+
+
+def _known_profile(session: Session, identity: Identity | None) -> Profile | None:
+    if identity is None:
         return None
-    if asserted.platform in OWN_PLATFORMS:
-        raise Forbidden(f"Nobody acts as a user of platform {asserted.platform} through an API key")
-    return profiles.find(session, asserted.platform, asserted.user_id)
+    if identity.platform in OWN_PLATFORMS:
+        raise Forbidden(f"Nobody acts as a user of platform {identity.platform} through an API key")
+    return profiles.find(session, *identity)
 
 
-def _keep(key: ApiKey, asserted: Asserted, profile: Profile | None, read_only: bool) -> Profile | None:
+def _keep(
+    key: LiveKey, asserted: Asserted, identity: Identity | None, profile: Profile | None, read_only: bool
+) -> Profile | None:
     """Write down the key's use and the user, when there is something to write: the user's profile."""
     now = clock.now()
     used = key.last_used_at is None or key.last_used_at < now - keys.LAST_USED_EVERY
-    named = asserted.platform is not None and asserted.user_id is not None
-    changed = named and not read_only and _differs(profile, asserted)
+    changed = identity is not None and not read_only and _differs(profile, asserted)
     if not used and not changed:
         return profile
     with wired().database.writing() as session:
         if used:
             keys.note_use(session, key.id, now)
-        if changed and asserted.platform is not None and asserted.user_id is not None:
+        if changed and identity is not None:
             profile = profiles.ensure(
-                session,
-                asserted.platform,
-                asserted.user_id,
-                display_name=asserted.username,
-                trust_level=asserted.trust_level,
+                session, *identity, display_name=asserted.username, trust_level=asserted.trust_level
             )
     return profile
 
@@ -168,20 +210,36 @@ def _differs(profile: Profile | None, asserted: Asserted) -> bool:
     return renamed or (asserted.trust_level is not None and asserted.trust_level != profile.trust_level)
 
 
-def _count(key_id: uuid.UUID) -> None:
-    throttle = wired().throttle
+def count(name: LimitName, *who: str) -> Standing | None:
+    """Count one call against a limit: where ``who`` stands with it; None when limits are off.
+
+    Raises:
+        OverLimit: over it; the answer then describes this limit.
+    """
     try:
-        flask.g.standing = throttle.hit("key", str(key_id))
-    except TooMany:
-        flask.g.standing = throttle.standing("key", str(key_id))
+        return wired().throttle.hit(name, *who)
+    except OverLimit as refusal:
+        flask.g.standing = (refusal.name, refusal.standing)
+        raise
+
+
+def check_count(name: LimitName, *who: str) -> None:
+    """As ``count``, without counting: refuse whoever has nothing left of it."""
+    try:
+        wired().throttle.check(name, *who)
+    except OverLimit as refusal:
+        flask.g.standing = (refusal.name, refusal.standing)
         raise
 
 
 def add_rate_headers(response: Response) -> Response:
-    """``RateLimit`` and ``RateLimit-Policy`` (IETF draft-ietf-httpapi-ratelimit-headers), and no caching."""
-    standing: Standing | None = flask.g.get("standing")
+    """``RateLimit`` and ``RateLimit-Policy`` (IETF draft-ietf-httpapi-ratelimit-headers), and no caching.
+
+    They describe the key's limit, or whichever limit refused the call.
+    """
+    name, standing = flask.g.get("standing", ("key", None))
     if standing is not None:
-        response.headers["RateLimit-Policy"] = f'"key";q={standing.limit};w={standing.window}'
-        response.headers["RateLimit"] = f'"key";r={standing.remaining};t={standing.reset}'
+        response.headers["RateLimit-Policy"] = f'"{name}";q={standing.limit};w={standing.window}'
+        response.headers["RateLimit"] = f'"{name}";r={standing.remaining};t={standing.reset}'
     response.headers.setdefault("Cache-Control", "no-store")
     return response

@@ -25,9 +25,15 @@ def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBl
     """A blueprint whose every view needs a key with ``scope``; answers carry the key's rate limit."""
     made = APIBlueprint(name, __name__, **options)
     made.before_request(partial(auth.authenticate, scope))
+    made.before_request(_check_size)
     made.before_request(_check_question)
     made.after_request(auth.add_rate_headers)
     return made
+
+
+def _check_size() -> None:
+    # Also where no view reads the body; of one that is far too large the server hands over nothing else.
+    parse.check_size(flask.request)
 
 
 def _check_question() -> None:

@@ -139,6 +139,7 @@ ATTRIBUTES: dict[str, tuple[str, dict[str, Any]]] = {
             "platform_user_id": "user-7",
             "display_name": "ann",
             "trust_level": 2,
+            "is_linked": True,
             **_TIMES,
         },
     ),
@@ -268,7 +269,7 @@ BODIES: dict[str, dict[str, tuple[str, Any]]] = {
             _wrapped("ratings", {"helpfulness_level": "SOMEWHAT_HELPFUL"}, RATING),
         )
     },
-    "link_profile": {"code": ("The code that the account shows", {"code": "ABCD-EFGH"})},
+    "link_profile": {"code": ("The code that the account shows", {"code": "K7QD-M2XP"})},
     "register_webhook": {"endpoint": ("Two kinds of events", _REGISTRATION)},
     "patch_webhook": {
         "rotate": (

@@ -59,9 +59,7 @@ def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Mode
 
 def read(request: Request, limit: int = rules.BODY_MAX_BYTES) -> bytes:
     """The body's bytes; never holds more than ``limit`` of them, declared or chunked. Over it: 413."""
-    too_large = RequestEntityTooLarge(f"Request body is larger than {limit} bytes")
-    if request.content_length is not None and request.content_length > limit:
-        raise too_large
+    check_size(request, limit)
     parts: list[bytes] = []
     left = limit + 1
     while left > 0:
@@ -71,8 +69,18 @@ def read(request: Request, limit: int = rules.BODY_MAX_BYTES) -> bytes:
         parts.append(part)
         left -= len(part)
     if left == 0:
-        raise too_large
+        raise _too_large(limit)
     return b"".join(parts)
+
+
+def check_size(request: Request, limit: int = rules.BODY_MAX_BYTES) -> None:
+    """413 for a body that says itself that it is larger than ``limit`` bytes."""
+    if request.content_length is not None and request.content_length > limit:
+        raise _too_large(limit)
+
+
+def _too_large(limit: int) -> RequestEntityTooLarge:
+    return RequestEntityTooLarge(f"Request body is larger than {limit} bytes")
 
 
 def check_media_type(request: Request) -> None:

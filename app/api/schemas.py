@@ -242,21 +242,38 @@ CommunityDocument = document_of("CommunityServer", _community)
 
 
 class ProfileLookup(Query):
-    """``platform`` defaults to X-Adapter-Platform, then ``discord``; ``provider_scope`` to the whole platform."""
+    """``platform`` defaults to X-Adapter-Platform, then ``discord``.
+
+    ``provider_scope`` is the server that the user id belongs to, where each server numbers its own users; it defaults
+    to the platform's id of the community that X-Adapter-Scope names, or else of the key's only one.
+    """
 
     platform: Platform | None = None
     platform_user_id: ForeignId
-    provider_scope: Annotated[Text, Field(max_length=rules.ID_MAX)] = ""
+    provider_scope: Annotated[Text, Field(max_length=rules.ID_MAX)] | None = None
+
+
+class ProfileLink(Body):
+    """The code that the person reads in the dashboard; case, spaces and dashes do not matter."""
+
+    resource = "user-profiles"
+    plain = True
+    loose = True
+
+    code: Annotated[Text, Field(min_length=1, max_length=rules.ID_MAX)] = Field(
+        description="Shown in the dashboard under Settings; works once, for 10 minutes."
+    )
 
 
 class ProfileAttributes(Shown):
-    """A person as a platform knows them."""
+    """A person as a platform knows them; ``is_linked`` to an account of the dashboard or not."""
 
     platform: str
     platform_user_id: str
     provider_scope: str | None = None
     display_name: str | None
     trust_level: int | None = None
+    is_linked: bool
     metadata: dict[str, Any] | None = None
     created_at: Time
     updated_at: Time

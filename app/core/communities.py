@@ -1,9 +1,13 @@
 """Communities: found by platform id, opened when unknown and allowed."""
 
+import hashlib
+import json
 import re
 import unicodedata
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from dataclasses import fields as fields_of
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,10 +18,11 @@ from app.core import history, policies, rules
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Community, KeyCommunity
+from app.core.models import Community, HistoryEntry, HistoryText, KeyCommunity
 from app.core.permissions import Actor, Permission, require
 
 SLUG_TRIES = 5
+REVISED = "community.revised"
 
 
 def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
@@ -49,20 +54,31 @@ def find(session: Session, platform: str, platform_id: str) -> Community | None:
     ).first()
 
 
+# Built once: most calls resolve a community, and to put the statement together takes longer than to run it.
+_BY_ID = sa.select(Community).where(Community.id == sa.bindparam("id"))
+_BY_REFERENCE = (
+    sa.select(Community)
+    .where(
+        sa.or_(
+            Community.platform_community_server_id == sa.bindparam("reference"),
+            Community.slug == sa.bindparam("reference"),
+        )
+    )
+    .order_by(Community.id)
+)
+
+
 def resolve(session: Session, actor: Actor, reference: str, platform: str | None = None) -> Community:
     """A community named by our UUID, the platform's id or its slug, within the actor's communities.
 
     A platform id that two of the actor's platforms share is decided by ``platform``.
     """
     identity = parse_id(reference)
-    statement = sa.select(Community)
     if identity is not None:
-        statement = statement.where(Community.id == identity)
+        rows = session.scalars(_BY_ID, {"id": identity})
     else:
-        statement = statement.where(
-            sa.or_(Community.platform_community_server_id == reference, Community.slug == reference)
-        )
-    found = [c for c in session.scalars(statement.order_by(Community.id)) if actor.sees(c.id)]
+        rows = session.scalars(_BY_REFERENCE, {"reference": reference})
+    found = [community for community in rows if actor.sees(community.id)]
     same = [c for c in found if platform is not None and c.platform == platform]
     exact = [c for c in same or found if c.platform_community_server_id == reference]
     chosen = exact or same or found
@@ -117,7 +133,7 @@ def create(
     if not actor.may_open_communities or actor.read_only:
         raise Forbidden("This API key may not open communities")
     if fields.get("description") is not None:
-        rules.text(fields["description"], "description", rules.SUMMARY_MAX, least=0)
+        rules.text(fields["description"], "description", rules.DESCRIPTION_MAX, least=0)
     if fields.get("settings") is not None:
         rules.json_object(fields["settings"], "settings")
     community = _insert(session, actor, platform, platform_id, name, fields)
@@ -157,6 +173,91 @@ def rename(
             after={"name": name},
         )
     return community
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What an operator sets of a community; empty texts are None. A new setting is a new field here."""
+
+    name: str
+    description: str | None
+    policy_text: str | None
+    ai_notes_enabled: bool
+
+    @property
+    def edition(self) -> str:
+        """Names exactly these values, so that a page made from others is noticed."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def draft_of(community: Community) -> Draft:
+    """The values in force."""
+    return Draft(**{field.name: getattr(community, field.name) for field in fields_of(Draft)})
+
+
+def revise(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    draft: Draft,
+    reason: str,
+    *,
+    based_on: str | None = None,
+) -> bool:
+    """Set what operators set; whether anything changed. ``based_on`` is the edition that the draft was made from.
+
+    Raises:
+        Invalid: a text is too long, or the name or the reason is blank.
+        Conflict: somebody saved other values meanwhile.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    rules.text(draft.name, "name", rules.NAME_MAX)
+    rules.text(draft.description or "", "description", rules.DESCRIPTION_MAX, least=0)
+    rules.text(draft.policy_text or "", "policy_text", rules.POLICY_TEXT_MAX, least=0)
+    rules.text(reason, "reason", rules.REASON_MAX)
+    serialise(session, community_id)
+    community = get(session, actor, community_id)
+    session.refresh(community)
+    was, wanted = draft_of(community), asdict(draft)
+    if based_on is not None and based_on != was.edition:
+        raise Conflict("Somebody saved other values meanwhile", community_id)
+    before = {name: value for name, value in asdict(was).items() if value != wanted[name]}
+    if not before:
+        return False
+    for name in before:
+        setattr(community, name, wanted[name])
+    session.flush()
+    history.record(
+        session,
+        actor,
+        community_id,
+        REVISED,
+        "community",
+        community_id,
+        before=before,
+        after={name: wanted[name] for name in before},
+        reason=reason,
+    )
+    return True
+
+
+def revisions(
+    session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 20
+) -> Sequence[tuple[HistoryEntry, HistoryText]]:
+    """What operators set, newest first, with who and why."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    rows = session.execute(
+        sa.select(HistoryEntry, HistoryText)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(
+            HistoryEntry.object_type == "community",
+            HistoryEntry.object_id == community_id,
+            HistoryEntry.what == REVISED,
+        )
+        .order_by(HistoryEntry.number.desc())
+        .limit(limit)
+    )
+    return [(entry, text) for entry, text in rows]
 
 
 def _insert(

@@ -1,21 +1,71 @@
 """Profiles: people as platforms know them, found or made by platform identity (Contract: sections 1 and 6)."""
 
 import uuid
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import rules
+from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Account, Profile
+from app.core.models import Account, Community, Note, Profile, Rating
 from app.core.permissions import Actor
 
 WEB = "web"
 SERVICE_PLATFORM = "bridgenote"
 SERVICE_USER = "service"
+GLOBAL_PLATFORMS = frozenset(
+    {
+        WEB,
+        SERVICE_PLATFORM,
+        "bluesky",
+        "discord",
+        "facebook",
+        "github",
+        "instagram",
+        "linkedin",
+        "matrix",
+        "reddit",
+        "slack",
+        "telegram",
+        "threads",
+        "tiktok",
+        "twitch",
+        "twitter",
+        "whatsapp",
+        "x",
+        "youtube",
+    }
+)
+"""Platforms whose user ids mean the same person everywhere.
+
+On every other one, such as forum software, each server counts its own users from 1: there the community's platform id
+is a profile's ``provider_scope`` (Decision 0015).
+"""
+
+
+class Identity(NamedTuple):
+    """Whom a platform means; ``provider_scope`` is empty where its user ids need none."""
+
+    platform: str
+    user_id: str
+    provider_scope: str = ""
+
+
+def scope_in(platform: str, community: Community | None) -> str:
+    """The ``provider_scope`` of this platform's user ids in a community; empty where they need or have none."""
+    if platform in GLOBAL_PLATFORMS or community is None or community.platform != platform:
+        return ""
+    return community.platform_community_server_id
+
+
+def is_complete(identity: Identity) -> bool:
+    """Whether it means one person, not whoever has this number on each server."""
+    return identity.platform in GLOBAL_PLATFORMS or identity.provider_scope != ""
 
 
 def find(session: Session, platform: str, user_id: str, provider_scope: str = "") -> Profile | None:
@@ -41,7 +91,9 @@ def ensure(
     """The profile of a platform identity, made when unknown; name and trust level are kept up to date."""
     rules.platform(platform)
     rules.foreign_id(user_id, "platform_user_id")
-    profile = find(session, platform, user_id, provider_scope)
+    profile = find(session, platform, user_id, provider_scope) or _adopted(
+        session, Identity(platform, user_id, provider_scope)
+    )
     if profile is None:
         profile = Profile(
             id=new_id(),
@@ -77,24 +129,77 @@ def of_service(session: Session) -> Profile:
     return ensure(session, SERVICE_PLATFORM, SERVICE_USER, display_name="Bridgenote")
 
 
-def by_reference(session: Session, reference: str, platform: str, field: str) -> Profile:
-    """The profile named by our UUID or by a platform user id, made when a platform id is unknown."""
-    rules.foreign_id(reference, field)
-    identity = parse_id(reference)
-    if identity is not None:
-        profile = session.get(Profile, identity)
-        if profile is not None:
-            return profile
-    return ensure(session, platform, reference)
+def _adopted(session: Session, identity: Identity) -> Profile | None:
+    """The profile that was made before its scope was known, given that scope: if all it did was done there.
+
+    One that was active in other communities too, or in none, may be anybody's and is left as it is.
+    """
+    if not identity.provider_scope or identity.platform in GLOBAL_PLATFORMS:
+        return None
+    profile = find(session, identity.platform, identity.user_id)
+    if profile is None:
+        return None
+    rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
+    wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)
+    active_in = session.execute(
+        sa.select(Community.platform, Community.platform_community_server_id).where(
+            Community.id.in_(sa.union(rated, wrote))
+        )
+    ).all()
+    if [tuple(one) for one in active_in] != [(identity.platform, identity.provider_scope)]:
+        return None
+    try:
+        with session.begin_nested():
+            profile.provider_scope = identity.provider_scope
+    except IntegrityError:
+        return find(session, *identity)
+    return profile
 
 
-def known(session: Session, reference: str) -> list[uuid.UUID]:
-    """Ids of every profile that ``reference`` names: a UUID, or a user id on any platform. For filters."""
-    identity = parse_id(reference)
-    clauses: list[Any] = [Profile.platform_user_id == reference]
-    if identity is not None:
-        clauses.append(Profile.id == identity)
-    return list(session.scalars(sa.select(Profile.id).where(sa.or_(*clauses))))
+def canonical(session: Session, profile: Profile) -> Profile:
+    """The profile that stands for a person: their account's, when this one is linked to an account; else itself."""
+    if profile.account_id is None or profile.platform == WEB:
+        return profile
+    return find(session, WEB, str(profile.account_id)) or profile
+
+
+def hold_canonical(session: Session, profile: Profile) -> Profile:
+    """As ``canonical``, as links are now and until the transaction ends: for verbs that keep what a person gives.
+
+    ``linking.link`` moves what was given before under the same lock, so nothing slips in under the old name. Call it
+    before ``serialise`` of a community.
+    """
+    if profile.platform == WEB:
+        return profile
+    serialise(session, profile.id)
+    account_id = session.scalar(sa.select(Profile.account_id).where(Profile.id == profile.id))
+    return (find(session, WEB, str(account_id)) if account_id else None) or profile
+
+
+def are_one(session: Session, one: uuid.UUID, other: uuid.UUID) -> bool:
+    """Whether two profiles are the same person: the same, or linked to the same account."""
+    if one == other:
+        return True
+    accounts = session.scalars(sa.select(Profile.account_id).where(Profile.id.in_((one, other)))).all()
+    return len(accounts) == 2 and accounts[0] is not None and accounts[0] == accounts[1]
+
+
+def named(references: Collection[str]) -> sa.Select[Any]:
+    """Ids of every profile that a reference may mean, for filters: a UUID, or a user id on any platform.
+
+    What a linked person gives stands under their account's profile, so that one is meant too.
+    """
+    identities = [identity for one in references if (identity := parse_id(one)) is not None]
+    mentioned = aliased(Profile)
+    meant = sa.or_(mentioned.platform_user_id.in_(references), mentioned.id.in_(identities))
+    accounts = sa.select(mentioned.account_id).where(meant, mentioned.account_id.is_not(None))
+    return sa.select(Profile.id).where(
+        sa.or_(
+            Profile.platform_user_id.in_(references),
+            Profile.id.in_(identities),
+            sa.and_(Profile.platform == WEB, Profile.account_id.in_(accounts)),
+        )
+    )
 
 
 def look_up(session: Session, actor: Actor, platform: str, user_id: str, provider_scope: str = "") -> Profile:

@@ -1,13 +1,15 @@
-"""Settings: how the dashboard looks and behaves for whoever is signed in."""
+"""Settings: how the dashboard looks and behaves for whoever is signed in, and who they are on their platforms."""
 
+import uuid
 from zoneinfo import available_timezones
 
 from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import accounts
+from app.core import accounts, linking, rules
 from app.core.errors import Invalid
+from app.core.linking import ShownCode
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.wiring import wired
@@ -37,14 +39,7 @@ class SettingsForm(Form):
 
 @web.get("/settings")
 def settings() -> Response:
-    account = auth.current_reader().account
-    form = SettingsForm(
-        theme=account.theme,
-        content_warnings=account.content_warnings,
-        shortcuts=account.shortcuts,
-        timezone=account.timezone or DEVICE_ZONE,
-    )
-    return page.render("settings.html", form=form)
+    return _show()
 
 
 @web.post("/settings")
@@ -63,4 +58,40 @@ def save_settings() -> Response:
             return page.done(None, url_for("web.settings"), "Your settings are saved.")
         except Invalid as refusal:
             forms.explain(form, refusal)
-    return page.render("settings.html", status=422, form=form)
+    return _show(form, status=422)
+
+
+@web.post("/settings/link-code")
+def show_link_code() -> Response:
+    """The code stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
+    with wired().database.writing() as session:
+        code = linking.show_code(session, accounts.get(session, auth.current_reader().account.id))
+    return _show(code=code)
+
+
+@web.post("/settings/linked/<uuid:profile_id>/unlink")
+def unlink_profile(profile_id: uuid.UUID) -> Response:
+    with wired().database.writing() as session:
+        profile = linking.unlink(session, auth.current_actor(), profile_id)
+        named = f"{profile.platform}, {profile.display_name or profile.platform_user_id}"
+    return page.done(None, url_for("web.settings"), f"Unlinked: {named}.")
+
+
+def _show(form: SettingsForm | None = None, *, status: int = 200, code: ShownCode | None = None) -> Response:
+    account = auth.current_reader().account
+    shown = form or SettingsForm(
+        theme=account.theme,
+        content_warnings=account.content_warnings,
+        shortcuts=account.shortcuts,
+        timezone=account.timezone or DEVICE_ZONE,
+    )
+    with wired().database.reading() as session:
+        linked = linking.linked_to(session, account.id)
+    return page.render(
+        "settings.html",
+        status=status,
+        form=shown,
+        linked=linked,
+        code=code,
+        code_minutes=rules.LINK_CODE_MINUTES,
+    )

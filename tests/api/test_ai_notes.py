@@ -161,7 +161,10 @@ def test_too_many_ai_notes_of_one_key_are_429(api: Api, wiring: Wiring, settings
     wiring.throttle = Throttle.from_settings(settings.model_copy(update={"rate_limit_enabled": True}))
     api.submit("post-1")
     assert [order(api).status_code for _ in range(6)] == [201] * 5 + [429]
-    assert int(order(api).headers["Retry-After"]) >= 1
+    refused = order(api)
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert refused.headers["RateLimit-Policy"] == '"ai_notes";q=5;w=60'
+    assert refused.headers["RateLimit"] == f'"ai_notes";r=0;t={refused.headers["Retry-After"]}'
 
 
 # A provider

@@ -65,6 +65,7 @@ BEYOND_SCHEMAS = {
     "patch_request": "status moves from FAILED to PENDING only",
     "patch_moderation_action": "which moves are open depends on the action's state",
     "create_note": "an author must be named, in the body or by the acting user",
+    "link_profile": "the acting user must be named, and the code must be one that an account shows",
     "create_rating": "a rater must be named, in the body or by the acting user",
 }
 """Operations that may refuse with 422 what their schemas allow, and why no schema can say so."""

@@ -88,9 +88,15 @@ def test_a_page_costs_the_same_queries_for_one_row_and_for_a_hundred(
     decide("decided-1")
     fill(1)
     api.get("/requests")
+    poll = "/requests?status=decided&since=2020-01-01T00:00:00Z"
     with counting() as few:
         assert len(api.get("/requests?page[size]=1").json["data"]) == 1
+    with counting() as few_decided:
+        assert len(api.get(poll).json["data"]) == 1
     decide("decided-2", "decided-3")
+    with counting() as many_decided:
+        assert len(api.get(poll).json["data"]) == 3
+    assert few_decided.count == many_decided.count, many_decided.statements
     fill(97, prefix="more")
     with counting() as many:
         assert len(api.get("/requests?page[size]=100").json["data"]) == 100

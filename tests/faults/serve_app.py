@@ -18,6 +18,9 @@ from app.jobs.engine import Engine
 from app.serve import serve
 from tests.faults.engine_app import make_engine
 
+TOO_LARGE = 1_800_000
+"""Bytes of a body that this application refuses, as ours does: less than the server reads at most."""
+
 
 def main(port: int, processes: int, trusted_proxies: str, folder: Path, jobs_url: str | None = None) -> None:
     engines: list[Engine] = []
@@ -38,6 +41,10 @@ def main(port: int, processes: int, trusted_proxies: str, folder: Path, jobs_url
                 os.kill(os.getpid(), signal.SIGKILL)
             if path == "/raise":
                 raise RuntimeError("a secret of the application")
+            declared = int(environ.get("CONTENT_LENGTH") or 0)
+            if declared > TOO_LARGE:
+                start_response("413 Too Large", [("Content-Type", "application/json")])
+                return [json.dumps({"declared": declared, "got": len(environ["wsgi.input"].read())}).encode()]
             seen = {
                 "slot": slot,
                 "pid": os.getpid(),

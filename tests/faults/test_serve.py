@@ -219,8 +219,46 @@ def test_limits_and_silence(start: Callable[..., Server]) -> None:
     assert server.seen()["blas"] == "1"
     posted = httpx.post(server.url, content=b"x" * 1_500_000)
     assert posted.json()["length"] == 1_500_000
-    assert httpx.post(server.url, content=b"x" * 2_500_000).status_code == 413
     broken = server.get("/raise")
     assert broken.status_code == 500
     assert "secret" not in broken.text
     assert "server" not in posted.headers
+
+
+def _chunked(body: bytes) -> Iterator[bytes]:
+    yield from (body[start : start + 100_000] for start in range(0, len(body), 100_000))
+
+
+@pytest.mark.parametrize("size", [2_500_000, 60_000_000])
+@pytest.mark.parametrize("declared", [True, False], ids=["declared", "chunked"])
+def test_a_sender_of_far_too_much_reads_the_applications_own_refusal(
+    start: Callable[..., Server], size: int, declared: bool
+) -> None:
+    server = start()
+    body = b"x" * size
+    answer = httpx.post(server.url, content=body if declared else _chunked(body), timeout=30)
+    assert answer.status_code == 413
+    told = answer.json()
+    assert told["got"] == 0
+    assert told["declared"] == size if declared else told["declared"] >= 2_000_000
+    assert server.get().status_code == 200
+
+
+def test_a_sender_that_waits_for_leave_is_refused_before_it_sends(start: Callable[..., Server]) -> None:
+    server = start()
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000000\r\nExpect: 100-continue\r\n\r\n"
+    with half_sent(server, head) as client:
+        client.settimeout(10)
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+def test_the_rest_of_a_refused_body_is_no_request(start: Callable[..., Server]) -> None:
+    server = start()
+    hidden = b"GET /crash HTTP/1.1\r\nHost: x\r\n\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2500000\r\n\r\n"
+    with half_sent(server, head + hidden) as client:
+        client.settimeout(10)
+        client.sendall(hidden)
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answer.count(b"HTTP/1.1") == 1

@@ -1,4 +1,4 @@
-"""Accounts and their sessions, roles in communities, platform profiles, API keys."""
+"""Accounts and their sessions, roles in communities, platform profiles and their links, API keys."""
 
 import uuid
 from datetime import datetime
@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
@@ -48,7 +49,10 @@ class SignIn(Base):
 
 
 class Membership(Stamped, Base):
-    """An account's role in one community."""
+    """An account's role in one community.
+
+    ``welcomed_at``: when they were led to the welcome page. ``practice``: their answers there, by example.
+    """
 
     __tablename__ = "memberships"
     __table_args__ = (sa.UniqueConstraint("account_id", "community_id"),)
@@ -57,6 +61,8 @@ class Membership(Stamped, Base):
     account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), index=True)
     role: Mapped[Role] = mapped_column(word(Role))
+    welcomed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    practice: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict, server_default=sa.text("'{}'"))
 
     account: Mapped[Account] = relationship(lazy="raise", back_populates="memberships")
 
@@ -75,6 +81,24 @@ class Profile(Stamped, Base):
     trust_level: Mapped[int | None] = mapped_column()
     extra: Mapped[dict[str, Any]] = mapped_column("metadata", sa.JSON, default=dict)
     account_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"), index=True)
+
+
+class LinkCode(Base):
+    """What an account shows so that a platform profile can prove to be the same person (Contract: section 6).
+
+    One row per account: a new code takes the old one's place. ``code_hash`` is a SHA-256; ``used_at`` and
+    ``profile_id`` say who used the code, so that a repeated call is told what the first one was told.
+    """
+
+    __tablename__ = "link_codes"
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"), unique=True)
+    code_hash: Mapped[str] = mapped_column(sa.String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    profile_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("profiles.id"))
 
 
 class ApiKey(Stamped, Base):

@@ -1,0 +1,282 @@
+"""One person, one rater: platform profiles linked to the account that shows a code (Contract: section 6).
+
+What a linked person rates and writes stands under the account's own profile, from wherever it came
+(``profiles.hold_canonical``). What the platform's profile gave before moves there; where both had rated one note, the
+newer rating stays. Unlinking moves nothing back: what was given was given by that person.
+"""
+
+import hashlib
+import re
+import secrets
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased
+
+from app.core import clock, history, profiles, refits, rules, verdicts
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.ids import new_id
+from app.core.models import Account, HistoryEntry, LinkCode, Membership, Note, Profile, Rating, Request
+from app.core.permissions import Actor
+
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Without 0, 1, I, L, O, U: what is read off one screen and typed into another must not be mistaken."""
+CODE_LENGTH = 8
+VALID_FOR = timedelta(minutes=rules.LINK_CODE_MINUTES)
+NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
+
+
+@dataclass(frozen=True)
+class ShownCode:
+    """A new code as the account reads it, this once; only its hash is kept."""
+
+    text: str
+    expires_at: datetime
+
+
+def show_code(session: Session, account: Account) -> ShownCode:
+    """A new code for this account: it works once, for ten minutes. The one before it is void."""
+    plain = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+    now = clock.now()
+    row = session.scalars(
+        sa.select(LinkCode).where(LinkCode.account_id == account.id).with_for_update()
+    ).first()
+    if row is None:
+        row = LinkCode(id=new_id(), account_id=account.id)
+        session.add(row)
+    row.code_hash, row.created_at, row.expires_at = _digest(plain), now, now + VALID_FOR
+    row.used_at = row.profile_id = None
+    session.flush()
+    return ShownCode(f"{plain[:4]}-{plain[4:]}", row.expires_at)
+
+
+def linked_to(session: Session, account_id: uuid.UUID) -> Sequence[Profile]:
+    """The platform profiles of an account, oldest first."""
+    return session.scalars(
+        sa.select(Profile)
+        .where(Profile.account_id == account_id, Profile.platform != profiles.WEB)
+        .order_by(Profile.created_at, Profile.id)
+    ).all()
+
+
+def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile:
+    """Link a platform profile to the account that shows ``code``. Said again, it changes nothing.
+
+    Raises:
+        Invalid: the code is wrong, used by another profile, or expired: one answer for all.
+        Conflict: the profile is linked to another account, or the account has as many as it may.
+        Forbidden: the profile is none of a platform's, or active where the actor may not act.
+    """
+    if profile.platform in {profiles.WEB, profiles.SERVICE_PLATFORM}:
+        raise Forbidden(f"Profiles of platform {profile.platform} cannot be linked")
+    # The lock of ``profiles.hold_canonical``: nobody rates as this profile while its ratings move.
+    serialise(session, profile.id)
+    session.refresh(profile)
+    row = _live_code(session, profile, code)
+    account = session.get_one(Account, row.account_id)
+    if profile.account_id is not None and profile.account_id != account.id:
+        raise Conflict("This profile is linked to another account; it can be unlinked there", profile.id)
+    is_new = profile.account_id is None
+    row.used_at, row.profile_id = row.used_at or clock.now(), profile.id
+    if not is_new:
+        session.flush()
+        return profile
+    rated_in = _communities_of(session, profile)
+    _check_reach(session, actor, account, rated_in)
+    person = profiles.of_account(session, account)
+    doubtful = _doubtful(session, profile, person)
+    here = _memberships(session, account)
+    told = sorted({one for one in here if actor.sees(one)} | rated_in)
+    for community_id in sorted({*told, *doubtful.values()}):
+        serialise(session, community_id)
+    profile.account_id = account.id
+    session.flush()
+    for community_id in told:
+        history.record(
+            session,
+            actor,
+            community_id,
+            "profile.linked",
+            "profile",
+            profile.id,
+            after={"account_profile_id": str(person.id)},
+        )
+    _move_notes(session, profile, person)
+    poorer = _merge_ratings(session, actor, profile, person)
+    for note_id in sorted({*poorer, *doubtful}):
+        note = session.get_one(Note, note_id)
+        if note.deleted_at is None:
+            verdicts.recount(session, note, cause=f"linked profile {profile.id}")
+    for community_id in sorted(rated_in):
+        refits.ask(session, community_id)
+    return profile
+
+
+def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
+    """Let a profile of one's own account stand for itself again, from now on.
+
+    Raises:
+        NotFound: it is not linked to the actor's account.
+    """
+    profile = session.get(Profile, profile_id)
+    if profile is not None:
+        serialise(session, profile.id)
+        session.refresh(profile)
+    if (
+        profile is None
+        or profile.platform == profiles.WEB
+        or profile.account_id is None
+        or profile.account_id != actor.account_id
+    ):
+        raise NotFound("linked profile")
+    profile.account_id = None
+    session.flush()
+    told = session.scalars(
+        sa.select(HistoryEntry.community_id)
+        .where(
+            HistoryEntry.object_type == "profile",
+            HistoryEntry.object_id == profile.id,
+            HistoryEntry.what == "profile.linked",
+        )
+        .distinct()
+    )
+    for community_id in sorted(told):
+        history.record(session, actor, community_id, "profile.unlinked", "profile", profile.id)
+    return profile
+
+
+def _live_code(session: Session, profile: Profile, code: str) -> LinkCode:
+    """The row of a code that this profile may use: unused and fresh, or the very one that linked it."""
+    row = session.scalars(
+        sa.select(LinkCode).where(LinkCode.code_hash == _digest(_plain(code))).with_for_update()
+    ).first()
+    if row is not None:
+        account = session.get_one(Account, row.account_id)
+        repeated = row.profile_id == profile.id and profile.account_id == row.account_id
+        fresh = row.used_at is None and row.expires_at > clock.now()
+        if (repeated or fresh) and account.disabled_at is None:
+            return row
+    raise Invalid.field("code", NOT_VALID, type="invalid_code")
+
+
+def _check_reach(session: Session, actor: Actor, account: Account, active_in: Collection[uuid.UUID]) -> None:
+    """Nobody moves votes of communities that are none of theirs, nor gathers the votes of many in one account."""
+    if not all(actor.sees(one) for one in active_in):
+        raise Forbidden("This profile is active in communities that this API key may not act in")
+    if len(linked_to(session, account.id)) >= rules.LINKED_PROFILES_MAX:
+        raise Conflict(f"This account has {rules.LINKED_PROFILES_MAX} linked profiles; more cannot be linked")
+
+
+def _plain(code: str) -> str:
+    """The code without what people add or leave out: case, spaces and dashes of any kind."""
+    return re.sub(r"[\s\u2010-\u2015\u2212-]", "", code).upper()
+
+
+def _digest(plain: str) -> str:
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _memberships(session: Session, account: Account) -> Collection[uuid.UUID]:
+    return session.scalars(
+        sa.select(Membership.community_id).where(Membership.account_id == account.id)
+    ).all()
+
+
+def _communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
+    """Where this profile rated or wrote."""
+    rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
+    wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)
+    return set(session.scalars(sa.union(rated, wrote)))
+
+
+def _move_notes(session: Session, profile: Profile, person: Profile) -> None:
+    """The profile's notes become the person's, but where the person has one on the same request already.
+
+    Those stay apart under the two names; ``profiles.are_one`` still knows whose they are.
+    """
+    other = aliased(Note)
+    has_one = sa.exists().where(
+        other.author_id == person.id,
+        other.request_id == Note.request_id,
+        other.deleted_at.is_(None),
+        other.ai_generated.is_(False),
+    )
+    session.execute(
+        sa.update(Note)
+        .where(Note.author_id == profile.id, sa.or_(Note.deleted_at.is_not(None), ~has_one))
+        .values(author_id=person.id, updated_at=Note.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Profile) -> set[uuid.UUID]:
+    """The profile's ratings become the person's, one for each note: the notes that lost a rating."""
+    pair = (profile.id, person.id)
+    twice = sa.select(Rating.note_id).where(Rating.rater_id.in_(pair)).group_by(Rating.note_id)
+    doubled = session.scalars(
+        sa.select(Rating)
+        .where(Rating.note_id.in_(twice.having(sa.func.count() > 1)), Rating.rater_id.in_(pair))
+        .order_by(Rating.note_id, Rating.updated_at.desc(), Rating.id.desc())
+    ).all()
+    older = doubled[1::2]
+    own = session.scalars(
+        sa.select(Rating)
+        .join(Note, Note.id == Rating.note_id)
+        .where(Rating.rater_id.in_(pair), Note.author_id.in_(pair))
+    ).all()
+    gone = {rating.id: rating for rating in (*older, *own)}
+    for rating in sorted(gone.values(), key=lambda one: one.id):
+        history.record(
+            session,
+            actor,
+            rating.community_id,
+            "rating.withdrawn",
+            "rating",
+            rating.id,
+            before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)},
+            cause=f"linked profile {profile.id}: one person, one rating",
+        )
+    notes = {rating.note_id for rating in gone.values()}
+    for rating in gone.values():
+        session.delete(rating)
+    session.flush()
+    moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id)
+    session.execute(
+        sa.update(Note)
+        .where(Note.id.in_(moved))
+        .values(rating_changes=Note.rating_changes + 1, updated_at=Note.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(Rating)
+        .where(Rating.rater_id == profile.id)
+        .values(rater_id=person.id, updated_at=Rating.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    return notes
+
+
+def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.UUID, uuid.UUID]:
+    """Notes with a rating that may begin or cease to count once the two are one, with their communities.
+
+    Those that the person rated on what the profile submitted or wrote, and those whose rating did not count so far:
+    the other name may have been known for longer, or have more trust (SCORING: 4).
+    """
+    rows = session.execute(
+        sa.select(Rating.note_id, Rating.community_id)
+        .join(Note, Note.id == Rating.note_id)
+        .outerjoin(Request, Request.id == Note.request_id)
+        .where(
+            Rating.rater_id.in_((profile.id, person.id)),
+            sa.or_(
+                Rating.excluded.is_not(None),
+                Request.requested_by == profile.platform_user_id,
+                Request.platform_author_id == profile.platform_user_id,
+            ),
+        )
+    )
+    return {note_id: community_id for note_id, community_id in rows}
