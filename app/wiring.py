@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.webhook_sender import HttpSender
-from app.core import outbox
+from app.core import community_settings, outbox
 from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
+from app.core.community_settings import CommunitySettings
 from app.core.db import Database
 from app.core.note_writing import NoteWriter
-from app.core.scoring import NoteScorer
-from app.core.scoring.cold import ColdScorer
 from app.core.sealing import Sealer
 from app.core.sending import AllowList, Sender
 from app.settings import Settings
@@ -46,7 +45,6 @@ class Wiring:
     settings: Settings
     database: Database
     classifiers: Sequence[Classifier]
-    scorer: NoteScorer
     note_writer: NoteWriter
     sealer: Sealer
     sender: Sender
@@ -68,6 +66,7 @@ class Wiring:
 def wire(settings: Settings) -> Wiring:
     """The service as its settings say. ``settings`` must be ``ready()``."""
     database = Database(settings.sqlalchemy_url)
+    community_settings.set_defaults(CommunitySettings(min_ratings=settings.min_ratings))
     allow = AllowList.parse(settings.webhook_allow_hosts)
     # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
     # but spam and pii.
@@ -76,7 +75,6 @@ def wire(settings: Settings) -> Wiring:
         settings=settings,
         database=database,
         classifiers=classifiers,
-        scorer=ColdScorer(settings.min_ratings),
         note_writer=note_writer(settings, classifiers),
         sealer=Sealer.from_secret(settings.encryption_key.get_secret_value()),
         sender=HttpSender(allow),

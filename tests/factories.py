@@ -61,4 +61,4 @@ def rate(
             action = session.get_one(Action, action_id)
             note = session.get_one(Note, action.note_id)
             who = integration(cast, staff=False, profile_id=rater.id)
-            ratings.rate(session, who, note, rater, words[letter], wiring.scorer)
+            ratings.rate(session, who, note, rater, words[letter])

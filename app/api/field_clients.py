@@ -22,7 +22,7 @@ from app.api.field_client_schemas import (
     ScoringAnalysis,
 )
 from app.api.jsonapi import plain
-from app.core import communities, insights
+from app.core import communities, community_settings, insights
 from app.core.errors import NotFound
 from app.core.models import Community
 from app.wiring import wired
@@ -81,9 +81,19 @@ def _find(session: Session, platform_id: str, platform: str | None) -> Community
 @clients.get(f"{V1}/config/rating-thresholds")
 @clients.output(RatingThresholds)
 def read_rating_thresholds() -> Response:
-    """How many ratings a note needs before it gets a status."""
+    """How many ratings a note needs before it gets a status.
+
+    In the community that ``X-Adapter-Scope`` names, else in the key's only one; otherwise where a community sets nothing.
+    """
+    caller = auth.caller()
+    own = caller.actor.communities
+    community_id = caller.scope_id or (next(iter(own)) if own is not None and len(own) == 1 else None)
+    settings = community_settings.defaults()
+    if community_id is not None:
+        with wired().database.reading() as session:
+            settings = community_settings.read(session, community_id)
     # One rater has one rating per note, so both figures are the same.
-    needed = wired().settings.min_ratings
+    needed = settings.min_ratings
     return answer({"min_ratings_needed": needed, "min_raters_per_note": needed})
 
 

@@ -5,16 +5,18 @@ from collections.abc import Callable
 from typing import Any
 
 from flask import Response
+from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers, jsonapi, people
 from app.api.blueprints import public
 from app.api.note_schemas import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.api.parse import JSON_API
-from app.core import notes, requests, verdicts
+from app.core import notes, profiles, requests, verdicts
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Note
 from app.core.paging import paginate
+from app.core.permissions import Actor
 from app.wiring import wired
 
 
@@ -27,10 +29,13 @@ def create_note(json_data: NoteCreate) -> Response:
     caller, given = auth.caller(), json_data
     with wired().database.writing() as session:
         community = community_servers.find(session, caller, given.community_server_id)
+        caller = auth.caller_in(session, community.id)
         request = None
         if given.request_id is not None:
             request = requests.find(session, caller.actor, given.request_id, scope=community.id, full=False)
-        author = people.ensure(session, caller, given.author_id, "author_id")
+        author = profiles.ensure(
+            session, *people.meant(session, caller, given.author_id, community, "author_id")
+        )
         note = notes.write(
             session,
             caller.actor,
@@ -87,9 +92,8 @@ def read_note(note_id: str) -> Response:
 @public.doc(responses=[400, 404, 409])
 def patch_note(note_id: str, json_data: NoteEdit) -> Response:
     """Change a note's text or classification: its author or staff."""
-    actor = auth.actor()
     with wired().database.writing() as session:
-        note = notes.get(session, actor, identity(note_id))
+        actor, note = _to_change(session, note_id)
         notes.edit(session, actor, note, json_data.summary, json_data.classification)
         return _answer(note)
 
@@ -99,9 +103,9 @@ def patch_note(note_id: str, json_data: NoteEdit) -> Response:
 @public.doc(responses=[404])
 def delete_note(note_id: str) -> Response:
     """Delete a note: its author or staff. The rationale of an action stays."""
-    actor = auth.actor()
     with wired().database.writing() as session:
-        notes.withdraw(session, actor, notes.get(session, actor, identity(note_id)))
+        actor, note = _to_change(session, note_id)
+        notes.withdraw(session, actor, note)
     return jsonapi.nothing()
 
 
@@ -124,11 +128,16 @@ def dismiss_note(note_id: str, json_data: NoteVerdict) -> Response:
 
 
 def _decide(verb: Callable[..., None], note_id: str, given: NoteVerdict) -> Response:
-    actor = auth.actor()
     with wired().database.writing() as session:
-        note = notes.get(session, actor, identity(note_id))
+        actor, note = _to_change(session, note_id)
         verb(session, actor, note, reason=given.reason or "")
         return _answer(note)
+
+
+def _to_change(session: Session, note_id: str) -> tuple[Actor, Note]:
+    """A note, and the actor as the note's community knows them."""
+    note = notes.get(session, auth.actor(), identity(note_id))
+    return auth.caller_in(session, note.community_id).actor, note
 
 
 def identity(note_id: str) -> uuid.UUID:

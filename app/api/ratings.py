@@ -11,10 +11,10 @@ from app.api.note_schemas import RatingCreate, RatingDocument, RatingEdit, Ratin
 from app.api.notes import identity
 from app.api.parse import JSON_API
 from app.api.shapes import Paged
-from app.core import notes, ratings
+from app.core import notes, profiles, ratings
 from app.core.errors import NotFound
 from app.core.ids import parse_id
-from app.core.models import Note, Rating
+from app.core.models import Community, Note, Rating
 from app.core.paging import paginate
 from app.core.ratings import Stats
 from app.wiring import wired
@@ -26,24 +26,26 @@ from app.wiring import wired
 @public.doc(responses=[200, 400, 404])
 def create_rating(json_data: RatingCreate) -> Response:
     """Rate a note, or change one's rating of it: 201 the first time, 200 from then on."""
-    caller, given = auth.caller(), json_data
+    asked, given = auth.caller(), json_data
     with wired().database.reading() as session:
-        notes.get(session, caller.actor, given.note_id)
-        rater = people.known(session, caller, given.rater_id)
-        people.check(caller, rater, given.rater_id, "rater_id")
-    if rater is None:
+        community_id = notes.get(session, asked.actor, given.note_id).community_id
+        community = session.get_one(Community, community_id)
+        identity = people.meant(session, asked, given.rater_id, community, "rater_id")
+        rater = profiles.find(session, *identity)
+        person_id = profiles.canonical(session, rater).id if rater is not None else None
+    if person_id is None:
         # A transaction of its own: the limit counts by profile, and is asked outside of any.
         with wired().database.writing() as session:
-            rater = people.ensure(session, caller, given.rater_id, "rater_id")
-    wired().throttle.hit("ratings", str(rater.id))
+            person_id = profiles.canonical(session, profiles.ensure(session, *identity)).id
+    auth.count("ratings", str(person_id))
     with wired().database.writing() as session:
+        caller = auth.caller_in(session, community_id)
         rating, new = ratings.rate(
             session,
             caller.actor,
             notes.get(session, caller.actor, given.note_id),
-            rater,
+            profiles.ensure(session, *identity),
             given.helpfulness_level,
-            wired().scorer,
             rater_ref=given.rater_id,
         )
         shown = show(rating)
@@ -67,13 +69,14 @@ def read_rating(rating_id: str) -> Response:
 @public.doc(responses=[400, 404, 409])
 def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
     """Change one's own rating."""
-    actor, wanted = auth.actor(), _identity(rating_id)
+    wanted = _identity(rating_id)
     with wired().database.reading() as session:
-        rater_id = ratings.get(session, actor, wanted).rater_id
-    wired().throttle.hit("ratings", str(rater_id))
+        found = ratings.get(session, auth.actor(), wanted)
+        rater_id, community_id = found.rater_id, found.community_id
+    auth.count("ratings", str(rater_id))
     with wired().database.writing() as session:
-        rating = ratings.change(session, actor, wanted, json_data.helpfulness_level, wired().scorer)
-        return _answer(rating)
+        actor = auth.caller_in(session, community_id).actor
+        return _answer(ratings.change(session, actor, wanted, json_data.helpfulness_level))
 
 
 @public.get("/notes/<note_id>/ratings")

@@ -9,13 +9,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, history, verdicts
+from app.core import actions, history, note_scores, profiles, refits, suffrage, verdicts
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound
 from app.core.ids import new_id
-from app.core.models import Note, Profile, Rating
+from app.core.models import Action, Note, Profile, Rating
+from app.core.note_scores import Scored
 from app.core.permissions import Actor, Permission, require
-from app.core.scoring import NoteScorer
+from app.core.scoring import VALUES
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel
 
 
@@ -46,7 +47,6 @@ def rate(
     note: Note,
     rater: Profile,
     level: HelpfulnessLevel,
-    scorer: NoteScorer,
     *,
     rater_ref: str | None = None,
     reasons: Sequence[str] = (),
@@ -57,28 +57,36 @@ def rate(
         Forbidden: one's own note, a locked note, or another's name beside an acting user.
     """
     require(actor, Permission.RATE, note.community_id, "note")
-    if actor.profile_id is not None and actor.profile_id != rater.id:
+    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
         raise Forbidden("rater_id must be the acting user")
+    named = rater.id
+    rater = profiles.hold_canonical(session, rater)
     serialise(session, note.community_id)
     session.refresh(note)
     if note.deleted_at is not None:
         raise NotFound("note")
-    if note.author_id == rater.id:
+    if profiles.are_one(session, note.author_id, rater.id):
         raise Forbidden("You cannot rate your own note")
     if note.locked:
         raise Forbidden("This note is locked; its ratings are closed")
+    action = actions.of_note(session, note.id) if note.rationale else None
     rating = session.scalars(
-        sa.select(Rating).where(Rating.note_id == note.id, Rating.rater_id == rater.id)
+        sa.select(Rating)
+        .where(Rating.note_id == note.id, Rating.rater_id == rater.id)
+        .execution_options(populate_existing=True)
     ).first()
     new = rating is None
     before = rating.helpfulness_level.value if rating else None
+    counted = _counted(rating, note)
+    is_one_more = rating is None or rating.note_version != note.version
+    excluded = suffrage.excluded(session, note, rater, action)
     if rating is None:
         rating = Rating(
             id=new_id(),
             community_id=note.community_id,
             note_id=note.id,
             rater_id=rater.id,
-            rater_ref=rater_ref if rater_ref is not None else str(rater.id),
+            rater_ref=rater_ref if rater_ref is not None else str(named),
             helpfulness_level=level,
             note_version=note.version,
         )
@@ -87,6 +95,7 @@ def rate(
         rating.rater_ref = rater_ref
     rating.helpfulness_level = level
     rating.note_version = note.version
+    rating.excluded = excluded.value if excluded is not None else None
     rating.reasons = list(reasons)
     session.flush()
     if before != level.value:
@@ -100,9 +109,46 @@ def rate(
             before={"helpfulness_level": before} if before else {},
             after={"helpfulness_level": level.value, "note_id": str(note.id)},
         )
-    _second_look_on_first_rating(session, actor, note)
-    verdicts.settle(session, note, scorer, cause=f"rating {rating.id}")
+    _second_look_on_first_rating(session, actor, note, action)
+    scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
+    note.ratings_count += is_one_more
+    verdicts.follow(session, note, action, scored, cause=f"rating {rating.id}")
     return rating, new
+
+
+def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
+    """Take a rating back: its rater, or the service itself with the ``cause``.
+
+    Raises:
+        Forbidden: somebody else's rating, or one of a locked note.
+    """
+    require(actor, Permission.RATE, rating.community_id, "rating")
+    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
+        raise Forbidden("You may withdraw only your own rating")
+    serialise(session, rating.community_id)
+    note = session.get_one(Note, rating.note_id, populate_existing=True)
+    if note.locked and actor.kind != "system":
+        raise Forbidden("This note is locked; its ratings are closed")
+    session.refresh(rating)
+    counted, rater_id = _counted(rating, note), rating.rater_id
+    if rating.note_version == note.version:
+        note.ratings_count -= 1
+    history.record(
+        session,
+        actor,
+        note.community_id,
+        "rating.withdrawn",
+        "rating",
+        rating.id,
+        before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(note.id)},
+        cause=cause,
+    )
+    session.delete(rating)
+    session.flush()
+    if note.deleted_at is None:
+        action = actions.of_note(session, note.id) if note.rationale else None
+        scored = _rescored(session, note, rater_id, counted, None)
+        verdicts.follow(session, note, action, scored, cause=cause or "a rating was withdrawn")
 
 
 def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
@@ -118,18 +164,15 @@ def change(
     actor: Actor,
     rating_id: uuid.UUID,
     level: HelpfulnessLevel,
-    scorer: NoteScorer,
 ) -> Rating:
     """Change a rating: one's own only."""
     rating = get(session, actor, rating_id)
     require(actor, Permission.RATE, rating.community_id, "rating")
-    if actor.profile_id is not None and actor.profile_id != rating.rater_id:
+    if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
         raise Forbidden("You may change only your own rating")
     note = session.get_one(Note, rating.note_id)
     rater = session.get_one(Profile, rating.rater_id)
-    changed, _ = rate(
-        session, actor, note, rater, level, scorer, rater_ref=rating.rater_ref, reasons=rating.reasons
-    )
+    changed, _ = rate(session, actor, note, rater, level, rater_ref=rating.rater_ref, reasons=rating.reasons)
     return changed
 
 
@@ -173,11 +216,24 @@ def stats(session: Session, note: Note) -> Stats:
     )
 
 
-def _second_look_on_first_rating(session: Session, actor: Actor, note: Note) -> None:
+def _counted(rating: Rating | None, note: Note) -> float | None:
+    """What a rating adds to the score of the note's present text; None when it does not count."""
+    if rating is None or rating.note_version != note.version or rating.excluded is not None:
+        return None
+    return VALUES[rating.helpfulness_level]
+
+
+def _rescored(
+    session: Session, note: Note, rater_id: uuid.UUID, before: float | None, after: float | None
+) -> Scored:
+    if before == after:
+        return note_scores.current(session, note)
+    refits.rating_changed(session, note.community_id)
+    return note_scores.rating_changed(session, note, rater_id, before, after)
+
+
+def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, action: Action | None) -> None:
     """The first rating of an applied Tier 1 action's rationale opens its second look (Contract: section 5)."""
-    if not note.rationale:
-        return
-    action = actions.of_note(session, note.id)
     if (
         action is not None
         and action.action_tier is ActionTier.IMMEDIATE

@@ -4,27 +4,33 @@ SCORING: 2.4. The service's own moves run as ``SYSTEM`` with the cause in histor
 """
 
 import uuid
-from collections.abc import Sequence
+from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, notes, profiles
+from app.core import actions, bursts, clock, community_settings, note_scores, notes, suffrage
+from app.core.community_settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import IllegalMove
-from app.core.models import Action, Hold, Note, Profile, Rating, Request
+from app.core.models import Action, Community, Hold, Note, Profile, Rating
 from app.core.moves import make_move
+from app.core.note_scores import Scored
 from app.core.permissions import SYSTEM, Actor
-from app.core.scoring import GRAVE_MARGIN, HELPFUL_AT, INERTIA, VALUES, NoteScorer, Verdict
-from app.core.vocabulary import ActionState, ActionType, Classification, NoteStatus
+from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
+from app.core.suffrage import GRAVE
+from app.core.vocabulary import ActionState, Classification, NoteStatus
 
-GRAVE = frozenset({ActionType.DELETE, ActionType.SILENCE})
+STABILISING = "stabilising"
+"""The rule of a note that is rated helpful and waits to be published (``notes.status_rule``)."""
+_UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
+_ASKED = frozenset({ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW})
 
 
-def settle(session: Session, note: Note, scorer: NoteScorer, cause: str) -> Verdict | None:
-    """Score a note again after its ratings changed, and let its action follow.
+def settle(session: Session, note: Note, cause: str) -> Verdict | None:
+    """Score a note as it stands, and let its status and its action follow.
 
     Nothing moves while the note is locked, or while a moderator's decision about its action can still be undone:
     the ratings are kept and count once that decision is undone.
@@ -32,29 +38,82 @@ def settle(session: Session, note: Note, scorer: NoteScorer, cause: str) -> Verd
     serialise(session, note.community_id)
     session.refresh(note)
     action = actions.of_note(session, note.id) if note.rationale else None
-    ratings = counting(session, note, action)
-    note.ratings_count = _count(session, note)
+    return follow(session, note, action, note_scores.current(session, note), cause)
+
+
+def recount(session: Session, note: Note, cause: str) -> Verdict | None:
+    """Ask anew of each of a note's ratings whether it counts, and settle the note.
+
+    For whoever changed raters or ratings behind the verbs' back, as linking two profiles does. Takes as long as the
+    note has ratings.
+    """
+    serialise(session, note.community_id)
+    session.refresh(note)
+    action = actions.of_note(session, note.id) if note.rationale else None
+    given = session.execute(
+        sa.select(Rating, Profile)
+        .join(Profile, Profile.id == Rating.rater_id)
+        .where(Rating.note_id == note.id, Rating.note_version == note.version)
+        .execution_options(populate_existing=True)
+    ).all()
+    for rating, rater in given:
+        excluded = suffrage.excluded(session, note, rater, action, at=rating.updated_at)
+        if rating.excluded != excluded:
+            session.execute(
+                sa.update(Rating)
+                .where(Rating.id == rating.id)
+                .values(excluded=excluded, updated_at=Rating.updated_at)
+            )
+    note.ratings_count = len(given)
+    note.rating_changes += 1
     session.flush()
-    if note.locked or is_held(session, note, action):
+    return follow(session, note, action, note_scores.current(session, note), cause)
+
+
+def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
+    """As ``settle``, for whoever has the note's present sums and action in hand. Serialised by the caller."""
+    settings = scored.fit.settings
+    if note.locked or is_held(session, note, action) or _is_final(note, action, settings):
+        session.flush()
         return None
-    helpful_at = HELPFUL_AT + (GRAVE_MARGIN if action and action.action_type in GRAVE else 0.0)
-    verdict = scorer.score(
-        [VALUES[rating.helpfulness_level] for rating in ratings], was=note.status, helpful_at=helpful_at
-    )
-    note.intercept = verdict.intercept if verdict else None
-    note.helpfulness_score = verdict.shown if verdict else 0
-    note.status_rule = verdict.rule if verdict else None
+    raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
+    verdict = scored.verdict(note, raised=raised)
+    status = verdict.status if verdict is not None else _UNRATED
+    waits = _waits(note, status, settings)
+    note.intercept = round(verdict.intercept, 6) if verdict is not None else None
+    note.factor = round(verdict.factor, 6) if verdict is not None else None
+    note.helpfulness_score = verdict.shown if verdict is not None else 0
+    note.status_rule = STABILISING if waits else verdict.rule if verdict is not None else None
     session.flush()
-    status = verdict.status if verdict else NoteStatus.NEEDS_MORE_RATINGS
+    if waits:
+        status = _UNRATED
     if status is not note.status:
         make_move(session, SYSTEM, note, status, cause=cause)
     if verdict is None:
         return None
     if action is not None:
-        _follow(session, action, note, verdict, helpful_at, cause)
+        _act_on(session, action, note, verdict, cause)
     elif note.status is _HELPFUL:
         _dismiss_on_not_misleading(session, note, verdict, cause)
     return verdict
+
+
+def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
+    """Notes that have been rated helpful for as long as their community waits before it publishes one."""
+    rows = session.execute(
+        sa.select(Note.id, Note.helpful_pending_since, Community)
+        .join(Community, Community.id == Note.community_id)
+        .where(Note.helpful_pending_since.is_not(None), Note.deleted_at.is_(None), Note.locked.is_(False))
+        .order_by(Note.helpful_pending_since)
+    )
+    now = clock.now()
+    over = [
+        note_id
+        for note_id, since, community in rows
+        if since is not None
+        and now >= since + timedelta(minutes=community_settings.of(community).stabilisation_minutes)
+    ]
+    return over[:limit]
 
 
 def force_publish(session: Session, actor: Actor, note: Note, *, reason: str = "", comment: str = "") -> None:
@@ -126,65 +185,59 @@ def change_action(
     return action
 
 
-def counting(session: Session, note: Note, action: Action | None) -> Sequence[Rating]:
-    """The ratings that count, oldest first (SCORING: 4).
-
-    Those of the note's current text; never its author's, nor the submitter's or the content author's; and for an
-    action that cannot be taken back only of raters known before the submission.
-    """
-    statement = (
-        sa.select(Rating)
-        .join(Profile, Profile.id == Rating.rater_id)
-        .where(Rating.note_id == note.id, Rating.note_version == note.version)
-        .where(Rating.rater_id != note.author_id)
-        .order_by(Rating.created_at, Rating.id)
-    )
-    request = session.get(Request, note.request_id) if note.request_id else None
-    if request is not None:
-        interested = [ref for ref in (request.requested_by, request.platform_author_id) if ref]
-        # On whatever platform: a call without X-Adapter-Platform names the same person under the default one.
-        statement = statement.where(
-            sa.or_(Profile.platform == profiles.WEB, Profile.platform_user_id.not_in(interested))
-        )
-        if action is not None and action.action_type in GRAVE:
-            statement = statement.where(Profile.created_at <= request.created_at)
-    return session.scalars(statement).all()
-
-
 def is_held(session: Session, note: Note, action: Action | None) -> bool:
     """Whether a moderator's decision about this note or its action can still be undone."""
     subject = Hold.note_id == note.id
     if action is not None:
         subject = sa.or_(subject, Hold.action_id == action.id)
-    return session.scalar(sa.select(Hold.id).where(subject)) is not None
+    with session.no_autoflush:  # half of what a rating changes is not worth an UPDATE of its own
+        return session.scalar(sa.select(Hold.id).where(subject)) is not None
 
 
-def _count(session: Session, note: Note) -> int:
-    statement = sa.select(sa.func.count()).where(
-        Rating.note_id == note.id, Rating.note_version == note.version
-    )
-    return session.scalar(statement) or 0
+def _is_final(note: Note, action: Action | None, settings: CommunitySettings) -> bool:
+    """Whether age has made the status final: decided, and ``lock_days`` have passed since the note was written.
+
+    A review of the note's own action is always open to its raters: a second look may come late.
+    """
+    if note.status is _UNRATED:
+        note.status_locked_at = None
+        return False
+    if action is not None and action.action_state in _ASKED:
+        return False
+    if note.status_locked_at is None and clock.now() >= note.created_at + timedelta(days=settings.lock_days):
+        note.status_locked_at = clock.now()
+    return note.status_locked_at is not None
 
 
-def _follow(
-    session: Session, action: Action, note: Note, verdict: Verdict, helpful_at: float, cause: str
-) -> None:
+def _waits(note: Note, status: NoteStatus, settings: CommunitySettings) -> bool:
+    """Whether a note that is rated helpful must stay so for some time before it is published (SCORING: 1.6)."""
+    if status is not _HELPFUL or note.status is _HELPFUL or settings.stabilisation_minutes == 0:
+        note.helpful_pending_since = None
+        return False
+    if note.helpful_pending_since is None:
+        note.helpful_pending_since = clock.now()
+    if clock.now() < note.helpful_pending_since + timedelta(minutes=settings.stabilisation_minutes):
+        return True
+    note.helpful_pending_since = None
+    return False
+
+
+def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
     state = action.action_state
-    if state is ActionState.UNDER_REVIEW:
-        if note.status is _HELPFUL:
+    if state in _ASKED and note.status is not _UNRATED:
+        if bursts.is_held_back(session, action, note):
+            return
+        if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
             actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
-        elif note.status is _NOT_HELPFUL:
+        elif state is ActionState.UNDER_REVIEW:
             actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
-    elif state is ActionState.RETRO_REVIEW:
-        if note.status is _HELPFUL:
+        elif note.status is _HELPFUL:
             actions.confirm(session, SYSTEM, action, cause=cause)
-        elif note.status is _NOT_HELPFUL:
+        else:
             actions.overturn(session, SYSTEM, action, "Raters do not agree with it", cause=cause)
     elif state is ActionState.APPLIED and action.proposed_at is not None:
-        rated_enough = note.status is _NOT_HELPFUL or (
-            verdict.intercept < helpful_at - INERTIA and action.action_tier is not None
-        )
-        if rated_enough and _was_decided_by_raters(action):
+        fell = note.status is _NOT_HELPFUL or verdict.intercept < verdict.threshold - INERTIA
+        if fell and _was_decided_by_raters(action):
             actions.open_second_look(session, SYSTEM, action, cause=cause)
 
 
@@ -200,6 +253,8 @@ def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, c
     if action is None or action.category != "misinformation":
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
+        return
+    if bursts.is_held_back(session, action, note):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
 

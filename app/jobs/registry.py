@@ -4,7 +4,8 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, deliveries, holds, requests, review_queue
+from app.core import actions, clock, deliveries, holds, refits, requests, review_queue
+from app.jobs import rescoring
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -30,8 +31,23 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def prune_once() -> None:
         prune(wiring)
 
+    def refit_notes(community_id: str) -> None:
+        rescoring.refit(wiring.database, uuid.UUID(community_id))
+
+    def sweep_scoring() -> None:
+        rescoring.sweep(wiring.database)
+
+    def look_again(action_id: str) -> None:
+        with wiring.database.writing() as session:
+            actions.look_again(session, uuid.UUID(action_id))
+
     jobs.register(requests.SCORE_JOB, score_request)
+    jobs.register(actions.LOOK_AGAIN_JOB, look_again)
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
+    # A refit that fails is due again a minute later, and the sweep finds it.
+    jobs.register(refits.REFIT_JOB, refit_notes, attempts=1)
+    jobs.register(rescoring.SWEEP_JOB, sweep_scoring, attempts=1)
+    jobs.every(rescoring.SWEEP_JOB, rescoring.SWEEP_SECONDS)
     jobs.register(SWEEP, sweep_once, attempts=1)
     jobs.every(SWEEP, SWEEP_SECONDS)
     jobs.register(PRUNE, prune_once, attempts=1)

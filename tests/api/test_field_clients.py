@@ -112,10 +112,12 @@ def test_an_id_with_a_slash_is_an_id_too(opener: Api) -> None:
     assert (renamed.status_code, renamed.json["id"]) == (200, made.json["id"])
 
 
-def test_the_rating_thresholds_are_those_in_force(api: Api, wiring: Wiring) -> None:
-    wiring.settings = wiring.settings.model_copy(update={"min_ratings": 7})
-    answer = api.get("/api/v1/config/rating-thresholds")
-    assert answer.json == {"min_ratings_needed": 7, "min_raters_per_note": 7}
+def test_the_rating_thresholds_are_those_in_force(api: Api, wiring: Wiring, cast: Cast) -> None:
+    path = "/api/v1/config/rating-thresholds"
+    assert api.get(path).json == {"min_ratings_needed": 5, "min_raters_per_note": 5}
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"min_ratings": 7}
+    assert api.get(path).json == {"min_ratings_needed": 7, "min_raters_per_note": 7}
 
 
 def test_the_analysis_counts_what_is_in_the_database(api: Api, wiring: Wiring, cast: Cast) -> None:

@@ -45,7 +45,7 @@ def test_consensus_of_five_raters_decides_a_queued_item_once(
             rater = profiles.ensure(session, "discourse", f"rater-{number}")
             who = Actor(kind="key", name="k", profile_id=rater.id, communities=frozenset({cast.community_id}))
             note = session.get_one(Note, note_id)
-            ratings.rate(session, who, note, rater, HelpfulnessLevel.HELPFUL, wiring.scorer)
+            ratings.rate(session, who, note, rater, HelpfulnessLevel.HELPFUL)
     with wiring.database.reading() as session:
         action = session.scalars(sa.select(Action)).one()
         assert action.action_state is ActionState.PROPOSED

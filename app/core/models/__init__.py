@@ -6,9 +6,11 @@ Relationships are ``lazy="raise"``: a query says what it loads, so a template ca
 from app.core.models.communities import Category, Community, Policy
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
+from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
-from app.core.models.people import Account, ApiKey, KeyCommunity, Membership, Profile, SignIn
+from app.core.models.people import Account, ApiKey, KeyCommunity, LinkCode, Membership, Profile, SignIn
+from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
 from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event
 
 __all__ = [
@@ -29,13 +31,21 @@ __all__ = [
     "HistoryText",
     "Hold",
     "KeyCommunity",
+    "LinkCode",
     "Membership",
     "Note",
+    "NoteSums",
+    "Notice",
     "Policy",
     "Profile",
+    "RaterParameters",
     "Rating",
+    "ReasonTemplate",
     "Request",
+    "SavedFilter",
     "Score",
+    "ScoringModel",
+    "ScoringState",
     "SignIn",
     "Skip",
 ]

@@ -35,7 +35,14 @@ class Request(Stamped, Base):
         sa.Index("ix_requests_community_id_requested_at_id", "community_id", "requested_at", "id"),
         sa.Index("ix_requests_requested_at_id", "requested_at", "id"),
         sa.Index("ix_requests_community_id_content_sha256", "community_id", "content_sha256"),
+        sa.Index(
+            "ix_requests_community_id_platform_author_id",
+            "community_id",
+            "platform_author_id",
+            "requested_at",
+        ),
         sa.Index("ix_requests_request_id", "request_id"),
+        sa.Index("ix_requests_platform_message_id", "platform_message_id"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -88,8 +95,12 @@ class Score(Base):
 class Note(Stamped, Base):
     """A community note, or the service's rationale for an action (``rationale`` true).
 
-    ``author_ref`` is the author's id as it was sent; ``intercept`` the bridging score, about -1 to 1;
-    ``helpfulness_score`` its public form, 0 to 100.
+    ``author_ref`` is the author's id as it was sent; ``intercept`` the bridging score, about -1 to 1, and ``factor``
+    where it stands between the viewpoints; ``helpfulness_score`` the score's public form, 0 to 100.
+
+    ``rating_changes`` rises with every change of a rating, so whoever computed from them can tell whether they still
+    are as they were. ``locked`` is staff's word; ``status_locked_at`` when age made the status final (SCORING: 1.6).
+    ``helpful_pending_since``: it is rated helpful, and waits to be published until that has lasted.
     """
 
     __tablename__ = "notes"
@@ -105,6 +116,12 @@ class Note(Stamped, Base):
         sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
+        sa.Index(
+            "ix_notes_helpful_pending_since",
+            "helpful_pending_since",
+            sqlite_where=sa.text("helpful_pending_since IS NOT NULL"),
+            postgresql_where=sa.text("helpful_pending_since IS NOT NULL"),
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -117,9 +134,14 @@ class Note(Stamped, Base):
     status: Mapped[NoteStatus] = mapped_column(word(NoteStatus), default=NoteStatus.NEEDS_MORE_RATINGS)
     helpfulness_score: Mapped[int] = mapped_column(default=0)
     intercept: Mapped[float | None] = mapped_column(sa.Float)
+    factor: Mapped[float | None] = mapped_column(sa.Float)
     status_rule: Mapped[str | None] = mapped_column(sa.String(100))
     version: Mapped[int] = mapped_column(default=1)
     ratings_count: Mapped[int] = mapped_column(default=0)
+    rating_changes: Mapped[int] = mapped_column(default=0, server_default="0")
+    status_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    status_locked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    helpful_pending_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
     rationale: Mapped[bool] = mapped_column(default=False)
     ai_generated: Mapped[bool] = mapped_column(default=False)
     ai_provider: Mapped[str | None] = mapped_column(sa.String(100))
@@ -142,7 +164,10 @@ class Note(Stamped, Base):
 
 
 class Rating(Stamped, Base):
-    """One rater's view of one note. It counts while ``note_version`` is the note's own version."""
+    """One rater's view of one note.
+
+    It counts while ``note_version`` is the note's own version and ``excluded`` does not say why not.
+    """
 
     __tablename__ = "ratings"
     __table_args__ = (
@@ -157,6 +182,7 @@ class Rating(Stamped, Base):
     rater_ref: Mapped[str] = mapped_column(sa.String(255))
     helpfulness_level: Mapped[HelpfulnessLevel] = mapped_column(word(HelpfulnessLevel))
     note_version: Mapped[int] = mapped_column(default=1)
+    excluded: Mapped[str | None] = mapped_column(sa.String(20))
     reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
 
     rater: Mapped[Profile] = relationship(lazy="raise")

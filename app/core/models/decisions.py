@@ -26,7 +26,8 @@ class Action(Stamped, Base):
     """A moderation action (Spec: Moderation action). Its state moves only by ``moves.make_move``.
 
     ``decided_verb`` is the category's configured verb; ``restores_id`` names the action that an ``unhide`` undoes;
-    ``version`` rises with every change, so a stale page is noticed.
+    ``version`` rises with every change, so a stale page is noticed. ``decided_category`` is what a moderator decided it
+    under, None while that is ``category``.
     """
 
     __tablename__ = "moderation_actions"
@@ -54,6 +55,7 @@ class Action(Stamped, Base):
     action_state: Mapped[ActionState] = mapped_column(word(ActionState))
     review_group: Mapped[ReviewGroup | None] = mapped_column(word(ReviewGroup))
     category: Mapped[str | None] = mapped_column(sa.String(40))
+    decided_category: Mapped[str | None] = mapped_column(sa.String(40))
     score: Mapped[float | None] = mapped_column(sa.Float)
     evidence: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON)
     decided_verb: Mapped[str] = mapped_column(sa.String(20))
@@ -100,7 +102,7 @@ class Decision(Base):
 class Hold(Base):
     """A decision made in the dashboard that nothing has heard of yet: it can be undone until ``due_at``.
 
-    The subject is an action, or a note that no action hangs on.
+    The subject is an action, or a note that no action hangs on. ``category`` is what it is decided under.
     """
 
     __tablename__ = "holds"
@@ -118,5 +120,6 @@ class Hold(Base):
     account_name: Mapped[str] = mapped_column(sa.String(255))
     reason: Mapped[str] = mapped_column(sa.Text)
     comment: Mapped[str | None] = mapped_column(sa.Text)
+    category: Mapped[str | None] = mapped_column(sa.String(40))
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

@@ -1,0 +1,125 @@
+"""What a community may set about the scoring of its notes and against its manipulation (SCORING: 2.1, 2.3, 3 and 4).
+
+They stand in ``communities.settings``, a free object that integrations fill too: a value that is not ours to
+understand is left alone there, and the default holds in its place.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core import rules
+from app.core.errors import Invalid
+from app.core.models import Community
+
+
+@dataclass(frozen=True)
+class CommunitySettings:
+    """One community's settings.
+
+    ``min_ratings``: ratings that a note needs before it gets a status. ``helpful_at``: the score from which it is
+    helpful; 0.40 is a predicted helpfulness of 0.75. ``lock_days``: days after which a note's status is final.
+    ``stabilisation_minutes``: how long a note must stay helpful before it is published as such; 0 is at once,
+    because a review decides within its rater's request.
+
+    ``min_trust_level`` and ``min_age_days``: whose ratings count; None: everybody's. A burst, which moderators decide
+    instead, is: more than ``burst_share`` (0.0–1.0; 1.0 never) of an item's ratings of the last ``burst_minutes`` are
+    by raters first seen within the last ``burst_hours``, and there are at least ``burst_raters`` of them. Where fewer
+    than ``burst_known`` raters have been known for longer, everybody is new and nothing is a burst.
+    ``exempt_similarity`` (0.0–1.0): how alike an edited message must be to one that was restored, to be exempt too.
+    """
+
+    min_ratings: int = 5
+    helpful_at: float = 0.40
+    lock_days: int = 14
+    stabilisation_minutes: int = 0
+    min_trust_level: int | None = None
+    min_age_days: int | None = None
+    burst_share: float = 0.5
+    burst_minutes: int = 60
+    burst_hours: int = 24
+    burst_raters: int = 3
+    burst_known: int = 20
+    exempt_similarity: float = 0.9
+
+
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "min_ratings": (1, 1_000),
+    "helpful_at": (0.0, 0.64),
+    "lock_days": (1, 3_650),
+    "stabilisation_minutes": (0, 1_440),
+    "min_trust_level": (0, rules.TRUST_LEVEL_MAX),
+    "min_age_days": (0, 3_650),
+    "burst_share": (0.0, 1.0),
+    "burst_minutes": (1, 10_080),
+    "burst_hours": (1, 8_760),
+    "burst_raters": (1, 10_000),
+    "burst_known": (0, 10_000),
+    "exempt_similarity": (0.0, 1.0),
+}
+"""Least and most of each. A score of 0.65 is a predicted helpfulness of 1: nothing could reach it."""
+_FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity"})
+"""The others are whole numbers."""
+
+_service_wide = CommunitySettings()
+
+
+def set_defaults(defaults: CommunitySettings) -> None:
+    """What holds where a community sets nothing: the operator's word, given once when the service is wired."""
+    global _service_wide
+    _service_wide = defaults
+
+
+def of(community: Community) -> CommunitySettings:
+    """The community's settings in force."""
+    return understood(community.settings)
+
+
+def understood(given: Mapping[str, Any] | None) -> CommunitySettings:
+    """What a stored object of settings says; what is not there, or makes no sense, is at its default."""
+    stored = given or {}
+    return replace(
+        _service_wide, **{name: stored[name] for name in BOUNDS if _is_valid(name, stored.get(name))}
+    )
+
+
+def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:
+    """As ``of``, for a community that is there."""
+    return of(session.get_one(Community, community_id))
+
+
+def defaults() -> CommunitySettings:
+    """What holds where no community is named."""
+    return _service_wide
+
+
+def check(values: Mapping[str, Any]) -> CommunitySettings:
+    """These values over the defaults, for whoever is about to store them.
+
+    Raises:
+        Invalid: a value is outside its bounds or of the wrong kind; names every field.
+    """
+    known = {name: values[name] for name in BOUNDS if name in values}
+    for name, value in known.items():
+        if not _is_valid(name, value):
+            least, most = BOUNDS[name]
+            kind = "number" if name in _FRACTIONS else "whole number"
+            raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:g}", value)
+    return replace(_service_wide, **known)
+
+
+def as_stored(settings: CommunitySettings) -> dict[str, Any]:
+    """The form in which ``communities.settings`` keeps them."""
+    return asdict(settings)
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if name not in _FRACTIONS and not isinstance(value, int):
+        return False
+    least, most = BOUNDS[name]
+    return bool(least <= value <= most)

@@ -1,0 +1,191 @@
+"""What a fit found, on its way into the tables: parameters and sums in batches, and what changes for the notes.
+
+Nothing here is in force until ``refits.swap``.
+"""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any, cast
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, note_scores
+from app.core.db import serialise
+from app.core.models import Note, NoteSums, RaterParameters, ScoringModel
+from app.core.note_scores import NOT_FITTED, Fit
+from app.core.rating_snapshots import Snapshot
+from app.core.refits import Claim, check
+from app.core.scoring import Regime, Scores, Sums
+from app.core.scoring.model import OFFSET
+from app.core.types import UtcDateTime
+from app.core.vocabulary import NoteStatus
+
+VISIBLE = 0.005
+"""A score that moved less than this, and shows as before, is left as it is."""
+
+
+def write_model(session: Session, claimed: Claim, snapshot: Snapshot, scores: Scores, ms: int) -> Fit:
+    """Keep what the fit found of the community as a whole."""
+    check(session, claimed)
+    stored = ScoringModel(
+        community_id=claimed.community_id,
+        version=claimed.version,
+        regime=scores.regime.value,
+        parameters=scores.model.to_json(),
+        ratings=len(snapshot.values),
+        notes=len(scores.note_ids),
+        raters=len(scores.rater_ids),
+        milliseconds=ms,
+    )
+    session.add(stored)
+    session.flush()
+    return note_scores.of_version(stored, snapshot.settings)
+
+
+Batch = tuple[type[RaterParameters] | type[NoteSums], list[dict[str, Any]]]
+
+
+def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> Iterator[Batch]:
+    """What the fit found of each rater and note, ``size`` rows at a time, in the order of their keys."""
+    own = {"community_id": claimed.community_id, "version": claimed.version}
+    raters = sorted(
+        zip(
+            (snapshot.raters[number] for number in scores.rater_ids.tolist()),
+            scores.rater_intercepts.tolist(),
+            scores.rater_factors.tolist(),
+            [
+                share if valid else None
+                for share, valid in zip(
+                    scores.rater_helpfulness.tolist(), scores.rater_valid.tolist(), strict=True
+                )
+            ],
+            scores.raters_kept.tolist(),
+            scores.raters_volume.tolist(),
+            scores.raters_correlated.tolist(),
+            strict=True,
+        )
+    )
+    for first in range(0, len(raters), size):
+        yield (
+            RaterParameters,
+            [
+                own
+                | {
+                    "profile_id": profile,
+                    "intercept": intercept,
+                    "factor": factor,
+                    "helpfulness": helpfulness,
+                    "kept": kept,
+                    "volume": volume,
+                    "correlated": correlated,
+                }
+                for profile, intercept, factor, helpfulness, kept, volume, correlated in raters[
+                    first : first + size
+                ]
+            ],
+        )
+    places = {number: place for place, number in enumerate(scores.note_ids.tolist())}
+    zero = Sums.zero().to_list()
+    for first in range(0, len(snapshot.notes), size):
+        yield (
+            NoteSums,
+            [
+                own
+                | {
+                    "note_id": note.id,
+                    "note_version": note.version,
+                    "rating_changes": note.rating_changes,
+                    "sums": scores.sums[places[number]].tolist() if number in places else zero,
+                }
+                for number, note in enumerate(snapshot.notes[first : first + size], start=first)
+            ],
+        )
+
+
+def write(session: Session, claimed: Claim, batch: Batch) -> None:
+    """Keep one batch."""
+    check(session, claimed)
+    model, rows = batch
+    session.connection().execute(sa.insert(cast(sa.Table, model.__table__)), rows)
+
+
+Change = dict[str, Any]
+
+
+def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], list[Change]]:
+    """What the fit changes: notes whose status is to be settled, and scores of others that moved visibly.
+
+    Final statuses stay out: staff's, and those that age has locked (``verdicts.settle`` looks again at each).
+    """
+    oldest = clock.now() - timedelta(days=snapshot.settings.lock_days)
+    shown = np.rint(100 * np.clip(scores.intercepts + OFFSET, 0.0, 1.0)).astype(int)
+    columns = (scores.note_ids, scores.statuses, scores.intercepts, scores.factors, shown, scores.rules)
+    settle: list[uuid.UUID] = []
+    changes: list[Change] = []
+    for number, status, intercept, factor, score, rule in zip(*(c.tolist() for c in columns), strict=True):
+        note = snapshot.notes[number]
+        decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
+        old = decided and (note.status_locked_at is not None or note.created_at <= oldest)
+        if note.locked or (old and number not in snapshot.under_review):
+            continue
+        if status != note.status:
+            settle.append(note.id)
+        elif (
+            score != note.helpfulness_score
+            or rule != note.status_rule
+            or note.intercept is None
+            or abs(intercept - note.intercept) > VISIBLE
+        ):
+            changes.append(
+                {
+                    "note": note.id,
+                    "at_version": note.version,
+                    "at_changes": note.rating_changes,
+                    "new_intercept": round(intercept, 6),
+                    "new_factor": round(factor, 6),
+                    "new_score": score,
+                    "new_rule": rule,
+                }
+            )
+    return settle, changes
+
+
+def write_scores(session: Session, claimed: Claim, changes: Sequence[Change]) -> None:
+    """Keep scores that moved with no status; whoever was rated since has a newer one already."""
+    serialise(session, claimed.community_id)
+    check(session, claimed)
+    session.connection().execute(_MOVED, [{**one, "now": clock.now()} for one in changes])
+
+
+_note = Note.__table__.c
+_MOVED = (
+    sa.update(cast(sa.Table, Note.__table__))
+    .where(
+        _note.id == sa.bindparam("note"),
+        _note.version == sa.bindparam("at_version"),
+        _note.rating_changes == sa.bindparam("at_changes"),
+        _note.locked.is_(False),
+        _note.helpful_pending_since.is_(None),
+    )
+    .values(
+        intercept=sa.bindparam("new_intercept"),
+        factor=sa.bindparam("new_factor"),
+        helpfulness_score=sa.bindparam("new_score"),
+        status_rule=sa.bindparam("new_rule"),
+        # What nobody can see from outside is no change of the note.
+        updated_at=sa.case(
+            (_note.helpfulness_score != sa.bindparam("new_score"), sa.bindparam("now", type_=UtcDateTime())),
+            else_=_note.updated_at,
+        ),
+    )
+)
+
+
+def takes_over(claimed: Claim, scores: Scores) -> bool:
+    """Whether to put this fit in force: one cold fit is like another, and a doubtful one is no reason to change."""
+    if claimed.version_before == NOT_FITTED:
+        return scores.regime is not Regime.COLD and not scores.suspect
+    return not scores.suspect

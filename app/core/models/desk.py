@@ -1,0 +1,73 @@
+"""What moderators keep at their desk: reasons to choose from, filters to return to, notices to read."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core import clock
+from app.core.db import Base, Stamped
+from app.core.ids import new_id
+from app.core.types import UtcDateTime
+
+
+class ReasonTemplate(Stamped, Base):
+    """A reason that moderators choose instead of typing it. Retired ones stay, because history names them.
+
+    ``category`` None suits every category; ``version`` rises with every change, so a stale page is noticed.
+    """
+
+    __tablename__ = "reason_templates"
+    __table_args__ = (sa.Index("ix_reason_templates_community_id_title", "community_id", "title"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    title: Mapped[str] = mapped_column(sa.String(100))
+    text: Mapped[str] = mapped_column(sa.Text)
+    category: Mapped[str | None] = mapped_column(sa.String(40))
+    active: Mapped[bool] = mapped_column(default=True)
+    version: Mapped[int] = mapped_column(default=1)
+
+
+class SavedFilter(Base):
+    """A named set of the review queue's filters; ``query`` holds them as an address does.
+
+    ``shared``: every moderator of the community sees it.
+    """
+
+    __tablename__ = "saved_filters"
+    __table_args__ = (sa.UniqueConstraint("community_id", "account_id", "name"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
+    name: Mapped[str] = mapped_column(sa.String(60))
+    query: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
+    shared: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class Notice(Base):
+    """What a moderator is told: their decision was overturned, or could not be carried out.
+
+    ``decided_id`` is the history entry of their decision (None when it was never carried out), ``entry_id`` the entry
+    that tells what became of it. Names and reasons stand in history alone, where they can be erased.
+    """
+
+    __tablename__ = "notices"
+    __table_args__ = (
+        sa.UniqueConstraint("account_id", "entry_id"),
+        sa.Index("ix_notices_account_id_read_at", "account_id", "read_at"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
+    action_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"))
+    note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"))
+    decided_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("history.id"))
+    entry_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("history.id"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    read_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

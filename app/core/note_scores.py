@@ -1,0 +1,188 @@
+"""The score of one note, kept up within the request that changes a rating (SCORING: 2.3).
+
+Each note has its sums under the fit in force; a rating adds or takes away one row, and the verdict follows from the
+sums alone, however many ratings there are.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import community_settings, scoring
+from app.core.community_settings import CommunitySettings
+from app.core.models import Community, Note, NoteSums, RaterParameters, Rating, ScoringModel, ScoringState
+from app.core.scoring import VALUES, Model, Rater, Sums, Verdict
+from app.core.vocabulary import Classification
+
+NOT_FITTED = 0
+"""The version of a community that no fit is in force in: the cold regime, which needs no parameters."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One fit of a community: its number, what it left for the notes, and what the community has set."""
+
+    community_id: uuid.UUID
+    version: int
+    model: Model
+    settings: CommunitySettings
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A note's sums, and the fit that they belong to."""
+
+    fit: Fit
+    sums: Sums
+
+    def verdict(self, note: Note, *, raised: float = 0.0) -> Verdict | None:
+        """What the ratings say of the note; None while none counts. ``raised`` is added to the helpful threshold."""
+        return scoring.decide(
+            self.sums,
+            self.fit.model,
+            was=note.status,
+            not_misleading=note.classification is Classification.NOT_MISLEADING,
+            raised=raised,
+        )
+
+
+def in_force(session: Session, community_id: uuid.UUID) -> Fit:
+    """The fit by which the community's notes are scored now."""
+    stored = (
+        sa.select(Community.settings, ScoringModel)
+        .outerjoin(ScoringState, ScoringState.community_id == Community.id)
+        .outerjoin(
+            ScoringModel,
+            sa.and_(
+                ScoringModel.community_id == ScoringState.community_id,
+                ScoringModel.version == ScoringState.model_version,
+            ),
+        )
+        .where(Community.id == community_id)
+    )
+    given, model = session.execute(stored).one()
+    settings = community_settings.understood(given)
+    if model is None:
+        cold = Model.cold(settings.min_ratings, settings.helpful_at)
+        return Fit(community_id, NOT_FITTED, cold, settings)
+    return of_version(model, settings)
+
+
+def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
+    """A stored fit. What the community has set since holds at once, not only from the next fit on."""
+    model = replace(
+        Model.from_json(stored.parameters), min_ratings=settings.min_ratings, helpful_at=settings.helpful_at
+    )
+    return Fit(stored.community_id, stored.version, model, settings)
+
+
+def current(session: Session, note: Note) -> Scored:
+    """The note's sums as they stand, made from its ratings where no one has kept them. Serialised by the caller."""
+    fit = in_force(session, note.community_id)
+    row = _row(session, note, fit)
+    if row is not None and _holds(row, note):
+        return Scored(fit, Sums.from_list(row.sums))
+    return Scored(fit, _rebuild(session, note, fit, row))
+
+
+def rating_changed(
+    session: Session, note: Note, rater_id: uuid.UUID, before: float | None, after: float | None
+) -> Scored:
+    """A rating was given, changed or withdrawn: its value before and after, None where it does not count.
+
+    Serialised by the caller, who has written the rating and flushes what this leaves.
+    """
+    fit = in_force(session, note.community_id)
+    row = _row(session, note, fit)
+    if row is None or not _holds(row, note):
+        note.rating_changes += 1
+        return Scored(fit, _rebuild(session, note, fit, row))
+    rater = raters(session, fit, [rater_id]).get(rater_id)
+    sums = Sums.from_list(row.sums)
+    if before is not None:
+        sums = sums.minus(fit.model, rater, before)
+    if after is not None:
+        sums = sums.plus(fit.model, rater, after)
+    note.rating_changes += 1
+    _keep(session, note, fit, row, sums)
+    return Scored(fit, sums)
+
+
+def rebuild(session: Session, note: Note, fit: Fit) -> Sums:
+    """Make a note's sums under this fit from its ratings, and keep them. Serialised by the caller."""
+    return _rebuild(session, note, fit, _row(session, note, fit))
+
+
+def counting(note: Note) -> sa.Select[Any]:
+    """The ratings of a note that count, oldest first (SCORING: 4)."""
+    return (
+        sa.select(Rating)
+        .where(Rating.note_id == note.id, Rating.note_version == note.version, Rating.excluded.is_(None))
+        .order_by(Rating.created_at, Rating.id)
+    )
+
+
+def raters(session: Session, fit: Fit, profile_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Rater]:
+    """What the fit knows of these raters; those that it does not know are left out."""
+    if fit.version == NOT_FITTED:
+        return {}
+    found = session.scalars(
+        sa.select(RaterParameters).where(
+            RaterParameters.community_id == fit.community_id,
+            RaterParameters.version == fit.version,
+            RaterParameters.profile_id.in_(profile_ids),
+        )
+    )
+    return {row.profile_id: _as_rater(row) for row in found}
+
+
+def _as_rater(row: RaterParameters) -> Rater:
+    return Rater(
+        intercept=row.intercept,
+        factor=row.factor,
+        kept=row.kept,
+        volume=row.volume,
+        correlated=row.correlated,
+    )
+
+
+def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:
+    return session.get(NoteSums, (note.community_id, fit.version, note.id), populate_existing=True)
+
+
+def _holds(row: NoteSums, note: Note) -> bool:
+    return row.note_version == note.version and row.rating_changes == note.rating_changes
+
+
+def _rebuild(session: Session, note: Note, fit: Fit, row: NoteSums | None) -> Sums:
+    found = session.execute(
+        counting(note)
+        .with_only_columns(Rating.helpfulness_level, RaterParameters)
+        .outerjoin(
+            RaterParameters,
+            sa.and_(
+                RaterParameters.community_id == fit.community_id,
+                RaterParameters.version == fit.version,
+                RaterParameters.profile_id == Rating.rater_id,
+            ),
+        )
+    )
+    sums = Sums.zero()
+    for level, parameters in found:
+        rater = _as_rater(parameters) if parameters is not None else None
+        sums = sums.plus(fit.model, rater, VALUES[level])
+    _keep(session, note, fit, row, sums)
+    return sums
+
+
+def _keep(session: Session, note: Note, fit: Fit, row: NoteSums | None, sums: Sums) -> None:
+    if row is None:
+        row = NoteSums(community_id=note.community_id, version=fit.version, note_id=note.id)
+        session.add(row)
+    row.note_version = note.version
+    row.rating_changes = note.rating_changes
+    row.sums = sums.to_list()

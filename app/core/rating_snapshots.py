@@ -1,0 +1,223 @@
+"""A community's ratings as arrays, read at one moment, with the facts that scoring wants beside them (SCORING: 1.1)."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import community_settings, suffrage
+from app.core.community_settings import CommunitySettings
+from app.core.models import Action, Note, Rating
+from app.core.scoring import GRAVE_MARGIN, VALUES, Facts, FloatArray, IntArray, Regime
+from app.core.vocabulary import ActionState, Classification, NoteStatus
+
+PROMPT = timedelta(hours=48)
+"""A rating counts for its rater's helpfulness when it was made so soon after the note (SCORING: 1.4 step 2)."""
+PART = 500
+"""Notes whose ratings are fetched at a time."""
+
+
+class ReadNote(NamedTuple):
+    """A note that was ever rated, as the snapshot found it."""
+
+    id: uuid.UUID
+    version: int
+    rating_changes: int
+    author_id: uuid.UUID
+    classification: Classification
+    status: NoteStatus
+    created_at: datetime
+    status_since: datetime | None
+    status_locked_at: datetime | None
+    locked: bool
+    intercept: float | None
+    helpfulness_score: int
+    status_rule: str | None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Notes and raters by number, and the ratings over those numbers, one entry per rating.
+
+    ``under_review`` are the numbers of rationales whose action waits for raters.
+    """
+
+    notes: Sequence[ReadNote]
+    raters: Sequence[uuid.UUID]
+    note_numbers: IntArray
+    rater_numbers: IntArray
+    values: FloatArray
+    facts: Facts
+    under_review: frozenset[int]
+    settings: CommunitySettings
+
+
+def take(session: Session, community_id: uuid.UUID, regime: Regime) -> Snapshot:
+    """Read a community's ratings; ``regime`` is that of the fit before. The session must be a new one."""
+    if session.get_bind().dialect.name == "postgresql":
+        # Several statements, one moment. A transaction of SQLite sees one moment anyway.
+        session.connection().exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    settings = community_settings.read(session, community_id)
+    notes = _notes(session, community_id)
+    columns = _ratings(session, community_id, notes)
+    raters, rater_numbers = np.unique(columns["rater"], return_inverse=True)
+    numbers = {rater: number for number, rater in enumerate(raters.tolist())}
+    authors = {
+        number: numbers[_key(note.author_id)]
+        for number, note in enumerate(notes)
+        if _key(note.author_id) in numbers
+    }
+    raised, under_review = _reviews(session, community_id, {note.id: i for i, note in enumerate(notes)})
+    return Snapshot(
+        notes=notes,
+        raters=[uuid.UUID(bytes=rater.ljust(16, b"\0")) for rater in numbers],
+        note_numbers=columns["note"],
+        rater_numbers=rater_numbers.astype(np.int64),
+        values=columns["level"] * 0.5,
+        facts=Facts(
+            not_misleading=_where(notes, lambda note: note.classification is Classification.NOT_MISLEADING),
+            helpful=_where(notes, lambda note: note.status is NoteStatus.CURRENTLY_RATED_HELPFUL),
+            raised=raised,
+            authors=authors,
+            valid=columns["at"] < columns["until"],
+            regime=regime,
+            min_ratings=settings.min_ratings,
+            helpful_at=settings.helpful_at,
+        ),
+        under_review=under_review,
+        settings=settings,
+    )
+
+
+RECORD = np.dtype([("rater", "S32"), ("level", "S1"), ("at", "S26")])
+"""One rating as ``_written`` writes it: 59 characters."""
+LEVELS = {level: str(round(2 * value)) for level, value in VALUES.items()}
+
+
+def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote]) -> dict[str, Any]:
+    """Every rating that counts, as columns: ``note`` (its number), ``rater`` (16 bytes), ``level`` (0, 1, 2), ``at``
+    and ``until`` (see ``_prompt_until``).
+
+    The database writes a note's ratings into one text, and arrays are cut from that: a million rows through Python
+    would hold its lock for so long that everybody else in the process waits.
+    """
+    numbers = {note.id: number for number, note in enumerate(notes)}
+    until = np.array([_as_text(_prompt_until(note)).encode() for note in notes] or [b""], "S26")
+    rows = session.execute(
+        sa.select(
+            Rating.note_id,
+            Rating.note_version,
+            sa.func.aggregate_strings(_written(session.get_bind().dialect.name), ""),
+        )
+        .where(Rating.community_id == community_id, Rating.excluded.is_(None))
+        .group_by(Rating.note_id, Rating.note_version)
+        .execution_options(yield_per=PART)
+    )
+    columns: dict[str, list[Any]] = {"note": [], "rater": [], "level": [], "at": [], "until": []}
+    for part in rows.partitions():
+        counting = [
+            (numbers[note_id], text.encode())
+            for note_id, version, text in part
+            if note_id in numbers and notes[numbers[note_id]].version == version
+        ]
+        record = np.frombuffer(b"".join(text for _, text in counting), RECORD)
+        note = np.repeat(
+            np.array([number for number, _ in counting], np.int64),
+            [len(text) // RECORD.itemsize for _, text in counting],
+        )
+        columns["note"].append(note)
+        columns["rater"].append(np.frombuffer(bytes.fromhex(record["rater"].tobytes().decode()), "S16"))
+        columns["level"].append(_levels(record["level"]))
+        columns["at"].append(record["at"])
+        columns["until"].append(until[note])
+    return {name: np.concatenate(found) if found else _EMPTY[name] for name, found in columns.items()}
+
+
+_EMPTY = {
+    "note": np.zeros(0, np.int64),
+    "rater": np.zeros(0, "S16"),
+    "level": np.zeros(0, np.int64),
+    "at": np.zeros(0, "S26"),
+    "until": np.zeros(0, "S26"),
+}
+
+
+def _levels(written: Any) -> IntArray:
+    """Raises ValueError if one is none of ``LEVELS``."""
+    level: IntArray = written.view(np.uint8).astype(np.int64) - ord("0")
+    if np.any((level < 0) | (level > 2)):
+        raise ValueError("ratings: there is a helpfulness level of no known value")
+    return level
+
+
+def _written(dialect: str) -> sa.ColumnElement[str]:
+    """A rating in ``RECORD``'s form: the rater's id in hex, twice its value, when it was made (UTC)."""
+    rater: sa.ColumnElement[str] = sa.cast(Rating.rater_id, sa.Text)
+    at: sa.ColumnElement[str] = sa.func.substr(
+        sa.type_coerce(Rating.created_at, sa.Text).concat(".000000"), 1, 26
+    )
+    if dialect == "postgresql":
+        rater = sa.func.replace(rater, "-", "")
+        at = sa.func.to_char(sa.func.timezone("UTC", Rating.created_at), "YYYY-MM-DD HH24:MI:SS.US")
+    level = sa.case(LEVELS, value=Rating.helpfulness_level, else_="?")
+    return rater.concat(level).concat(at)
+
+
+def _key(profile_id: uuid.UUID) -> bytes:
+    """An id as NumPy gives it back from its 16 bytes: without the zeros at the end."""
+    return profile_id.bytes.rstrip(b"\0")
+
+
+def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
+    columns = [getattr(Note, name) for name in ReadNote._fields]
+    rows = session.execute(
+        sa.select(*columns)
+        .where(
+            Note.community_id == community_id,
+            Note.deleted_at.is_(None),
+            sa.or_(Note.ratings_count > 0, Note.rating_changes > 0),
+        )
+        .order_by(Note.id)
+        .execution_options(yield_per=5_000)
+    )
+    return [ReadNote(*row) for row in rows]
+
+
+def _prompt_until(note: ReadNote) -> datetime:
+    """Ratings before this count for their raters' helpfulness: within 48 h, and before the status they could see."""
+    until = note.created_at + PROMPT
+    if note.status is not NoteStatus.NEEDS_MORE_RATINGS and note.status_since is not None:
+        until = min(until, note.status_since)
+    return until
+
+
+def _as_text(moment: datetime) -> str:
+    """A time in ``RECORD``'s form, which sorts as times do."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def _reviews(
+    session: Session, community_id: uuid.UUID, numbers: dict[uuid.UUID, int]
+) -> tuple[dict[int, float], frozenset[int]]:
+    """What is added to the thresholds of notes that would delete or silence; and whose action waits for raters."""
+    waiting = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
+    rows = session.execute(
+        sa.select(Action.note_id, Action.action_type, Action.action_state).where(
+            Action.community_id == community_id,
+            Action.note_id.is_not(None),
+            Action.restores_id.is_(None),
+            sa.or_(Action.action_type.in_(suffrage.GRAVE), Action.action_state.in_(waiting)),
+        )
+    ).all()
+    known = [(numbers[note_id], kind, state) for note_id, kind, state in rows if note_id in numbers]
+    raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in suffrage.GRAVE}
+    return raised, frozenset(number for number, _, state in known if state in waiting)
+
+
+def _where(notes: Sequence[ReadNote], which: Callable[[ReadNote], bool]) -> IntArray:
+    return np.array([number for number, note in enumerate(notes) if which(note)], np.int64)

@@ -1,0 +1,306 @@
+"""Refits: when a community's parameters are to be fitted anew, who does it, and how the new ones take over.
+
+A fit runs outside of any transaction over a snapshot of the ratings (SCORING: 2.3). What it found is written under a
+number of its own beside the fit in force, in small transactions, so nobody who rates waits for it; one UPDATE makes
+it the one in force. A process that dies on the way has changed nothing: its lease ends, and the next fit starts over.
+
+Ratings that come meanwhile are not lost and need no marking: a note counts the changes of its ratings, and sums that
+were made at another count are made again by whoever needs them (``note_scores``).
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, note_scores, outbox, rating_snapshots
+from app.core.db import serialise
+from app.core.ids import new_id
+from app.core.models import Note, NoteSums, RaterParameters, ScoringModel, ScoringState
+from app.core.note_scores import Fit
+from app.core.rating_snapshots import Snapshot
+from app.core.scoring import Regime
+
+REFIT_JOB = "refit_notes"
+LEAST = 20
+SHARE = 0.01
+"""A refit is due after this many ratings, or this share of those fitted, whichever is more; or after ``WAIT``."""
+WAIT = timedelta(seconds=60)
+"""At most so long after the first rating that the parameters have not seen."""
+PACE = 10
+"""Between two fits there is at least this many times as long as the last one took: a tenth of one core at most."""
+LEASE = timedelta(seconds=30)
+RETRY = timedelta(seconds=60)
+"""How long after a failed fit the next is tried."""
+MODELS_KEPT = 50
+"""How many fits are remembered; parameters and sums are those of the one in force alone."""
+
+
+class LeaseLost(Exception):
+    """This fit took so long without a sign of life that another was begun; it must not go on."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to fit one community: ``version`` is this fit's own number, never given again.
+
+    ``version_before`` and ``regime_before`` are those of the fit in force; ``since`` the ratings it had not seen.
+    """
+
+    community_id: uuid.UUID
+    owner: uuid.UUID
+    version: int
+    version_before: int
+    regime_before: Regime
+    since: int
+
+
+def rating_changed(session: Session, community_id: uuid.UUID) -> None:
+    """One more rating that the parameters in force have not seen. Serialised by the caller."""
+    state = session.scalars(
+        sa.update(ScoringState)
+        .where(ScoringState.community_id == community_id)
+        .values(ratings_since=ScoringState.ratings_since + 1)
+        .returning(ScoringState)
+        .execution_options(populate_existing=True)
+    ).first()
+    if state is None:
+        state = _begin(session, community_id, ratings=1)
+    now = clock.now()
+    enough = state.ratings_since >= max(LEAST, SHARE * state.ratings_fitted)
+    wanted = now if enough else now + WAIT
+    if state.fitted_at is not None:
+        wanted = max(wanted, state.fitted_at + PACE * timedelta(milliseconds=state.fit_milliseconds))
+    if state.refit_due_at is None or wanted < state.refit_due_at:
+        state.refit_due_at = wanted
+        if enough:
+            _enqueue(session, community_id, delay=(wanted - now).total_seconds())
+        # Otherwise the sweep finds it: a job that waits a minute would be one more row for every quiet community.
+    session.flush()
+
+
+def ask(session: Session, community_id: uuid.UUID) -> None:
+    """Have the community's notes scored anew as soon as may be, as after a change of its settings."""
+    serialise(session, community_id)
+    state = session.get(ScoringState, community_id, populate_existing=True)
+    if state is None:
+        state = _begin(session, community_id, ratings=0)
+    state.refit_due_at = clock.now()
+    session.flush()
+    _enqueue(session, community_id)
+
+
+def due(session: Session, *, limit: int = 50) -> Sequence[uuid.UUID]:
+    """Communities whose refit is due and in nobody's hands, longest due first."""
+    now = clock.now()
+    return session.scalars(
+        sa.select(ScoringState.community_id)
+        .where(ScoringState.refit_due_at <= now, _unleased(now))
+        .order_by(ScoringState.refit_due_at)
+        .limit(limit)
+    ).all()
+
+
+def enqueue_due(session: Session, communities: Sequence[uuid.UUID]) -> None:
+    """Note a job for each; two sweeps of the same half minute note the same one."""
+    period = int(clock.now().timestamp() // LEASE.total_seconds())
+    for community_id in communities:
+        _enqueue(session, community_id, key=f"{community_id}:{period}")
+
+
+def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
+    """Take the right to fit this community; None when it is not due, or somebody else is at it."""
+    serialise(session, community_id)
+    now, owner = clock.now(), new_id()
+    taken = session.execute(
+        sa.update(ScoringState)
+        .where(ScoringState.community_id == community_id, ScoringState.refit_due_at <= now, _unleased(now))
+        .values(lease_owner=owner, lease_until=now + LEASE, last_version=ScoringState.last_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    if not taken.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+        return None
+    state = session.get_one(ScoringState, community_id, populate_existing=True)
+    before = note_scores.in_force(session, community_id)
+    return Claim(
+        community_id, owner, state.last_version, before.version, before.model.regime, state.ratings_since
+    )
+
+
+def renew(session: Session, claimed: Claim) -> None:
+    """Say that this fit is alive.
+
+    Raises:
+        LeaseLost: somebody else has taken over.
+    """
+    _update_own(session, claimed, lease_until=clock.now() + LEASE)
+
+
+def check(session: Session, claimed: Claim) -> None:
+    """Make sure, without a lock that a rater would wait for, that this fit is still the one that counts."""
+    owner = session.scalar(
+        sa.select(ScoringState.lease_owner).where(ScoringState.community_id == claimed.community_id)
+    )
+    if owner != claimed.owner:
+        raise LeaseLost
+
+
+def read(session: Session, claimed: Claim) -> Snapshot:
+    """The community's ratings and facts as they are at one moment."""
+    return rating_snapshots.take(session, claimed.community_id, claimed.regime_before)
+
+
+def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int) -> Sequence[uuid.UUID]:
+    """Notes whose sums under this fit are missing, or older than their ratings."""
+    own = sa.and_(
+        NoteSums.community_id == Note.community_id, NoteSums.version == version, NoteSums.note_id == Note.id
+    )
+    return session.scalars(
+        sa.select(Note.id)
+        .outerjoin(NoteSums, own)
+        .where(
+            Note.community_id == community_id,
+            Note.deleted_at.is_(None),
+            Note.rating_changes > 0,
+            sa.or_(
+                NoteSums.note_id.is_(None),
+                NoteSums.note_version != Note.version,
+                NoteSums.rating_changes != Note.rating_changes,
+            ),
+        )
+        .limit(limit)
+    ).all()
+
+
+def catch_up(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
+    """Make the sums of these notes under a fit that is to take over soon."""
+    serialise(session, fit.community_id)
+    for note_id in note_ids:
+        note = session.get_one(Note, note_id, populate_existing=True)
+        note_scores.rebuild(session, note, fit)
+    session.flush()
+
+
+def swap(session: Session, claimed: Claim, version: int) -> None:
+    """From here on this fit is the one in force: who rates next is scored by it.
+
+    Raises:
+        LeaseLost: this fit comes too late, and changes nothing.
+    """
+    serialise(session, claimed.community_id)
+    _update_own(session, claimed, model_version=version)
+
+
+def finish(session: Session, claimed: Claim, ratings: int, milliseconds: int) -> None:
+    """The notes are settled: the next refit is due when ratings since make it so.
+
+    Only now, so that a fit whose notes were not all settled is made again.
+    """
+    serialise(session, claimed.community_id)
+    check(session, claimed)
+    state = session.get_one(ScoringState, claimed.community_id, populate_existing=True)
+    now = clock.now()
+    state.ratings_since = max(0, state.ratings_since - claimed.since)
+    state.ratings_fitted, state.fitted_at, state.fit_milliseconds = ratings, now, milliseconds
+    state.lease_owner = state.lease_until = None
+    enough = state.ratings_since >= max(LEAST, SHARE * ratings)
+    wait = max(timedelta() if enough else WAIT, PACE * timedelta(milliseconds=milliseconds))
+    state.refit_due_at = now + wait if state.ratings_since else None
+    session.flush()
+
+
+def give_back(session: Session, claimed: Claim) -> None:
+    """The fit failed: what is in force stays so, and the next try is a minute away."""
+    serialise(session, claimed.community_id)
+    _update_own(session, claimed, lease_owner=None, lease_until=None, refit_due_at=clock.now() + RETRY)
+
+
+Table = type[RaterParameters] | type[NoteSums]
+LeftOver = tuple[Table, int, list[uuid.UUID]]
+"""Rows of one table and one version, by their keys."""
+
+
+def left_over(session: Session, claimed: Claim, *, limit: int) -> list[LeftOver]:
+    """Up to ``limit`` rows of each table that earlier fits, finished or not, left behind."""
+    found: dict[tuple[Table, int], list[uuid.UUID]] = {}
+    for table in (RaterParameters, NoteSums):
+        key = _key(table)
+        old = session.execute(
+            sa.select(table.version, key)
+            .where(
+                table.community_id == claimed.community_id,
+                table.version <= claimed.version,
+                table.version != _in_force(claimed),
+            )
+            .order_by(table.version, key)
+            .limit(limit)
+        )
+        for version, one in old:
+            found.setdefault((table, version), []).append(one)
+    return [(table, version, keys) for (table, version), keys in found.items()]
+
+
+def clear(session: Session, claimed: Claim, rows: Sequence[LeftOver]) -> None:
+    """Delete these rows, and fits that are too old to be remembered."""
+    for table, version, keys in rows:
+        session.execute(
+            sa.delete(table)
+            .where(
+                table.community_id == claimed.community_id, table.version == version, _key(table).in_(keys)
+            )
+            .execution_options(synchronize_session=False)
+        )
+    session.execute(
+        sa.delete(ScoringModel)
+        .where(
+            ScoringModel.community_id == claimed.community_id,
+            ScoringModel.version <= claimed.version - MODELS_KEPT,
+            ScoringModel.version != _in_force(claimed),
+        )
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _key(table: Table) -> Any:
+    return RaterParameters.profile_id if table is RaterParameters else NoteSums.note_id
+
+
+def _in_force(claimed: Claim) -> sa.ScalarSelect[int]:
+    return (
+        sa.select(ScoringState.model_version)
+        .where(ScoringState.community_id == claimed.community_id)
+        .scalar_subquery()
+    )
+
+
+def _begin(session: Session, community_id: uuid.UUID, *, ratings: int) -> ScoringState:
+    state = ScoringState(
+        community_id=community_id, ratings_since=ratings, ratings_fitted=0, fit_milliseconds=0
+    )
+    session.add(state)
+    return state
+
+
+def _unleased(now: datetime) -> sa.ColumnElement[bool]:
+    return sa.or_(ScoringState.lease_owner.is_(None), ScoringState.lease_until < now)
+
+
+def _update_own(session: Session, claimed: Claim, **values: Any) -> None:
+    result = session.execute(
+        sa.update(ScoringState)
+        .where(ScoringState.community_id == claimed.community_id, ScoringState.lease_owner == claimed.owner)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )
+    if not result.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+        raise LeaseLost
+
+
+def _enqueue(
+    session: Session, community_id: uuid.UUID, *, key: str | None = None, delay: float = 0.0
+) -> None:
+    outbox.enqueue(session, REFIT_JOB, {"community_id": str(community_id)}, key=key, delay=delay)
