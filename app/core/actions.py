@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, decisions, history, rules
+from app.core import clock, decisions, history, outbox, rules
 from app.core.db import serialise
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
@@ -18,6 +18,9 @@ from app.core.moves import begin, make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
+
+
+LOOK_AGAIN_JOB = "open_second_look"
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
@@ -175,7 +178,20 @@ def acknowledge(
         overturn(session, SYSTEM, action, "The platform acted before it heard of the dismissal")
     if action.restores_id is not None:
         _exempt(session, session.get_one(Action, action.restores_id))
+    elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
+        # Its first rating came before there was anything to look at again. The acknowledgement itself answers
+        # "applied", as integrations expect; the second look begins right after it.
+        outbox.enqueue(session, LOOK_AGAIN_JOB, {"action_id": str(action.id)})
     return action
+
+
+def look_again(session: Session, action_id: uuid.UUID) -> None:
+    """Open the second look of an action that was rated before the platform acted. Repeated, it changes nothing."""
+    action = session.get_one(Action, action_id)
+    serialise(session, action.community_id)
+    session.refresh(action)
+    if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
+        open_second_look(session, SYSTEM, action, cause="rated before the platform acted")
 
 
 def overturn(
@@ -265,7 +281,10 @@ def hold_for_review(session: Session, actor: Actor, action: Action, *, reason: s
 def record_taken(
     session: Session, actor: Actor, request: Request, action_type: ActionType, reason: str | None
 ) -> tuple[Action, bool]:
-    """Record an action that the integration took: (action, made). An open proposal of that type is acknowledged."""
+    """Record an action that the integration took: (action, made). An open proposal of that type is acknowledged.
+
+    Said again, it is the action that was acknowledged before, as long as that one stands.
+    """
     require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
     if reason is not None:
         rules.text(reason, "reason", rules.REASON_MAX, least=0)
@@ -283,6 +302,9 @@ def record_taken(
     ).first()
     if proposal is not None:
         return acknowledge(session, actor, proposal), False
+    taken = _standing(session, request.id, action_type)
+    if taken is not None:
+        return taken, False
     action = Action(
         id=new_id(),
         community_id=request.community_id,
@@ -298,8 +320,33 @@ def record_taken(
     return action, True
 
 
-def send_to_staff(session: Session, actor: Actor, action: Action) -> None:
-    """An open review goes to the community's staff."""
+_REVERSED_BY = {ActionType.HIDE: ActionType.UNHIDE, ActionType.UNHIDE: ActionType.HIDE}
+_STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
+
+
+def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) -> Action | None:
+    """The service's own action of this type that the platform took last, unless it was overturned or reversed since.
+
+    What integrations record of their own accord is recorded each time it is said (Contract: section 5, POST).
+    """
+    latest = session.scalars(
+        sa.select(Action)
+        .where(
+            Action.request_id == request_id,
+            Action.action_type.in_((action_type, _REVERSED_BY.get(action_type, action_type))),
+            Action.applied_at.is_not(None),
+        )
+        .order_by(Action.applied_at.desc(), Action.id.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).first()
+    if latest is None or latest.action_tier is None:
+        return None
+    return latest if latest.action_type is action_type and latest.action_state in _STANDING else None
+
+
+def send_to_staff(session: Session, actor: Actor, action: Action, *, cause: str = "") -> None:
+    """An open review goes to the community's staff; ``cause`` is the service's own reason."""
     if action.review_group is ReviewGroup.STAFF:
         return
     before, action.review_group = action.review_group, ReviewGroup.STAFF
@@ -314,6 +361,7 @@ def send_to_staff(session: Session, actor: Actor, action: Action) -> None:
         action.id,
         before={"review_group": before.value if before else None},
         after={"review_group": ReviewGroup.STAFF.value},
+        cause=cause,
     )
 
 
@@ -363,6 +411,14 @@ def _exempt(session: Session, action: Action) -> None:
         cause="the unhide was acknowledged",
         scan_exempt_content_hash=request.content_sha256,
     )
+
+
+def _is_rated_tier_1(session: Session, action: Action) -> bool:
+    """Whether this is a Tier 1 action whose rationale was rated already, and may be further."""
+    if action.action_tier is not ActionTier.IMMEDIATE or action.note_id is None:
+        return False
+    note = session.get_one(Note, action.note_id)
+    return note.ratings_count > 0 and not note.locked
 
 
 def _unclaimed() -> dict[str, Any]:

@@ -11,15 +11,14 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import accounts, actions, clock, history, outbox, rules, verdicts
+from app.core import accounts, actions, clock, history, notices, outbox, policies, rules, verdicts
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, IllegalMove, NotFound, Refused
+from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, HistoryText, Hold, Note
 from app.core.moves import moves_open_to
 from app.core.permissions import Actor, Permission, require
-from app.core.scoring import NoteScorer
-from app.core.vocabulary import ActionState, HeldVerb
+from app.core.vocabulary import ActionState, ActionTier, HeldVerb
 
 CARRY_OUT_JOB = "carry_out_hold"
 
@@ -29,6 +28,9 @@ _TARGETS = {
     HeldVerb.OVERTURN: ActionState.OVERTURNED,
     HeldVerb.CONFIRM: ActionState.CONFIRMED,
 }
+
+_DECIDING = frozenset(f"action.{state.value}" for state in _TARGETS.values())
+_DECIDING_NOTHING = frozenset({"action.commented", "action.filed"})
 
 
 def hold(
@@ -40,15 +42,17 @@ def hold(
     note: Note | None = None,
     reason: str,
     comment: str = "",
+    category: str | None = None,
     version: int | None = None,
     seconds: float = 10.0,
 ) -> Hold:
     """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``.
 
-    ``version`` is the version of the page it was made from.
+    ``version`` is the version of the page it was made from, ``category`` what the action is decided under when that
+    is not the category it was scored in.
 
     Raises:
-        Invalid: no reason.
+        Invalid: no reason, or the category is none of the community's.
         Conflict: somebody decided, or is deciding, in the meantime; the detail says who and when.
     """
     if note is not None and note.rationale:
@@ -61,9 +65,13 @@ def hold(
     rules.text(reason, "reason", rules.REASON_MAX)
     if comment:
         rules.text(comment, "comment", rules.REASON_MAX)
+    if category is not None and action is not None:
+        category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
     session.refresh(subject)
     holder = of(session, action_id=action.id if action else None, note_id=note.id if note else None)
+    if holder is not None and holder.account_id == actor.account_id:
+        raise Conflict("You have decided this already, in another window; undo that first", holder.id)
     if holder is not None:
         raise Conflict(f"{holder.account_name} is deciding this right now", holder.id)
     if action is not None:
@@ -83,6 +91,7 @@ def hold(
         account_name=actor.name,
         reason=reason,
         comment=comment or None,
+        category=category if action is not None else None,
         due_at=due,
     )
     try:
@@ -92,6 +101,20 @@ def hold(
         raise Conflict("Somebody is deciding this right now", subject.id) from error
     outbox.enqueue(session, CARRY_OUT_JOB, {"hold_id": str(held.id)}, key=f"hold:{held.id}", delay=seconds)
     return held
+
+
+def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:
+    """The decisions about this action that are open to the actor.
+
+    Confirming what a score alone did is a second look of its own (Contract: section 5, applied → retro_review →
+    confirmed), so it is open from *applied* too. A restoration is no decision to overturn.
+    """
+    if action.restores_id is not None:
+        return []
+    targets = {move.target for move in moves_open_to(actor, action)}
+    if ActionState.RETRO_REVIEW in targets and action.action_tier is ActionTier.IMMEDIATE:
+        targets.add(ActionState.CONFIRMED)
+    return [verb for verb, target in _TARGETS.items() if target in targets]
 
 
 def of(
@@ -113,7 +136,7 @@ def by(session: Session, actor: Actor) -> list[Hold]:
     )
 
 
-def undo(session: Session, actor: Actor, hold_id: uuid.UUID, scorer: NoteScorer) -> Hold:
+def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     """Take a held decision back, as if it had never been. Ratings that came meanwhile count now.
 
     Raises:
@@ -130,7 +153,7 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID, scorer: NoteScorer)
     if held.action_id is not None:
         note_id = session.get_one(Action, held.action_id).note_id
     if note_id is not None:
-        verdicts.settle(session, session.get_one(Note, note_id), scorer, cause="a held decision was undone")
+        verdicts.settle(session, session.get_one(Note, note_id), cause="a held decision was undone")
     return held
 
 
@@ -149,7 +172,7 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
             _carry_out(session, actor, held)
     except Refused as refusal:
         # The world moved on (the platform acted, a role was taken away); that is recorded, not retried.
-        history.record(
+        entry = history.record(
             session,
             actor,
             held.community_id,
@@ -160,6 +183,7 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
             reason=held.reason,
             cause=refusal.detail[:255],
         )
+        notices.tell_lapsed(session, held, entry)
 
 
 def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
@@ -171,7 +195,11 @@ def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
 def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     words = {"reason": held.reason, "comment": held.comment or ""}
     if held.action_id is not None:
-        action = session.get_one(Action, held.action_id)
+        action = session.get_one(Action, held.action_id, populate_existing=True)
+        if held.category is not None:
+            _file_under(session, actor, action, held.category)
+        if held.verb is HeldVerb.CONFIRM and action.action_state is ActionState.APPLIED:
+            verdicts.change_action(session, actor, action, ActionState.RETRO_REVIEW, reason=held.reason)
         verdicts.change_action(session, actor, action, _TARGETS[held.verb], **words)
         return
     note = session.get(Note, held.note_id)
@@ -183,6 +211,37 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
         verdicts.force_publish(session, actor, note, **words)
     else:
         verdicts.dismiss(session, actor, note, **words)
+
+
+def _checked_category(session: Session, action: Action, category: str) -> str | None:
+    """The category if it is one of the community's, None when the action stands under it already.
+
+    Raises:
+        Invalid: it is neither.
+    """
+    if category == (action.decided_category or action.category):
+        return None
+    known = {one.name for one in policies.current(session, action.community_id).categories}
+    if category not in known:
+        raise Invalid.field("policy", "is none of this community's", category[:50])
+    return category
+
+
+def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
+    """Note what the action is decided under, just before it is decided."""
+    before = action.decided_category or action.category
+    action.decided_category = category
+    session.flush()
+    history.record(
+        session,
+        actor,
+        action.community_id,
+        "action.filed",
+        "action",
+        action.id,
+        before={"category": before},
+        after={"category": category},
+    )
 
 
 def _was_edited(session: Session, note: Note, held: Hold) -> bool:
@@ -207,7 +266,7 @@ def _take(session: Session, held: Hold) -> bool:
 
 def _check_open(session: Session, actor: Actor, action: Action, verb: HeldVerb, version: int | None) -> None:
     target = _TARGETS[verb]
-    is_open = any(move.target == target for move in moves_open_to(actor, action))
+    is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:
         raise Conflict(f"Already decided{_by_whom(session, action.id)}", action.id)
     if version is not None and action.version != version:
@@ -219,14 +278,16 @@ def _check_open(session: Session, actor: Actor, action: Action, verb: HeldVerb, 
 
 
 def _by_whom(session: Session, object_id: uuid.UUID) -> str:
+    """Who decided last, else who changed it last, and when: " by Sam, 2 min ago". A message decides nothing."""
     row = session.execute(
-        sa.select(HistoryText.actor_name, HistoryEntry.at)
+        sa.select(HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind, HistoryEntry.what)
         .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
-        .where(HistoryEntry.object_id == object_id)
-        .order_by(HistoryEntry.number.desc())
+        .where(HistoryEntry.object_id == object_id, HistoryEntry.what.not_in(_DECIDING_NOTHING))
+        .order_by(HistoryEntry.what.in_(_DECIDING).desc(), HistoryEntry.number.desc())
         .limit(1)
     ).first()
     if row is None:
         return ""
+    who = "the community" if row.actor_kind == "system" and row.what in _DECIDING else row.actor_name
     minutes = int((clock.now() - row.at).total_seconds() // 60)
-    return f" by {row.actor_name}, {f'{minutes} min ago' if minutes else 'just now'}"
+    return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from app.core import clock, events, history
+from app.core import clock, events, history, notices
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.models import Action, Note, Request
@@ -99,6 +99,8 @@ def make_move(
     values = {machine.field: target, **changes, "updated_at": clock.now()}
     if isinstance(subject, Action):
         values["version"] = subject.version + 1
+    if isinstance(subject, Note):
+        values.setdefault("status_since", values["updated_at"])
     result = session.execute(
         sa.update(model)
         .where(model.id == subject.id, getattr(model, machine.field) == source)
@@ -144,7 +146,7 @@ def _tell(
     comment: str,
     cause: str,
 ) -> None:
-    history.record(
+    entry = history.record(
         session,
         actor,
         subject.community_id,
@@ -157,6 +159,8 @@ def _tell(
         comment=comment,
         cause=cause,
     )
+    if isinstance(subject, Action):
+        notices.tell_overturned(session, actor, entry)
     for name in move.events:
         if isinstance(subject, Action):
             events.emit_action(session, name, subject)

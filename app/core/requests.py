@@ -13,7 +13,17 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import actions, clock, decisions, history, notes, outbox, policies, rules
+from app.core import (
+    actions,
+    clock,
+    community_settings,
+    decisions,
+    history,
+    notes,
+    outbox,
+    policies,
+    rules,
+)
 from app.core.classify import Classifier, Context, Result
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Malformed, NotFound
@@ -25,7 +35,8 @@ from app.core.routing import Route, Scored, decide
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
-EXEMPT_SIMILARITY = 0.9
+EXEMPT_LOOKED_AT = 20
+"""Texts of one message that a new text of it is compared with, newest first."""
 
 
 @dataclass(frozen=True)
@@ -84,23 +95,43 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
 
     Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
     """
-    insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    statement = (
+    row = {
+        "id": new_id(),
+        "community_id": community_id,
+        "status": RequestStatus.PENDING,
+        "content_sha256": digest(submission.content),
+        **vars(submission),
+    }
+    return session.scalars(_INSERT[session.get_bind().dialect.name], [row]).first()
+
+
+def _insert_into(insert: Any) -> Any:
+    return (
         insert(Request)
-        .values(
-            id=new_id(),
-            community_id=community_id,
-            status=RequestStatus.PENDING,
-            content_sha256=digest(submission.content),
-            **asdict(submission),
-        )
         .on_conflict_do_nothing(
             index_elements=[Request.community_id, Request.request_id],
             index_where=sa.text("withdrawn_at IS NULL"),
         )
         .returning(Request)
     )
-    return session.scalars(statement).first()
+
+
+# Built once: to put such a statement together takes longer than to run it.
+_INSERT = {"sqlite": _insert_into(sqlite.insert), "postgresql": _insert_into(postgresql.insert)}
+
+
+READ_OPTIONS = (
+    joinedload(Request.decision)
+    .load_only(Decision.decided_at, Decision.decision, Decision.tier)
+    .joinedload(Decision.action)
+    .load_only(Action.action_type, Action.action_tier),
+    joinedload(Request.note).load_only(Note.status),
+)
+"""What reading a request shows beside its own columns: one query whatever the number of rows."""
+
+_THERE = sa.select(Request).where(Request.withdrawn_at.is_(None))
+_READING = {True: _THERE.options(*READ_OPTIONS), False: _THERE}
+_BY_ID = {full: statement.where(Request.id == sa.bindparam("id")) for full, statement in _READING.items()}
 
 
 def find(
@@ -112,17 +143,15 @@ def find(
         NotFound: unknown, withdrawn or foreign.
         Malformed: the string stands in several communities and ``scope`` names none of them.
     """
-    statement = sa.select(Request).where(Request.withdrawn_at.is_(None))
-    if full:
-        statement = statement.options(*READ_OPTIONS)
-    if actor.communities is not None:
-        statement = statement.where(Request.community_id.in_(actor.communities))
     identity = parse_id(reference)
     if identity is not None:
-        request = session.scalars(statement.where(Request.id == identity)).first()
-        if request is not None:
+        request = session.scalars(_BY_ID[full], {"id": identity}).first()
+        if request is not None and actor.sees(request.community_id):
             return request
-    found = session.scalars(statement.where(Request.request_id == reference).limit(50)).all()
+    statement = _READING[full].where(Request.request_id == reference)
+    if actor.communities is not None:
+        statement = statement.where(Request.community_id.in_(actor.communities))
+    found = session.scalars(statement.limit(50)).all()
     if scope is not None and len(found) > 1:
         found = [request for request in found if request.community_id == scope]
     if not found:
@@ -130,13 +159,6 @@ def find(
     if len(found) > 1:
         raise Malformed("This request_id stands in several communities; name one with X-Adapter-Scope")
     return found[0]
-
-
-READ_OPTIONS = (
-    joinedload(Request.decision).joinedload(Decision.action),
-    joinedload(Request.note),
-)
-"""What reading a request shows beside its own columns: one query whatever the number of rows."""
 
 
 def matching(
@@ -351,6 +373,7 @@ def _trigrams(text: str) -> Counter[str]:
 
 
 def _is_exempt(session: Session, request: Request) -> bool:
+    """Whether people restored this content, or a like text of the same message (Contract: section 5)."""
     same_content = Action.scan_exempt_content_hash == request.content_sha256
     exempt = sa.and_(
         Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
@@ -362,10 +385,18 @@ def _is_exempt(session: Session, request: Request) -> bool:
     earlier = session.scalars(
         sa.select(Request)
         .join(Action, Action.request_id == Request.id)
-        .where(exempt, Request.platform_message_id == request.platform_message_id)
-        .limit(20)
-    )
-    return any(similarity(one.content, request.content) >= EXEMPT_SIMILARITY for one in earlier)
+        .where(
+            exempt,
+            Request.community_id == request.community_id,
+            Request.platform_message_id == request.platform_message_id,
+        )
+        .order_by(Request.requested_at.desc())
+        .limit(EXEMPT_LOOKED_AT)
+    ).all()
+    if not earlier:
+        return False
+    least = community_settings.read(session, request.community_id).exempt_similarity
+    return any(similarity(one.content, request.content) >= least for one in earlier)
 
 
 def _is_scored(session: Session, request_id: uuid.UUID) -> bool:

@@ -440,6 +440,31 @@ def test_recording_what_was_proposed_acknowledges_the_proposal(api: Api, propose
     assert other.json["data"]["id"] != proposed
 
 
+def test_an_acknowledged_decision_recorded_again_is_the_one_that_stands(api: Api, proposed: str) -> None:
+    body = {"action_type": "hide", "request_id": "spam", "community_server_id": "forum-1"}
+    acknowledged = api.patch(
+        f"{PATH}/{proposed}", json={"action_state": "applied", "platform_action_id": "h-1"}
+    )
+    assert acknowledged.status_code == 200
+    again = api.post(PATH, json=body)
+    assert (again.status_code, again.json["data"]) == (200, acknowledged.json["data"])
+    # What the platform did of its own accord is recorded as often as it says so.
+    for _ in range(2):
+        assert api.post(PATH, json=body | {"action_type": "warn"}).status_code == 201
+    assert len(api.get(PATH).json["data"]) == 3
+
+
+def test_a_record_is_new_where_the_one_before_was_reversed_or_overturned(api: Api, proposed: str) -> None:
+    body = {"action_type": "hide", "request_id": "spam", "community_server_id": "forum-1"}
+    reversed_body = body | {"action_type": "unhide"}
+    assert api.post(PATH, json=body).json["data"]["id"] == proposed
+    assert [api.post(PATH, json=one).status_code for one in (body, reversed_body, body)] == [200, 201, 201]
+    newest = api.get(PATH).json["data"][0]["id"]
+    assert newest != proposed
+    assert api.patch(f"{PATH}/{newest}", json={"action_state": "overturned"}).status_code == 200
+    assert api.post(PATH, json=body).status_code == 201, "hidden again after staff overturned it"
+
+
 def test_a_bad_record_is_refused_at_its_place(api: Api, wide: Api) -> None:
     api.submit("post-1")
     good = {"action_type": "hide", "request_id": "post-1", "community_server_id": "forum-1"}

@@ -74,7 +74,7 @@ def test_undo_leaves_no_trace_and_lets_the_ratings_count(
     held = _hold(wiring, moderator, action_id)
     factories.rate(wiring, cast, action_id, "NNNNN")
     with wiring.database.writing() as session:
-        holds.undo(session, moderator, held.id, wiring.scorer)
+        holds.undo(session, moderator, held.id)
     jobs.run_all()
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
@@ -89,7 +89,7 @@ def test_after_it_was_carried_out_undo_is_too_late(wiring: Wiring, cast: Cast, j
     _advance(11)
     jobs.run_all()
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Too late"):
-        holds.undo(session, moderator, held.id, wiring.scorer)
+        holds.undo(session, moderator, held.id)
     with wiring.database.writing() as session:
         holds.carry_out(session, held.id)  # a second run of the job does nothing
     with wiring.database.reading() as session:

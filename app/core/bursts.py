@@ -1,0 +1,95 @@
+"""The breaker before automatic decisions: a burst of new raters on one item is for moderators (SCORING: 4).
+
+Consensus deletes content, so whoever can make many raters at once must not decide by them.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased
+
+from app.core import actions, clock, community_settings
+from app.core.models import Action, Note, Profile, Rating
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import ReviewGroup
+
+
+@dataclass(frozen=True)
+class Burst:
+    """``newcomers`` of the ``recent`` ratings of the last ``minutes`` are by raters not seen before ``hours`` ago."""
+
+    newcomers: int
+    recent: int
+    minutes: int
+    hours: int
+
+    @property
+    def cause(self) -> str:
+        """The sentence that the history keeps."""
+        return (
+            f"burst of new raters: {self.newcomers} of the {self.recent} ratings of the last {self.minutes} minutes "
+            f"are by raters first seen within {self.hours} hours"
+        )
+
+
+def is_held_back(session: Session, action: Action, note: Note) -> bool:
+    """Whether the ratings of ``note`` may not decide about ``action``: staff does, or does from now on.
+
+    Asked right before an automatic decision. A burst sends the review to staff, with its cause in the history, and
+    it stays there: the burst's being over later does not let the same ratings decide.
+    """
+    if action.review_group is ReviewGroup.STAFF:
+        return True
+    burst = suspicious(session, action, note)
+    if burst is None:
+        return False
+    actions.send_to_staff(session, SYSTEM, action, cause=burst.cause)
+    return True
+
+
+def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
+    """The burst of new raters among the note's ratings, if there is one.
+
+    One query over the note's own ratings (by the index that begins with ``note_id``); a second one only when they
+    look like a burst, to tell it from a community in which everybody is new.
+    """
+    settings = community_settings.read(session, action.community_id)
+    now = clock.now()
+    new_since = now - timedelta(hours=settings.burst_hours)
+    recent, newcomers = session.execute(
+        sa.select(sa.func.count(), sa.func.count().filter(_first_seen() > new_since))
+        .select_from(Rating)
+        .join(Profile, Profile.id == Rating.rater_id)
+        .where(
+            Rating.note_id == note.id,
+            Rating.note_version == note.version,
+            Rating.excluded.is_(None),
+            Rating.created_at > now - timedelta(minutes=settings.burst_minutes),
+        )
+    ).one()
+    if newcomers < settings.burst_raters or newcomers <= settings.burst_share * recent:
+        return None
+    if not _has_known_raters(session, action.community_id, new_since, settings.burst_known):
+        return None
+    return Burst(newcomers, recent, settings.burst_minutes, settings.burst_hours)
+
+
+def _first_seen() -> sa.ColumnElement[datetime]:
+    """When a rater was first seen, under whichever of the profiles that are linked to their account."""
+    linked = aliased(Profile)
+    earliest = sa.select(sa.func.min(linked.created_at)).where(linked.account_id == Profile.account_id)
+    return sa.func.coalesce(earliest.scalar_subquery(), Profile.created_at)
+
+
+def _has_known_raters(session: Session, community_id: uuid.UUID, before: datetime, least: int) -> bool:
+    """Whether at least so many of the community's raters were seen before then."""
+    known = (
+        sa.select(Rating.rater_id)
+        .join(Profile, Profile.id == Rating.rater_id)
+        .where(Rating.community_id == community_id, Profile.created_at <= before)
+        .distinct()
+        .limit(least)
+    )
+    return (session.scalar(sa.select(sa.func.count()).select_from(known.subquery())) or 0) >= least

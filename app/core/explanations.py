@@ -1,0 +1,221 @@
+"""Why a note has the status that it has, from the ratings up: counts, score, rule, and what would change it.
+
+SCORING: 4: every status can be traced to its ratings. Never names. Who may see it is the edge's business: raters
+only after the decision.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import actions, community_settings, note_scores, scoring, suffrage
+from app.core.models import Action, Note, NoteSums, RaterParameters, Rating
+from app.core.note_scores import Fit
+from app.core.scoring import Counts, Rater, Regime, Sums, Verdict
+from app.core.suffrage import Exclusion
+from app.core.vocabulary import ActionState, NoteStatus
+
+RANGE = 0.35
+"""Added to a score before it is shown, from 0 to 100 (SCORING: 2.3)."""
+FACTOR_SLOPE = 0.8
+"""How much lower the not-helpful bound lies for a note that one viewpoint likes (SCORING: 1.5)."""
+NO_RULE = "No rating counts yet."
+
+_ASKED = frozenset({ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW})
+_STAFF = {
+    "force-published": "A moderator published it. No rating changes that.",
+    "dismissed": "A moderator dismissed it. No rating changes that.",
+}
+_CAMPS = "How raters agree on other notes tells two viewpoints apart, and both have to find it helpful."
+_NO_CAMPS = "Raters here do not fall into camps, so only the score counts."
+_COLD = "Too few raters or ratings in this community yet to tell viewpoints apart. Every rating counts alike."
+
+
+@dataclass(frozen=True)
+class Group:
+    """Raters of one viewpoint, by the side of the axis: ``all``, ``one``, ``other``, or not ``known`` yet."""
+
+    name: str
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that a status rests on. ``score``, ``helpful_at`` and ``not_helpful_at`` stand on the scale of 0 to 100.
+
+    ``ratings`` are those that count, of ``needed``; ``excluded`` those that do not, with the reason as a sentence;
+    ``earlier`` were given to a text that has been changed since. ``score`` is None while no rating counts.
+    """
+
+    status: NoteStatus
+    ratings: int
+    needed: int
+    groups: Sequence[Group]
+    score: int | None
+    helpful_at: int
+    not_helpful_at: int
+    rule: str
+    regime: str
+    would_change: str
+    excluded: Sequence[tuple[str, int]]
+    earlier: int
+
+    @property
+    def excluded_total(self) -> int:
+        return sum(count for _, count in self.excluded)
+
+
+def explain(session: Session, note: Note) -> Explanation:
+    """Explain the status of a note: five queries at most, however many ratings it has."""
+    action = actions.of_note(session, note.id) if note.rationale else None
+    fit = note_scores.in_force(session, note.community_id)
+    sums = _sums(session, note, fit)
+    raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in suffrage.GRAVE else 0.0
+    verdict = note_scores.Scored(fit, sums).verdict(note, raised=raised)
+    helpful_at = fit.model.helpful_at + raised
+    excluded, earlier = _left_out(session, note)
+    return Explanation(
+        status=note.status,
+        ratings=sums.counts.total,
+        needed=fit.model.min_ratings,
+        groups=_groups(sums, fit),
+        score=verdict.shown if verdict else None,
+        helpful_at=_shown(helpful_at),
+        not_helpful_at=_shown(
+            scoring.NOT_HELPFUL_AT - FACTOR_SLOPE * abs(verdict.factor if verdict else 0.0)
+        ),
+        rule=_rule(session, note, verdict),
+        regime=_regime(fit),
+        would_change=_would_change(note, action, verdict, sums, fit),
+        excluded=excluded,
+        earlier=earlier,
+    )
+
+
+def _sums(session: Session, note: Note, fit: Fit) -> Sums:
+    """The note's sums under this fit: as they are kept, or else from its ratings; nothing is written."""
+    kept = session.get(NoteSums, (note.community_id, fit.version, note.id))
+    if kept is not None and (kept.note_version, kept.rating_changes) == (note.version, note.rating_changes):
+        return Sums.from_list(kept.sums)
+    parameters = sa.and_(
+        RaterParameters.community_id == fit.community_id,
+        RaterParameters.version == fit.version,
+        RaterParameters.profile_id == Rating.rater_id,
+    )
+    found = session.execute(
+        sa.select(Rating.helpfulness_level, RaterParameters)
+        .outerjoin(RaterParameters, parameters)
+        .where(
+            Rating.note_id == note.id,
+            Rating.note_version == note.version,
+            Rating.excluded.is_(None),
+        )
+    )
+    sums = Sums.zero()
+    for level, one in found:
+        rater = Rater(one.intercept, one.factor, one.kept, one.volume, one.correlated) if one else None
+        sums = sums.plus(fit.model, rater, scoring.VALUES[level])
+    return sums
+
+
+def _groups(sums: Sums, fit: Fit) -> list[Group]:
+    if fit.model.regime is Regime.COLD or not fit.model.axis:
+        return [Group("all", sums.counts)]
+    sides, every = sums.sides, sums.counts
+    unknown = Counts(
+        every.not_helpful - sides.negative.not_helpful - sides.positive.not_helpful,
+        every.somewhat_helpful - sides.negative.somewhat_helpful - sides.positive.somewhat_helpful,
+        every.helpful - sides.negative.helpful - sides.positive.helpful,
+    )
+    groups = [Group("one", sides.negative), Group("other", sides.positive)]
+    return [*groups, Group("unknown", unknown)] if unknown.total else groups
+
+
+def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]:
+    """Ratings that do not count: those of raters who may not (with why), and those of an earlier text."""
+    rows = session.execute(
+        sa.select(Rating.note_version, Rating.excluded, sa.func.count())
+        .where(
+            Rating.note_id == note.id,
+            sa.or_(Rating.note_version != note.version, Rating.excluded.is_not(None)),
+        )
+        .group_by(Rating.note_version, Rating.excluded)
+    ).all()
+    earlier = sum(count for version, _, count in rows if version != note.version)
+    reasons: dict[str, int] = {}
+    for version, slug, count in rows:
+        if version == note.version and slug is not None:
+            reasons[slug] = reasons.get(slug, 0) + count
+    ordered = sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [(_reason(slug), count) for slug, count in ordered], earlier
+
+
+def _reason(slug: str) -> str:
+    try:
+        return suffrage.SENTENCES[Exclusion(slug)]
+    except ValueError:
+        return "It was left out under an earlier rule."
+
+
+def _rule(session: Session, note: Note, verdict: Verdict | None) -> str:
+    """The rule that decided: staff's word, else the one that was kept with the status, else the one that holds now."""
+    if note.locked:
+        return _STAFF["force-published" if note.force_published else "dismissed"]
+    if verdict is None:
+        return NO_RULE
+    sentence = scoring.RULES[note.status_rule if note.status_rule in scoring.RULES else verdict.rule]
+    if note.helpful_pending_since is not None:
+        minutes = community_settings.read(session, note.community_id).stabilisation_minutes
+        return f"{sentence} It is published once that has lasted for {minutes} minutes."
+    if note.status_locked_at is not None:
+        days = community_settings.read(session, note.community_id).lock_days
+        return f"{sentence} After {days} days that became final."
+    return sentence
+
+
+def _regime(fit: Fit) -> str:
+    if fit.model.regime is Regime.COLD:
+        return _COLD
+    return _CAMPS if fit.model.axis else _NO_CAMPS
+
+
+_CHANGES: Mapping[str, str] = {
+    "few-counted": "More ratings by people whose ratings of other notes turned out well.",
+    "divisive": "More raters of the viewpoint that likes it less, finding it helpful too.",
+    "one-sided": "More raters of the viewpoint that likes it less, finding it helpful too.",
+    "unbalanced": "More raters of the viewpoint that likes it less, finding it helpful too.",
+    "high-volume": "More raters beside the few who rate most.",
+    "correlated": "More raters who do not always rate alike.",
+    "both-sides-against": "Raters on both sides finding it helpful.",
+}
+
+
+def _would_change(note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, fit: Fit) -> str:
+    if note.locked:
+        return "Nothing: it is locked."
+    is_decided = action is not None and action.action_state not in _ASKED
+    if action is not None and is_decided and action.action_state is not ActionState.APPLIED:
+        return "Nothing: a request is decided once."
+    if note.status_locked_at is not None:
+        return "Only a moderator: its status is final."
+    if verdict is None or sums.counts.total < fit.model.min_ratings:
+        more = fit.model.min_ratings - sums.counts.total
+        return f"{more} more {'rating' if more == 1 else 'ratings'}: before that no note gets a status."
+    slug = verdict.rule.partition(":")[2]
+    if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
+        bound = _shown(verdict.threshold - scoring.INERTIA)
+        change = f"Ratings that bring its score below {bound}."
+    elif note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
+        low = _shown(scoring.NOT_HELPFUL_AT - FACTOR_SLOPE * abs(verdict.factor))
+        change = f"Ratings that bring its score above {low}."
+    else:
+        change = _CHANGES.get(slug, f"Ratings that bring its score to {_shown(verdict.threshold)}.")
+    if is_decided:
+        return f"{change} That could only open a second look: a request is decided once."
+    return change
+
+
+def _shown(score: float) -> int:
+    return round(100 * min(1.0, max(0.0, score + RANGE)))

@@ -1,0 +1,124 @@
+"""Second looks: what a score alone did, and what is reviewed again, beside the original decision."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core.models import Action, HistoryEntry, HistoryText, Request
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import ActionState, ActionTier
+
+
+class Sort(StrEnum):
+    """How second looks are ordered; ``DUE`` puts those first that end soonest, then what nobody looked at yet."""
+
+    DUE = "due"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    SCORE = "score"
+
+
+@dataclass(frozen=True)
+class LookFilter:
+    """Which are wanted; empty means all. ``state`` is *applied* or *retro_review*."""
+
+    state: ActionState | None = None
+    category: str = ""
+    search: str = ""
+    sort: Sort = Sort.DUE
+
+
+STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
+"""What waits for a second look: reviews that were opened, and Tier 1 actions that nobody looked at yet."""
+
+
+def waiting(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    wanted: LookFilter,
+    *,
+    limit: int,
+    offset: int = 0,
+) -> tuple[Sequence[Action], int]:
+    """A page of what waits for a second look, and how many there are; five queries however many rows."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    statement = _filtered(community_id, wanted)
+    count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
+    found = session.scalars(
+        statement.options(*SHOWN).order_by(*_order(wanted.sort)).limit(limit).offset(offset)
+    )
+    return found.all(), count
+
+
+SHOWN = (
+    selectinload(Action.request).selectinload(Request.decision),
+    selectinload(Action.note),
+    selectinload(Action.held),
+)
+"""What a page shows of each."""
+
+
+def openings(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, str]:
+    """Why each of these was opened again, in the words kept then: by action, the newest opening; one query."""
+    again = [action.id for action in found if action.retro_review_at is not None]
+    if not again:
+        return {}
+    rows = session.execute(
+        sa.select(HistoryEntry.object_id, HistoryEntry.cause, HistoryText.reason)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(
+            HistoryEntry.object_type == "action",
+            HistoryEntry.object_id.in_(again),
+            HistoryEntry.what == f"action.{ActionState.RETRO_REVIEW}",
+        )
+        .order_by(HistoryEntry.number)
+    )
+    return {action_id: reason or cause for action_id, cause, reason in rows}
+
+
+def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
+    """The categories of what waits, for the filter."""
+    names = session.scalars(
+        _filtered(community_id, LookFilter())
+        .with_only_columns(Action.category)
+        .distinct()
+        .order_by(Action.category)
+    )
+    return [name for name in names if name]
+
+
+def _filtered(community_id: uuid.UUID, wanted: LookFilter) -> sa.Select[Any]:
+    statement = sa.select(Action).where(
+        Action.community_id == community_id,
+        Action.restores_id.is_(None),
+        sa.or_(
+            Action.action_state == ActionState.RETRO_REVIEW,
+            sa.and_(Action.action_state == ActionState.APPLIED, Action.action_tier == ActionTier.IMMEDIATE),
+        ),
+    )
+    if wanted.state is not None:
+        statement = statement.where(Action.action_state == wanted.state)
+    if wanted.category:
+        statement = statement.where(Action.category == wanted.category)
+    if wanted.search:
+        statement = statement.join(Request, Request.id == Action.request_id).where(
+            Request.content.icontains(wanted.search, autoescape=True)
+        )
+    return statement
+
+
+def _order(sort: Sort) -> tuple[Any, ...]:
+    if sort is Sort.NEWEST:
+        return (Action.created_at.desc(), Action.id.desc())
+    if sort is Sort.OLDEST:
+        return (Action.created_at, Action.id)
+    if sort is Sort.SCORE:
+        return (sa.func.coalesce(Action.score, 0.0).desc(), Action.created_at, Action.id)
+    is_open = sa.case((Action.action_state == ActionState.RETRO_REVIEW, 0), else_=1)
+    return (is_open, Action.retro_review_at, Action.created_at.desc(), Action.id.desc())

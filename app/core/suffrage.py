@@ -1,0 +1,114 @@
+"""Whose ratings count (SCORING: 4). What does not count is kept, and told in "why this status".
+
+Profiles that are linked to one account are one person (Contract: section 6): what is asked of one is asked of all.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, community_settings, profiles
+from app.core.models import Action, Community, Note, Profile, Request
+from app.core.vocabulary import ActionType
+
+GRAVE = frozenset({ActionType.DELETE, ActionType.SILENCE})
+"""Actions that cannot be taken back: only raters known before the submission count."""
+
+
+class Exclusion(StrEnum):
+    """Why a rating does not count; kept with it (``ratings.excluded``)."""
+
+    AUTHOR = "note_author"
+    SUBMITTER = "submitter"
+    CONTENT_AUTHOR = "content_author"
+    NEWCOMER = "newcomer"
+    TRUST = "below_trust_level"
+    AGE = "below_age"
+
+
+SENTENCES: Mapping[Exclusion, str] = {
+    Exclusion.AUTHOR: "The rater wrote this note.",
+    Exclusion.SUBMITTER: "The rater submitted the post.",
+    Exclusion.CONTENT_AUTHOR: "The rater wrote the post.",
+    Exclusion.NEWCOMER: "The rater was first seen after the submission, and this action cannot be taken back.",
+    Exclusion.TRUST: "The rater's trust level is below what this community asks for.",
+    Exclusion.AGE: "The rater was first seen more recently than this community asks for.",
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A rater, as every profile that is linked to the same account."""
+
+    profiles: Sequence[Profile]
+
+    @property
+    def ids(self) -> frozenset[uuid.UUID]:
+        return frozenset(profile.id for profile in self.profiles)
+
+    @property
+    def first_seen(self) -> datetime:
+        """When the earliest of the profiles came to be known."""
+        earliest: datetime = min(profile.created_at for profile in self.profiles)
+        return earliest
+
+    def trust_on(self, *platforms: str) -> int | None:
+        """The trust level that these platforms give the person; None: they give none."""
+        levels = [one.trust_level for one in self.profiles if one.platform in platforms]
+        return max((level for level in levels if level is not None), default=None)
+
+    def is_called(self, reference: str | None) -> bool:
+        """Whether a platform's user id names this person.
+
+        On whatever platform: a call without X-Adapter-Platform names the same person under the default one.
+        """
+        return any(
+            profile.platform != profiles.WEB and profile.platform_user_id == reference
+            for profile in self.profiles
+        )
+
+
+def excluded(
+    session: Session, note: Note, rater: Profile, action: Action | None, *, at: datetime | None = None
+) -> Exclusion | None:
+    """Why this rater's rating of the note does not count; None when it does.
+
+    ``action`` is the one whose rationale the note is, ``at`` the time of the rating (now by default). Asked when a
+    rating is given or changed: its reason is kept with it, so later settings do not rewrite earlier reviews.
+    """
+    person = person_of(session, rater)
+    if note.author_id in person.ids:
+        return Exclusion.AUTHOR
+    request = session.get(Request, note.request_id) if note.request_id else None
+    if request is not None:
+        if person.is_called(request.requested_by):
+            return Exclusion.SUBMITTER
+        if person.is_called(request.platform_author_id):
+            return Exclusion.CONTENT_AUTHOR
+        is_grave = action is not None and action.action_type in GRAVE
+        if is_grave and person.first_seen > request.created_at:
+            return Exclusion.NEWCOMER
+    community = session.get_one(Community, note.community_id)
+    demanded = community_settings.of(community)
+    if demanded.min_trust_level is not None:
+        # Another platform's word, under a linked profile, is no reason to trust anybody here.
+        trust = person.trust_on(community.platform, rater.platform)
+        if trust is None or trust < demanded.min_trust_level:
+            return Exclusion.TRUST
+    if demanded.min_age_days is not None:
+        age = (at or clock.now()) - person.first_seen
+        if age < timedelta(days=demanded.min_age_days):
+            return Exclusion.AGE
+    return None
+
+
+def person_of(session: Session, rater: Profile) -> Person:
+    """The person behind a profile; no query where it is linked to no account."""
+    if rater.account_id is None:
+        return Person((rater,))
+    return Person(session.scalars(sa.select(Profile).where(Profile.account_id == rater.account_id)).all())

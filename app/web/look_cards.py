@@ -1,0 +1,152 @@
+"""A second look as a card: the post beside what was done with it, and what can be decided now."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy.orm import Session
+
+from app.core import second_looks
+from app.core.models import Action, Hold
+from app.core.permissions import Actor
+from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb
+from app.web import auth, forms
+from app.web.moderator_forms import DecisionForm, LookForm
+from app.web.moderator_panel import VerbButton, open_buttons, outcome, seconds_left
+from app.web.timeline import cause_words
+from app.web.view_models import BlindItem, blind_item
+from app.wiring import wired
+
+PART = "_second_look_card.html"
+PATH = "/second-look"
+AT = "second-look"
+"""What addresses of the undo form carry, so that the answer is a card again."""
+
+VERBS = (HeldVerb.CONFIRM, HeldVerb.OVERTURN)
+
+_DONE: Mapping[ActionType, str] = {
+    ActionType.HIDE: "Hidden",
+    ActionType.UNHIDE: "Shown again",
+    ActionType.WARN: "Its author was warned",
+    ActionType.SILENCE: "Its author was silenced",
+    ActionType.DELETE: "Deleted",
+}
+
+
+@dataclass(frozen=True)
+class LookCard:
+    """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
+
+    ``held`` is the decision about it that has not been carried out yet.
+    """
+
+    id: uuid.UUID
+    item: BlindItem
+    state: str
+    done: str
+    by_score: bool
+    score: float | None
+    threshold: float | None
+    done_at: datetime | None
+    why_again: str
+    again_at: datetime | None
+    ends_at: datetime | None
+    ratings: int
+    needed: int
+    is_staffs: bool
+    form: DecisionForm
+    buttons: Sequence[VerbButton]
+    held: Hold | None
+    held_by_me: bool
+    outcome: str
+    focus: bool = False
+
+    @property
+    def held_seconds(self) -> int:
+        """Seconds until the held decision is due, at least 1."""
+        return seconds_left(self.held.due_at) if self.held else 0
+
+    @property
+    def name(self) -> str:
+        """The card in a few words, for the names of its buttons."""
+        return f"{self.item.category.lower()}, {self.done.lower()}"
+
+
+def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
+    """The form of one card; its fields' names carry the action, because a page shows several."""
+    prefix = f"look-{action_id}-"
+    return forms.posted(DecisionForm, prefix=prefix) if posted else DecisionForm(prefix=prefix)
+
+
+def several(
+    session: Session,
+    actor: Actor,
+    found: Sequence[Action],
+    *,
+    given: Mapping[uuid.UUID, DecisionForm] | None = None,
+    focus: bool = False,
+) -> list[LookCard]:
+    """The cards of these actions; ``given`` forms keep what was typed. One query however many."""
+    why = second_looks.openings(session, found)
+    return [
+        _card(actor, action, why.get(action.id, ""), (given or {}).get(action.id), focus) for action in found
+    ]
+
+
+def one(
+    session: Session, actor: Actor, action: Action, *, form: DecisionForm | None = None, focus: bool = False
+) -> LookCard:
+    """The card of one action, in whatever state it is now."""
+    (card,) = several(session, actor, [action], given={action.id: form} if form else None, focus=focus)
+    return card
+
+
+def url(action_id: uuid.UUID | None = None, **more: str) -> str:
+    """The list with the filters that the address carries along, at one of its cards."""
+    query = {**forms.queried(LookForm).query(), **more}
+    return PATH + (f"?{urlencode(query)}" if query else "") + (f"#look-{action_id}" if action_id else "")
+
+
+def context() -> dict[str, Any]:
+    """What a card needs beside itself: the filters that its addresses carry along."""
+    query = forms.queried(LookForm).query()
+    return {
+        "query": f"?{urlencode(query)}" if query else "",
+        "undo_query": "?" + urlencode({**query, "at": AT}),
+    }
+
+
+def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, focus: bool) -> LookCard:
+    held, details = action.held, (action.evidence or {}).get("details") or {}
+    shown = form or form_of(action.id)
+    shown.version.data = str(action.version)
+    is_open = action.action_state is ActionState.RETRO_REVIEW
+    days = wired().settings.review_days
+    told = outcome(held.verb, action, "this post") if held else ""
+    return LookCard(
+        id=action.id,
+        item=blind_item(action, warn=auth.current_reader().account.content_warnings),
+        state=action.action_state.value,
+        done=_DONE[action.action_type],
+        by_score=action.action_tier is ActionTier.IMMEDIATE,
+        score=action.score,
+        threshold=details.get("threshold"),
+        done_at=action.applied_at,
+        why_again=cause_words(why),
+        again_at=action.retro_review_at,
+        ends_at=action.retro_review_at + timedelta(days=days)
+        if is_open and action.retro_review_at is not None
+        else None,
+        ratings=action.note.ratings_count if action.note else 0,
+        needed=wired().settings.min_ratings,
+        is_staffs=action.review_group == "staff",
+        form=shown,
+        buttons=[] if held else [one for one in open_buttons(actor, action) if one.verb in VERBS],
+        held=held,
+        held_by_me=held is not None and held.account_id == actor.account_id,
+        outcome=told[:1].upper() + told[1:],
+        focus=focus,
+    )

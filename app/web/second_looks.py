@@ -1,0 +1,139 @@
+"""Second look: what a score did without asking anybody, and what is reviewed again, to confirm or overturn."""
+
+import uuid
+
+from flask import Response, make_response, redirect, url_for
+from sqlalchemy.orm import Session
+
+from app.core import holds, second_looks
+from app.core.errors import Conflict, IllegalMove, Invalid
+from app.core.models import Action
+from app.core.permissions import Permission
+from app.core.second_looks import LookFilter
+from app.web import auth, forms, look_cards, moderation, page
+from app.web.blueprint import web
+from app.web.filters import state_word
+from app.web.moderator_forms import DecisionForm, LookForm, page_number, version_of
+from app.wiring import wired
+
+PAGE_SIZE = 10
+
+
+@web.get("/second-look")
+@auth.needs(Permission.SEE_QUEUE)
+def second_look() -> Response:
+    with wired().database.reading() as session:
+        return _page(session)
+
+
+@web.get("/second-look/<uuid:action_id>")
+@auth.passive
+def second_look_card(action_id: uuid.UUID) -> Response:
+    """The card as it stands now, asked for once the time to undo is over; its page is the item's."""
+    if not page.wants_part():
+        return make_response(redirect(url_for("web.item", action_id=action_id), 303))
+    with wired().database.reading() as session:
+        card = look_cards.one(session, auth.current_actor(), moderation.find(session, action_id))
+    return page.render(look_cards.PART, look_cards.PART, look=card, **look_cards.context())
+
+
+@web.post("/second-look/<uuid:action_id>/decide")
+def decide_second_look(action_id: uuid.UUID) -> Response:
+    form = look_cards.form_of(action_id, posted=True)
+    verb = form.wanted_verb()
+    if not forms.filled_in(form) or verb not in look_cards.VERBS:
+        if verb not in look_cards.VERBS:
+            form.form_errors.append("Choose Confirm or Overturn.")
+        return _again(action_id, form, 422)
+    try:
+        with wired().database.writing() as session:
+            holds.hold(
+                session,
+                auth.current_actor(),
+                verb,
+                action=moderation.find(session, action_id),
+                reason=form.reason.data or "",
+                comment=form.comment.data or "",
+                version=version_of(form),
+                seconds=wired().settings.undo_seconds,
+            )
+    except IllegalMove as refusal:
+        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
+        return _again(action_id, form, 409, alert)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _again(action_id, form, 422)
+    except Conflict as refusal:
+        return _again(action_id, form, 409, f"{refusal.detail}. Your text is kept below.")
+    message = "Decided. You can still undo it."
+    if not page.wants_part():
+        return page.done(None, look_cards.url(action_id), message)
+    with wired().database.reading() as session:
+        action = moderation.find(session, action_id)
+        card = look_cards.one(session, auth.current_actor(), action, focus=True)
+    return page.done(look_cards.PART, look_cards.url(), message, look=card, **look_cards.context())
+
+
+def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | None = None) -> Response:
+    """The card with what was typed; without script the page with that card on it, whatever became of it."""
+    with wired().database.reading() as session:
+        action = moderation.find(session, action_id)
+        if not page.wants_part():
+            return _page(session, action, form, status=status, alert=alert)
+        card = look_cards.one(session, auth.current_actor(), action, form=form)
+    return page.render(
+        look_cards.PART, look_cards.PART, status=status, alert=alert, look=card, **look_cards.context()
+    )
+
+
+def _page(
+    session: Session,
+    kept: Action | None = None,
+    form: DecisionForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
+    """The list; ``kept`` is an item whose form came back with errors."""
+    asked = forms.queried(LookForm)
+    wanted = asked.wanted() if asked.validate() else LookFilter()
+    actor, community = auth.current_actor(), auth.current_community()
+    number = page_number(forms.from_address("page"))
+    found, count = second_looks.waiting(
+        session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+    )
+    if not found and count:
+        number = -(-count // PAGE_SIZE)
+        found, count = second_looks.waiting(
+            session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+        )
+    asked.offer(second_looks.categories(session, community.id))
+    rows = [*([kept] if kept is not None and kept not in found else []), *found]
+    cards = look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
+    return page.render(
+        "second_look.html",
+        status=422 if asked.errors and status == 200 else status,
+        alert=alert,
+        looks=cards,
+        count=count,
+        filters=asked,
+        form=form or asked,
+        is_narrowed=asked.is_narrowed,
+        clear_url=_cleared(),
+        links=_links(number, count),
+        **look_cards.context(),
+    )
+
+
+def _cleared() -> str:
+    community = forms.from_address("community")
+    return url_for("web.second_look", community=community) if community else url_for("web.second_look")
+
+
+def _links(number: int, count: int) -> page.PageLinks:
+    first, last = (number - 1) * PAGE_SIZE + 1, min(count, number * PAGE_SIZE)
+    return page.PageLinks(
+        previous=look_cards.url(page=str(number - 1)) if number > 1 else None,
+        next=look_cards.url(page=str(number + 1)) if last < count else None,
+        summary=f"{first:,} to {last:,} of {count:,}",
+    )

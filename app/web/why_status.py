@@ -1,0 +1,92 @@
+"""Why a note has its status, as ``templates/_why_status.html`` shows it. Blind by construction: ``why`` is the gate."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.core import explanations
+from app.core.explanations import Explanation
+from app.core.models import Action, Note, Rating
+from app.core.permissions import Permission
+from app.core.vocabulary import NoteStatus
+from app.web import auth
+from app.web.view_models import is_decided
+
+_GROUPS: Mapping[str, str] = {
+    "all": "All raters",
+    "one": "One viewpoint",
+    "other": "The other viewpoint",
+    "unknown": "Viewpoint not known yet",
+}
+_NOTE_WORDS = ("Helpful", "Somewhat", "Not helpful")
+_ANSWER_WORDS = ("Yes", "Not sure", "No")
+_TONES = ("for", "half", "against")
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a bar: ``x`` and ``width`` in hundredths of it."""
+
+    tone: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """One group of raters: how many said what, in the order of ``WhyStatus.words``, and the same as a bar."""
+
+    name: str
+    counts: tuple[int, int, int]
+    title: str
+    segments: Sequence[Segment]
+
+
+@dataclass(frozen=True)
+class WhyStatus:
+    """What the part shows. ``words`` are the three answers; ``tones`` their classes in the bars."""
+
+    told: Explanation
+    is_question: bool
+    words: tuple[str, str, str]
+    tones: tuple[str, str, str]
+    rows: Sequence[GroupRow]
+
+
+def why(session: Session, note: Note, action: Action | None, own: Rating | None) -> WhyStatus | None:
+    """Why the note has its status, for the signed-in reader; None while that would end their blindness.
+
+    Moderators always. Raters of an item once it is decided; of a note once they rated or wrote it, or can no longer,
+    and it has a status. ``action`` is the item whose rationale the note is, or on which it stands.
+    """
+    if not (auth.may(Permission.MODERATE, note.community_id) or _is_over(note, action, own)):
+        return None
+    told = explanations.explain(session, note)
+    words = _ANSWER_WORDS if note.rationale else _NOTE_WORDS
+    rows = []
+    for group in told.groups:
+        counts = (group.counts.helpful, group.counts.somewhat_helpful, group.counts.not_helpful)
+        name = _GROUPS[group.name]
+        said = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
+        rows.append(GroupRow(name, counts, f"{name}: {said}", _segments(counts)))
+    return WhyStatus(told, note.rationale, words, _TONES, rows)
+
+
+def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:
+    if note.rationale:
+        return action is not None and is_decided(action)
+    has_spoken = note.author_id == auth.current_profile_id() or (
+        own is not None and own.note_version == note.version
+    )
+    return (has_spoken or note.locked) and note.status is not NoteStatus.NEEDS_MORE_RATINGS
+
+
+def _segments(counts: tuple[int, int, int]) -> list[Segment]:
+    total, at, found = sum(counts), 0.0, []
+    for tone, count in zip(_TONES, counts, strict=True):
+        width = 100 * count / total if total else 0.0
+        if count:
+            found.append(Segment(tone, round(at, 2), round(width, 2)))
+        at += width
+    return found

@@ -1,0 +1,205 @@
+"""The whole life of a second look, from what a score did to content that is not scanned again (Contract: section 5)."""
+
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock, holds, requests, second_looks, verdicts
+from app.core.errors import Forbidden
+from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
+from app.core.permissions import SYSTEM, Actor
+from app.core.second_looks import LookFilter, Sort
+from app.core.vocabulary import ActionState, ActionType, HeldVerb, RequestStatus, Role
+from app.jobs import registry
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+
+SPAM = factories.SPAM
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def moderator(cast: Cast) -> Actor:
+    return Actor(
+        kind="account",
+        name="Moderator",
+        account_id=cast.moderator.account_id,
+        profile_id=cast.moderator.profile_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+
+
+def applied(wiring: Wiring, cast: Cast, content: str = SPAM, request_id: str = "post-1") -> uuid.UUID:
+    """A Tier 1 action that the platform has carried out."""
+    action_id = factories.scored_action(wiring, cast, content, request_id)
+    acknowledge(wiring, cast, action_id)
+    return action_id
+
+
+def acknowledge(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verdicts.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+
+
+def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id).action_state
+
+
+def restored(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
+    """Raters overturn it, and the platform shows the post again."""
+    factories.rate(wiring, cast, action_id, "NNNNN")
+    with wiring.database.reading() as session:
+        unhide = session.scalars(sa.select(Action).where(Action.restores_id == action_id)).one()
+        assert (unhide.action_type, unhide.action_state) == (ActionType.UNHIDE, ActionState.PROPOSED)
+    acknowledge(wiring, cast, unhide.id)
+
+
+def submitted(wiring: Wiring, cast: Cast, text: str, request_id: str, message_id: str) -> bool:
+    """Submit it, and have it scored: whether that led to an action."""
+    submission = requests.Submission(request_id, "author-1", text, platform_message_id=message_id)
+    with wiring.database.writing() as session:
+        adapter = factories.integration(cast)
+        made = requests.submit(session, adapter, cast.community_id, submission).request.id
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        assert session.get_one(Request, made).status is RequestStatus.COMPLETED
+        return session.scalars(sa.select(Action).where(Action.request_id == made)).first() is not None
+
+
+def test_what_a_score_did_is_rated_overturned_restored_and_not_scanned_again(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = applied(wiring, cast)
+    with wiring.database.reading() as session:
+        rationale = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        assert rationale.rationale
+    factories.rate(wiring, cast, action_id, "N", first=50)
+    assert state_of(wiring, action_id) is ActionState.RETRO_REVIEW
+    restored(wiring, cast, action_id)
+    assert state_of(wiring, action_id) is ActionState.SCAN_EXEMPT
+    assert not submitted(wiring, cast, SPAM, "again", "another message"), "the same content"
+    edited = SPAM.replace("today", "now")
+    assert not submitted(wiring, cast, edited, "edited", "m-post-1"), "the same message, hardly changed"
+    assert submitted(wiring, cast, edited, "copied", "another message"), "another message, changed"
+    grown = f"{SPAM} Visit https://coin-doubler.example now, free giveaway, limited offer, click here!"
+    assert submitted(wiring, cast, grown, "grown", "m-post-1"), "the same message, substantially changed"
+    with wiring.database.reading() as session:
+        made = sa.select(sa.func.count()).select_from(Decision).where(Decision.action_id == action_id)
+        assert session.scalar(made) == 1, "overturning is no second decision"
+
+
+def test_how_alike_an_edited_message_must_be_is_the_communitys_to_say(wiring: Wiring, cast: Cast) -> None:
+    restored(wiring, cast, applied(wiring, cast))
+    edited = SPAM.replace("today", "now")
+    likeness = requests.similarity(SPAM, edited)
+    assert 0.9 <= likeness < 1
+    for number, (least, scored) in enumerate([(1.0, True), (likeness, False)]):
+        with wiring.database.writing() as session:
+            session.get_one(Community, cast.community_id).settings = {"exempt_similarity": least}
+        assert submitted(wiring, cast, edited, f"edited-{number}", "m-post-1") is scored
+
+
+def test_raters_agreement_confirms_it(wiring: Wiring, cast: Cast) -> None:
+    action_id = applied(wiring, cast)
+    factories.rate(wiring, cast, action_id, "HHHHH")
+    assert state_of(wiring, action_id) is ActionState.CONFIRMED
+    factories.rate(wiring, cast, action_id, "NNNNNNNNN", first=10)
+    assert state_of(wiring, action_id) is ActionState.CONFIRMED, "later votes do not decide again"
+
+
+def test_an_appeal_needs_a_reason_and_opens_it_for_raters(wiring: Wiring, cast: Cast) -> None:
+    action_id = applied(wiring, cast)
+    member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verdicts.change_action(session, member, action, ActionState.RETRO_REVIEW, reason="It was a quotation")
+        assert second_looks.openings(session, [action]) == {action_id: "It was a quotation"}
+        with pytest.raises(Forbidden):
+            verdicts.change_action(session, member, action, ActionState.OVERTURNED, reason="Mine")
+
+
+def test_one_that_was_rated_before_the_platform_acted_opens_when_it_acts(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast, SPAM)
+    factories.rate(wiring, cast, action_id, "N")
+    assert state_of(wiring, action_id) is ActionState.PROPOSED
+    acknowledge(wiring, cast, action_id)
+    assert state_of(wiring, action_id) is ActionState.APPLIED, "what the integration is told"
+    assert isinstance(wiring.jobs, InlineEngine)
+    wiring.jobs.run_all()
+    assert state_of(wiring, action_id) is ActionState.RETRO_REVIEW
+
+
+def test_without_consensus_it_is_confirmed_after_its_days_by_the_sweep(wiring: Wiring, cast: Cast) -> None:
+    action_id = applied(wiring, cast)
+    factories.rate(wiring, cast, action_id, "HN")
+    now = clock.now()
+    for days, state in ((13, ActionState.RETRO_REVIEW), (15, ActionState.CONFIRMED)):
+        later = now + timedelta(days=days)
+        clock.set_source(lambda later=later: later)  # type: ignore[misc]  # mypy does not infer defaults
+        registry.sweep(wiring)
+        assert state_of(wiring, action_id) is state
+
+
+@pytest.mark.parametrize(
+    ("verb", "state", "told"),
+    [
+        (HeldVerb.CONFIRM, ActionState.CONFIRMED, ["retro_review_started", "confirmed"]),
+        (HeldVerb.OVERTURN, ActionState.OVERTURNED, ["overturned", "created"]),
+    ],
+)
+def test_a_moderator_decides_at_once_what_nobody_looked_at_yet(
+    wiring: Wiring, cast: Cast, verb: HeldVerb, state: ActionState, told: list[str]
+) -> None:
+    action_id = applied(wiring, cast)
+    with wiring.database.writing() as session:
+        before = set(session.scalars(sa.select(Event.id)))
+        action = session.get_one(Action, action_id)
+        held = holds.hold(session, moderator(cast), verb, action=action, reason="Seen", seconds=0)
+        holds.carry_out(session, held.id)
+        events = session.scalars(sa.select(Event).where(Event.id.not_in(before)).order_by(Event.id))
+        assert [event.name.partition(".")[2] for event in events] == told
+    assert state_of(wiring, action_id) is state
+
+
+def test_a_restoration_is_nothing_to_overturn(wiring: Wiring, cast: Cast) -> None:
+    restored(wiring, cast, applied(wiring, cast))
+    with wiring.database.reading() as session:
+        unhide = session.scalars(sa.select(Action).where(Action.restores_id.is_not(None))).one()
+        assert unhide.action_state is ActionState.APPLIED
+        assert holds.verbs_open_to(moderator(cast), unhide) == []
+        assert session.scalars(sa.select(Hold)).first() is None
+
+
+def test_the_list_holds_what_a_score_did_and_what_is_reviewed_again(wiring: Wiring, cast: Cast) -> None:
+    first, second = applied(wiring, cast), applied(wiring, cast, f"{SPAM} Really!", "post-2")
+    by_raters = factories.scored_action(wiring, cast, request_id="post-3")
+    factories.rate(wiring, cast, by_raters, "HHHHH")
+    acknowledge(wiring, cast, by_raters)
+    restored(wiring, cast, applied(wiring, cast, f"{SPAM} No, really!", "post-4"))
+    factories.rate(wiring, cast, first, "N", first=90)
+    with wiring.database.reading() as session:
+
+        def listed(wanted: LookFilter) -> list[uuid.UUID]:
+            found, count = second_looks.waiting(session, SYSTEM, cast.community_id, wanted, limit=10)
+            assert count == len(found)
+            return [action.id for action in found]
+
+        assert listed(LookFilter()) == [first, second], "what is reviewed again comes first"
+        assert listed(LookFilter(state=ActionState.APPLIED)) == [second]
+        assert listed(LookFilter(search="REALLY")) == [second]
+        assert listed(LookFilter(category="toxicity")) == []
+        assert listed(LookFilter(sort=Sort.NEWEST)) == [second, first]
+        assert list(second_looks.categories(session, cast.community_id)) == ["spam"]

@@ -1,0 +1,111 @@
+"""My impact: the numbers, the rows behind each, and answers that can be changed."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.core import actions, notes, profiles, verdicts
+from app.core.models import Action, Note, Profile
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import PLATFORM, Cast, Person
+from tests.web.conftest import Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""Its SQL is tested in ``tests/unit/test_impact.py``, on both databases."""
+H, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
+EMPTY = "Impact appears after a first note gets a status."
+
+
+def test_it_begins_empty_and_tells_only_what_is_decided(visit: Visit, cast: Cast, stage: Stage) -> None:
+    rater = visit(cast.rater)
+    assert EMPTY in rater.get("/me").text
+    action_id = stage.post("Somebody wrote this")
+    rater.post(f"/review/{action_id}/answer", answer="no")
+    stage.rate(action_id, H, H, H)
+    page = rater.get("/me").text
+    assert EMPTY in page
+    assert "No status yet" in page
+    assert "Somebody wrote this" in page
+    assert f'href="/review/{action_id}" aria-label="Change answer' in page
+    stage.rate(action_id, *[H] * 30)
+    page = rater.get("/me").text
+    assert EMPTY not in page
+    assert "Opposite view" in page
+    assert "\u22121" in page
+    assert "Somebody wrote this" in rater.get("/me?show=mismatched").text
+    assert "Somebody wrote this" not in rater.get("/me?show=matched").text
+
+
+def test_an_answer_can_be_changed_until_the_note_locks(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    rater = visit(cast.rater)
+    rater.post(f"/review/{action_id}/answer", answer="yes")
+    assert "Change answer" in rater.get("/me").text
+    with wiring.database.writing() as session:
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        verdicts.force_publish(session, factories.integration(cast), note, reason="Known")
+    page = rater.get("/me").text
+    assert "Same view as others" in page
+    assert "Change answer" not in page
+
+
+def test_notes_of_ones_own_stand_behind_the_writing_impact(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    with wiring.database.writing() as session:
+        me = session.get_one(Profile, cast.rater.profile_id)
+        kind = Classification.MISLEADING
+        mine = notes.write(session, SYSTEM, cast.community_id, me, "Mine is <i>good</i>", kind)
+        notes.write(
+            session, SYSTEM, cast.community_id, profiles.ensure(session, PLATFORM, "other"), "Theirs", kind
+        )
+        verdicts.force_publish(session, factories.integration(cast), mine, reason="Known")
+    page = visit(cast.rater).get("/me?show=notes-helpful").text
+    assert "Mine is &lt;i&gt;good&lt;/i&gt;" in page
+    assert "Theirs" not in page
+    assert EMPTY in visit(cast.moderator).get("/me").text, "nobody else's numbers"
+
+
+def test_what_staff_took_over_or_the_platform_withdrew_is_not_linked(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post("Somebody wrote this")
+    rater = visit(cast.rater)
+    rater.post(f"/review/{action_id}/answer", answer="yes")
+    with wiring.database.writing() as session:
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id))
+    assert f'href="/review/{action_id}"' not in rater.get("/me").text
+    assert rater.get(f"/review/{action_id}").status_code == 404
+
+
+def test_sensitive_posts_stay_veiled_and_nonsense_is_refused_by_name(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post("I know where you live", category="threat")
+    rater = visit(cast.rater)
+    rater.post(f"/review/{action_id}/answer", answer="yes")
+    page = rater.get("/me").text
+    assert "I know where you live" not in page
+    assert "Content hidden" in page
+    for query in ("show=nonsense", "show=notes-nonsense", "after=nonsense"):
+        assert rater.get(f"/me?{query}").status_code == 422, query
+    assert visit(cast.outsider).get("/me?community=harbour-forum").status_code == 404
+
+
+def test_the_page_costs_the_same_however_many_rows(
+    visit: Visit, cast: Cast, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    rater = visit(cast.rater)
+    costs: list[int] = []
+    for _ in range(2):
+        for _ in range(len(costs) * 3 + 1):
+            rater.post(f"/review/{stage.post()}/answer", answer="yes")
+        with statements() as seen:
+            assert rater.get("/me").status_code == 200
+        costs.append(len(seen))
+    assert costs[0] == costs[1]

@@ -1,0 +1,184 @@
+"""The page of second looks: beside the original decision, confirmed or overturned with a reason, undone in time."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import actions, verdicts
+from app.core.models import Action, Hold
+from app.core.vocabulary import ActionState, HeldVerb
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""Its SQL is tested in ``tests/unit/test_second_looks.py``, on both databases."""
+
+
+def applied(wiring: Wiring, cast: Cast, request_id: str = "post-1", text: str = factories.SPAM) -> uuid.UUID:
+    """A post that was hidden by its score alone."""
+    action_id = factories.scored_action(wiring, cast, text, request_id)
+    with wiring.database.writing() as session:
+        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+    return action_id
+
+
+def action_of(wiring: Wiring, action_id: uuid.UUID) -> Action:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id)
+
+
+def held(wiring: Wiring) -> Hold | None:
+    with wiring.database.reading() as session:
+        return session.scalars(sa.select(Hold)).one_or_none()
+
+
+def decide(
+    visitor: Visitor,
+    action_id: uuid.UUID,
+    verb: str,
+    headers: dict[str, str] | None = None,
+    *,
+    reason: str = "Seen",
+) -> Any:
+    """Press a card's button: its fields carry the action in their names."""
+    fields = {"verb": verb, "reason": reason, "version": "2"}
+    named = {f"look-{action_id}-{name}": value for name, value in fields.items()}
+    return visitor.post(f"/second-look/{action_id}/decide", headers, **named)
+
+
+@pytest.mark.parametrize(
+    ("who", "status", "posted"),
+    [
+        (None, 303, 401),
+        ("rater", 403, 403),
+        ("outsider", 200, 404),
+        ("moderator", 200, 303),
+        ("operator", 200, 303),
+        ("admin", 200, 303),
+    ],
+)
+def test_it_is_for_the_communitys_moderators(
+    visit: Visit, cast: Cast, wiring: Wiring, who: str | None, status: int, posted: int
+) -> None:
+    action_id = applied(wiring, cast)
+    visitor = visit(getattr(cast, who) if who else None)
+    shown = visitor.get("/second-look")
+    assert shown.status_code == status
+    assert ("btc_doubler" in shown.text) is (posted == 303)
+    assert decide(visitor, action_id, "confirm").status_code == posted
+    assert (held(wiring) is not None) is (posted == 303)
+
+
+def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    moderator = visit(cast.moderator)
+    assert "No second looks" in moderator.get("/second-look").text
+    action_id = applied(wiring, cast)
+    page = moderator.get("/second-look").text
+    for words in ("Hidden by its score alone", "above 0.95", "btc_doubler", "0 of 5"):
+        assert words in page
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
+        verdicts.change_action(session, member, action, ActionState.RETRO_REVIEW, reason="It was <b>art</b>")
+    page = moderator.get("/second-look").text
+    assert "It was &lt;b&gt;art&lt;/b&gt;" in page
+    assert "in 13 d" in page
+    assert "No items match." in moderator.get("/second-look?state=applied").text
+    assert moderator.get("/second-look?state=dismissed").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("verb", "state"),
+    [(HeldVerb.CONFIRM, ActionState.CONFIRMED), (HeldVerb.OVERTURN, ActionState.OVERTURNED)],
+)
+def test_a_decision_is_held_then_carried_out(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, verb: HeldVerb, state: ActionState
+) -> None:
+    action_id = applied(wiring, cast)
+    moderator = visit(cast.moderator)
+    answer = decide(moderator, action_id, verb.value)
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"/second-look#look-{action_id}"
+    page = moderator.get("/second-look").text
+    assert "You can undo this until it is sent." in page
+    assert action_of(wiring, action_id).action_state is ActionState.APPLIED
+    jobs.run_all(delayed=True)
+    assert action_of(wiring, action_id).action_state is state
+    assert "No second looks" in moderator.get("/second-look").text
+
+
+def test_with_htmx_the_card_answers_and_undoing_brings_its_form_back(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = applied(wiring, cast)
+    moderator = visit(cast.moderator)
+    card = decide(moderator, action_id, "overturn", HTMX)
+    assert card.status_code == 200
+    assert f'id="look-{action_id}"' in card.text
+    assert "<html" not in card.text
+    hold = held(wiring)
+    assert hold is not None
+    assert f"/holds/{hold.id}/undo" in card.text
+    undone = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}", HTMX)
+    assert undone.status_code == 200
+    assert 'value="overturn"' in undone.text
+    assert held(wiring) is None
+    plainly = decide(moderator, action_id, "overturn")
+    assert plainly.status_code == 303
+    hold = held(wiring)
+    assert hold is not None
+    back = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}")
+    assert back.headers["Location"] == f"/second-look#look-{action_id}"
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
+def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stays(
+    visit: Visit, cast: Cast, wiring: Wiring, headers: dict[str, str]
+) -> None:
+    action_id = applied(wiring, cast)
+    moderator = visit(cast.moderator)
+    empty = decide(moderator, action_id, "confirm", headers, reason="")
+    assert empty.status_code == 422
+    assert "Enter a reason." in empty.text
+    unknown = decide(moderator, action_id, "dismiss", headers)
+    assert (unknown.status_code, "Choose Confirm or Overturn." in unknown.text) == (422, True)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verdicts.change_action(
+            session, factories.integration(cast), action, ActionState.OVERTURNED, reason="A mistake"
+        )
+    stale = decide(moderator, action_id, "confirm", headers, reason="My long thoughts")
+    assert stale.status_code == 409
+    assert "Already decided by Forum adapter" in stale.text
+    assert "My long thoughts" in stale.text
+    assert held(wiring) is None
+
+
+def test_pages_cost_the_same_however_many_cards(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
+) -> None:
+    moderator = visit(cast.moderator)
+    costs = []
+    for number in range(2):
+        for one in range(1 + 2 * number):
+            applied(wiring, cast, f"post-{number}-{one}", f"{factories.SPAM} {number} {one}")
+        with statements() as seen:
+            assert moderator.get("/second-look").status_code == 200
+        costs.append(len(seen))
+    assert costs[0] == costs[1]
+
+
+def test_the_item_page_offers_both_decisions_too(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    action_id = applied(wiring, cast)
+    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert 'value="confirm"' in page
+    assert 'value="overturn"' in page
