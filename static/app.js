@@ -88,11 +88,20 @@
     event.preventDefault();
   });
 
+  // --- The help tells of the keys that find something on this page; with single keys off only Ctrl+Enter is left. ---
+  function works(line) {
+    const places = line.dataset.helpAt;
+    if (!keysOn() && !line.dataset.help.startsWith("ctrl")) return false;
+    if (places) return document.querySelector(places) !== null;
+    return line.dataset.help.split(" ").some((key) => findByKey(key));
+  }
+
   // --- The help dialog. Without script, the link's address shows it. ---
   let opener = null;
   function showDialog(id) {
     const dialog = document.getElementById(id);
     if (!dialog || dialog.open) return;
+    for (const line of dialog.querySelectorAll("[data-help]")) line.hidden = !works(line);
     opener = document.activeElement;
     document.getElementById("menu")?.matches(":popover-open") && document.getElementById("menu").hidePopover();
     dialog.showModal();
@@ -144,6 +153,24 @@
     for (const box of scope.querySelectorAll(`input[type=checkbox][name="${CSS.escape(name)}"]`)) {
       if (seen(box)) box.checked = event.target.checked;
     }
+  });
+
+  // --- A chosen template stands in its form's text field at once: in place of the one chosen before, else after what was
+  // typed. Leaving the list forgets the choice, or the server would add a text that was changed since. ---
+  let filled = "";
+  document.addEventListener("change", (event) => {
+    const name = event.target.dataset?.fills;
+    const field = name && event.target.form?.elements[name];
+    if (!field) return;
+    const text = event.target.selectedOptions[0]?.dataset.text ?? "";
+    const typed = filled && field.value.endsWith(filled) ? field.value.slice(0, -filled.length) : field.value;
+    field.value = typed.trim() && text ? `${typed.trimEnd()}\n${text}` : typed + text;
+    filled = text;
+  });
+  document.addEventListener("focusout", (event) => {
+    if (!event.target.dataset?.fills) return;
+    event.target.value = "";
+    filled = "";
   });
 
   // --- Times in the reader's zone, unless the server already knew it. ---

@@ -7,10 +7,9 @@ in ``HistoryText``; the chain holds only their salted hash (RELIABILITY: Audit),
 import hashlib
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import rfc8785
@@ -20,9 +19,8 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, HistoryText, Note, Request
+from app.core.models import Action, HistoryEntry, HistoryText, Note
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionType
 
 GENESIS = "0" * 64
 
@@ -149,151 +147,6 @@ def _fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expecte
     if text.erased_at is None and entry.text_hash != _text_hash(text):
         return "its text was altered"
     return None
-
-
-@dataclass(frozen=True)
-class HistoryFilter:
-    """Which changes of actions are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive."""
-
-    action_type: ActionType | None = None
-    state: ActionState | None = None
-    actor: str = ""
-    author: str = ""
-    category: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-
-
-@dataclass(frozen=True)
-class ActionChange:
-    """One change of one action: the entry, its erasable text, the action as it is now, and its request."""
-
-    entry: HistoryEntry
-    text: HistoryText
-    action: Action
-    request: Request
-
-    @property
-    def state(self) -> str:
-        """The state that this change led to."""
-        return str(self.entry.after.get("action_state", ""))
-
-    @property
-    def is_latest(self) -> bool:
-        """Whether the action still stands where this change put it."""
-        return self.action.action_state == self.state
-
-
-@dataclass(frozen=True)
-class ChangesPage:
-    """Some changes, newest first, of ``count`` in all; ``newer`` and ``older`` are numbers to go on from."""
-
-    rows: Sequence[ActionChange]
-    count: int
-    newer: int | None
-    older: int | None
-
-
-def matching(
-    actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
-) -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
-    """The community's changes of actions that match, unordered: (entry, text, action, request) each.
-
-    Raises:
-        NotFound, Forbidden: the history is not the actor's to see.
-    """
-    require(actor, Permission.SEE_HISTORY, community_id)
-    states = (wanted.state,) if wanted.state else tuple(ActionState)
-    statement = (
-        sa.select(HistoryEntry, HistoryText, Action, Request)
-        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .join(Action, Action.id == HistoryEntry.object_id)
-        .join(Request, Request.id == Action.request_id)
-        .where(
-            HistoryEntry.community_id == community_id,
-            HistoryEntry.object_type == "action",
-            HistoryEntry.what.in_([f"action.{state.value}" for state in states]),
-        )
-    )
-    if wanted.action_type:
-        statement = statement.where(Action.action_type == wanted.action_type)
-    if wanted.category:
-        statement = statement.where(Action.category == wanted.category)
-    if wanted.actor:
-        statement = statement.where(HistoryText.actor_name.icontains(wanted.actor, autoescape=True))
-    if wanted.author:
-        statement = statement.where(Request.platform_author_id.icontains(wanted.author, autoescape=True))
-    if wanted.since:
-        statement = statement.where(HistoryEntry.at >= wanted.since)
-    if wanted.until:
-        statement = statement.where(HistoryEntry.at < wanted.until)
-    return statement
-
-
-def changes(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    wanted: HistoryFilter,
-    *,
-    size: int,
-    older_than: int | None = None,
-    newer_than: int | None = None,
-) -> ChangesPage:
-    """A page of the changes that match, newest first; two queries however many rows.
-
-    Pages follow the entries' numbers, so changes that happen meanwhile neither repeat nor hide a row.
-    """
-    statement = matching(actor, community_id, wanted)
-    count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-    if newer_than is not None:
-        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
-    else:
-        if older_than is not None:
-            statement = statement.where(HistoryEntry.number < older_than)
-        statement = statement.order_by(HistoryEntry.number.desc())
-    found = [ActionChange(*row) for row in session.execute(statement.limit(size + 1))]
-    more, rows = len(found) > size, found[:size]
-    if newer_than is not None:
-        rows.reverse()
-        has_newer, has_older = more, bool(rows)
-    else:
-        has_newer, has_older = older_than is not None, more
-    return ChangesPage(
-        rows=rows,
-        count=count,
-        newer=rows[0].entry.number if rows and has_newer else None,
-        older=rows[-1].entry.number if rows and has_older else None,
-    )
-
-
-def export(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
-) -> Iterator[ActionChange]:
-    """Every change that matches, newest first, read in batches.
-
-    Refusals are raised at the call, not at the first row.
-    """
-    statement = matching(actor, community_id, wanted).order_by(HistoryEntry.number.desc())
-    rows = session.execute(statement.execution_options(yield_per=500))
-
-    def each() -> Iterator[ActionChange]:
-        with closing(rows):
-            for row in rows:
-                yield ActionChange(*row)
-
-    return each()
-
-
-def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The categories that actions of the community ever had, for the history's filter."""
-    found = session.scalars(
-        sa.select(Action.category)
-        .where(Action.community_id == community_id)
-        .distinct()
-        .order_by(Action.category)
-    )
-    return [name for name in found if name]
 
 
 def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[HistoryEntry, HistoryText]]:

@@ -1,4 +1,4 @@
-"""The review queue: what waits for raters and moderators, who holds which item, what ends unanswered."""
+"""The review queue: what waits for moderators, who holds which item, what ends unanswered."""
 
 import uuid
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import actions, clock, history, rules
+from app.core import actions, clock, history, post_search, rules
 from app.core.errors import Conflict, Forbidden
-from app.core.models import Account, Action, Hold, Note, Rating, Request, Skip
+from app.core.models import Account, Action, Hold, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.vocabulary import ActionState, ReviewGroup
 
@@ -40,6 +40,23 @@ class QueueFilter:
 
 
 @dataclass(frozen=True)
+class QueuePage:
+    """Some of the queue's ``count`` items; ``first`` is the place of the first of them, from 1 (0: there are none).
+
+    The ids of its first and last rows are where the pages around it begin.
+    """
+
+    items: "Sequence[QueueItem]"
+    count: int
+    first: int
+
+    @property
+    def last(self) -> int:
+        """The place of the last row."""
+        return self.first + len(self.items) - 1 if self.items else 0
+
+
+@dataclass(frozen=True)
 class QueueItem:
     """One row of the queue: the action with request, note and hold loaded, and its claimant's name."""
 
@@ -53,15 +70,47 @@ def queue(
     community_id: uuid.UUID,
     wanted: QueueFilter,
     *,
-    limit: int,
-    offset: int = 0,
-) -> tuple[Sequence[QueueItem], int]:
-    """A page of what is under review, and how many there are; three queries however many rows."""
+    size: int,
+    after: uuid.UUID | None = None,
+    before: uuid.UUID | None = None,
+) -> QueuePage:
+    """A page of what is under review: the first, or what follows or precedes a row.
+
+    At most seven queries however many rows there are and however deep the page: no row is counted off to be skipped.
+    A row to begin from that is unknown is as none; when nothing is left beyond it, the page is the last or the first.
+    """
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = _filtered(actor, community_id, wanted)
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-    rows = session.execute(_as_rows(statement).order_by(*_order(wanted.sort)).limit(limit).offset(offset))
-    return [QueueItem(action, name) for action, name in rows], count
+    anchor_id, backwards = (before, True) if before is not None else (after, False)
+    anchor = session.get(Action, anchor_id) if anchor_id is not None else None
+    if anchor is not None and anchor.community_id != community_id:
+        anchor = None
+    rows: list[QueueItem] = []
+    if anchor is not None:
+        beyond = statement.where(_follows(wanted.sort, anchor, backwards=backwards))
+        rows = _page(session, beyond, wanted.sort, size, backwards=backwards)
+    if not rows:
+        # Beyond the end stands the last page, beyond the beginning the first.
+        backwards = anchor is not None and not backwards
+        rows = _page(session, statement, wanted.sort, size, backwards=backwards)
+    first = 1 if rows else 0
+    if rows and (anchor is not None or backwards):
+        ahead = statement.where(_follows(wanted.sort, rows[0].action, backwards=True))
+        first += session.scalar(sa.select(sa.func.count()).select_from(ahead.subquery())) or 0
+    return QueuePage(rows, count, first)
+
+
+def _page(
+    session: Session, statement: sa.Select[Any], sort: Sort, size: int, *, backwards: bool
+) -> list[QueueItem]:
+    """The ``size`` rows nearest to where ``statement`` begins, or to where it ends; always in the queue's order."""
+    order = [one.reverse() for one in _order(sort)] if backwards else [one.clause for one in _order(sort)]
+    found = [
+        QueueItem(action, name)
+        for action, name in session.execute(_as_rows(statement).order_by(*order).limit(size))
+    ]
+    return found[::-1] if backwards else found
 
 
 def items(
@@ -84,48 +133,6 @@ def newer_than(
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = _filtered(actor, community_id, wanted or QueueFilter()).where(Action.created_at > moment)
     return session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-
-
-def waiting_for(
-    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 20
-) -> Sequence[Action]:
-    """What this rater can help with, those first where one more rating helps most.
-
-    Under community review, not answered or skipped by them, not their own submission; the nearer to the needed
-    number of ratings the earlier.
-    """
-    require(actor, Permission.RATE, community_id)
-    statement = _waiting(sa.select(Action), community_id, profile_id)
-    return session.scalars(
-        statement.options(selectinload(Action.request), selectinload(Action.note)).limit(limit)
-    ).all()
-
-
-def waiting_ids(
-    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 50
-) -> Sequence[uuid.UUID]:
-    """As ``waiting_for``, only the actions' ids."""
-    require(actor, Permission.RATE, community_id)
-    return session.scalars(_waiting(sa.select(Action.id), community_id, profile_id).limit(limit)).all()
-
-
-def waiting_since(
-    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, moment: datetime
-) -> int:
-    """How many items began to wait for this rater after ``moment``."""
-    require(actor, Permission.RATE, community_id)
-    new = _waiting(sa.select(Action.id), community_id, profile_id).where(
-        sa.or_(Action.created_at > moment, Action.retro_review_at > moment)
-    )
-    return session.scalar(sa.select(sa.func.count()).select_from(new.subquery())) or 0
-
-
-def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
-    """Pass an item by. Skipping twice changes nothing."""
-    require(actor, Permission.RATE, action.community_id, "item")
-    if session.get(Skip, (profile_id, action.id)) is None:
-        session.add(Skip(profile_id=profile_id, action_id=action.id))
-        session.flush()
 
 
 def claim(session: Session, actor: Actor, action: Action) -> None:
@@ -196,7 +203,9 @@ def claim_next(
         statement = statement.where(Action.id != after.id)
         attempts = [statement.where(_follows(wanted.sort, after)), statement]
     for attempt in attempts:
-        candidates: Sequence[Action] = session.scalars(attempt.order_by(*_order(wanted.sort)).limit(5)).all()
+        candidates: Sequence[Action] = session.scalars(
+            attempt.order_by(*(one.clause for one in _order(wanted.sort))).limit(5)
+        ).all()
         for action in candidates:
             try:
                 claim(session, actor, action)
@@ -251,24 +260,6 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     history.record(session, actor, action.community_id, "action.commented", "action", action.id, comment=text)
 
 
-def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID) -> Any:
-    rated = sa.select(Rating.note_id).where(Rating.rater_id == profile_id)
-    skipped = sa.select(Skip.action_id).where(Skip.profile_id == profile_id)
-    return (
-        statement.join(Note, Note.id == Action.note_id)
-        .where(
-            Action.community_id == community_id,
-            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)),
-            Action.restores_id.is_(None),
-            Action.review_group != ReviewGroup.STAFF,
-            Note.locked.is_(False),
-            Action.note_id.not_in(rated),
-            Action.id.not_in(skipped),
-        )
-        .order_by(Note.ratings_count.desc(), Action.created_at, Action.id)
-    )
-
-
 def _filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.Select[Any]:
     statement = sa.select(Action).where(
         Action.community_id == community_id,
@@ -288,7 +279,7 @@ def _filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.
         )
     if wanted.search:
         statement = statement.join(Request, Request.id == Action.request_id).where(
-            Request.content.icontains(wanted.search, autoescape=True)
+            post_search.finds(wanted.search)
         )
     return statement
 
@@ -302,30 +293,51 @@ def _as_rows(statement: sa.Select[Any]) -> Any:
     )
 
 
-def _follows(sort: Sort, action: Action) -> Any:
-    """Whether a row comes after ``action`` in this order."""
+@dataclass(frozen=True)
+class _Key:
+    """One expression of an order, and whether it falls."""
+
+    expression: Any
+    falls: bool = False
+
+    @property
+    def clause(self) -> Any:
+        return self.expression.desc() if self.falls else self.expression.asc()
+
+    def reverse(self) -> Any:
+        return self.expression.asc() if self.falls else self.expression.desc()
+
+
+def _figure(sort: Sort) -> Any:
+    """What an order goes by before age: a score or a number of ratings, 0 while there is none; None: age alone."""
+    if sort is Sort.SCORE:
+        return sa.func.coalesce(Action.score, 0.0)
+    if sort is Sort.RATINGS:
+        rated = sa.select(Note.ratings_count).where(Note.id == Action.note_id).scalar_subquery()
+        return sa.func.coalesce(rated, 0)
+    return None
+
+
+def _order(sort: Sort) -> tuple[_Key, ...]:
+    figure, falls = _figure(sort), sort is Sort.NEWEST
+    by_age = (_Key(Action.created_at, falls), _Key(Action.id, falls))
+    return by_age if figure is None else (_Key(figure, falls=True), *by_age)
+
+
+def _follows(sort: Sort, action: Action, *, backwards: bool = False) -> Any:
+    """Whether a row comes after ``action`` in this order; ``backwards``: before it."""
     here = sa.tuple_(Action.created_at, Action.id)
     place = sa.tuple_(
         sa.literal(action.created_at, Action.created_at.type), sa.literal(action.id, Action.id.type)
     )
-    if sort is Sort.NEWEST:
-        return here < place
+    beyond = here < place if (sort is Sort.NEWEST) != backwards else here > place
+    figure = _figure(sort)
+    if figure is None:
+        return beyond
     if sort is Sort.SCORE:
-        score = action.score or 0.0
-        return sa.or_(Action.score < score, sa.and_(Action.score == score, here > place))
-    if sort is Sort.RATINGS:
-        of_row = sa.select(Note.ratings_count).where(Note.id == Action.note_id).scalar_subquery()
-        own = sa.select(Note.ratings_count).where(Note.id == action.note_id).scalar_subquery()
-        return sa.or_(of_row < own, sa.and_(of_row == own, here > place))
-    return here > place
-
-
-def _order(sort: Sort) -> tuple[Any, ...]:
-    if sort is Sort.NEWEST:
-        return (Action.created_at.desc(), Action.id.desc())
-    if sort is Sort.SCORE:
-        return (Action.score.desc(), Action.created_at, Action.id)
-    if sort is Sort.RATINGS:
-        rated = sa.select(Note.ratings_count).where(Note.id == Action.note_id).scalar_subquery()
-        return (rated.desc(), Action.created_at, Action.id)
-    return (Action.created_at, Action.id)
+        own: Any = action.score or 0.0
+    else:
+        rated = sa.select(Note.ratings_count).where(Note.id == action.note_id).scalar_subquery()
+        own = sa.func.coalesce(rated, 0)
+    past = figure > own if backwards else figure < own
+    return sa.or_(past, sa.and_(figure == own, beyond))

@@ -107,7 +107,8 @@ def require(permission: Permission, community_id: uuid.UUID) -> None:
         raise NotFound("page")
     if not may(permission, community_id):
         wanted, held = permissions.least_role(permission), actor.role_in(community_id)
-        raise Forbidden(f"This needs the role {wanted} here. You are {held or 'a member without a role'}")
+        yours = f"Your role in this community is {held}" if held else "You have no role in this community"
+        raise Forbidden(f"This needs the role {wanted} or a higher one. {yours}")
 
 
 def may(permission: Permission, community_id: uuid.UUID) -> bool:

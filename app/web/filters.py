@@ -93,7 +93,8 @@ def ago(moment: datetime) -> str:
     if span < 45:
         return "just now" if seconds >= 0 else "in a moment"
     if span >= 30 * 86_400:
-        return f"{moment.day} {moment:%b %Y}"
+        local = moment.astimezone(_reader_zone()[0] or UTC)
+        return f"{local.day} {local:%b %Y}"
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if span >= size or unit == "min":
             count = max(1, int(span // size))

@@ -2,23 +2,24 @@
 
 import csv
 import io
+import uuid
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, stream_with_context
 
-from app.core import clock, history
-from app.core.history import ActionChange, HistoryFilter
+from app.core import action_history, clock
+from app.core.action_history import ActionChange, HistoryFilter
+from app.core.holds import verbs_open_to
 from app.core.models import Action
-from app.core.moves import moves_open_to
 from app.core.permissions import Permission
-from app.core.vocabulary import ActionState
+from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.moderator_forms import HistoryForm
-from app.web.timeline import actor_name, cause_words
-from app.web.view_models import HIDDEN, category_name, is_veiled
+from app.web.timeline import actor_name, cause_words, filed_words, sentence_of
+from app.web.view_models import HIDDEN, blind_item, category_name, is_veiled
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -38,18 +39,21 @@ COLUMNS = (
     "reason",
     "comment",
     "cause",
+    "policy",
+    "entry",
+    "entry_id",
 )
 
 
 @web.get("/history")
 @auth.needs(Permission.SEE_HISTORY)
-def action_history() -> Response:
+def history_page() -> Response:
     form = forms.queried(HistoryForm)
     holds = forms.filled_in(form)
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        form.offer(history.categories(session, community.id))
-        found = history.changes(
+        form.offer(action_history.categories(session, community.id))
+        found = action_history.changes(
             session,
             actor,
             community.id,
@@ -61,7 +65,7 @@ def action_history() -> Response:
         may_overturn = {
             change.action.id
             for change in found.rows
-            if any(move.target is ActionState.OVERTURNED for move in moves_open_to(actor, change.action))
+            if HeldVerb.OVERTURN in verbs_open_to(actor, change.action)
         }
     query = form.query()
     return page.render(
@@ -77,21 +81,50 @@ def action_history() -> Response:
         links=page.PageLinks(
             previous=_address("/history", query, newer=found.newer),
             next=_address("/history", query, older=found.older),
-            summary=f"{found.count:,} {'change' if found.count == 1 else 'changes'}",
+            summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
+            f"{'change' if found.count == 1 else 'changes'}",
         ),
+        query=f"?{urlencode(query)}" if query else "",
         csv_url=_address("/history.csv", query, always=True),
         clear_url=_address("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
 
+@web.get("/history/<uuid:entry_id>")
+def history_entry(entry_id: uuid.UUID) -> Response:
+    """One entry, whole: what a row of the list may cut short, and what keeps it from being altered."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        change = action_history.change(session, actor, entry_id)
+        auth.enter(change.entry.community_id)
+        auth.require(Permission.SEE_HISTORY, change.entry.community_id)
+    action, entry = change.action, change.entry
+    query = forms.queried(HistoryForm).query()
+    return page.render(
+        "history_entry.html",
+        change=change,
+        what=filed_words(entry) if entry.what == "action.filed" else sentence_of(entry),
+        actor=actor_name(change.text),
+        by_service=entry.actor_kind == "system",
+        cause=cause_words(entry.cause),
+        before=entry.before.get("action_state"),
+        policy=category_name(action.decided_category or action.category),
+        scored_as=category_name(action.category),
+        item=blind_item(action, warn=auth.current_reader().account.content_warnings),
+        may_overturn=change.is_latest and HeldVerb.OVERTURN in verbs_open_to(actor, action),
+        back_url=_address("/history", query, always=True),
+        author_url=_address("/history", {"author": change.request.platform_author_id or ""}, always=True),
+    )
+
+
 @web.get("/history.csv")
 @auth.needs(Permission.SEE_HISTORY)
-def action_history_csv() -> Response:
+def history_csv() -> Response:
     """The changes that the filters match, as a file: rows leave as they are read."""
     form = forms.queried(HistoryForm)
     if not forms.filled_in(form):
-        return action_history()  # the page names the filter that cannot be read
+        return history_page()  # the page names the filter that cannot be read
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     response = Response(
         stream_with_context(_lines(actor, community.id, wanted)),
@@ -112,7 +145,7 @@ def _lines(actor: Any, community_id: Any, wanted: HistoryFilter) -> Iterator[str
     writer = csv.writer(buffer)
     writer.writerow(COLUMNS)
     with wired().database.reading() as session:
-        for change in history.export(session, actor, community_id, wanted):
+        for change in action_history.export(session, actor, community_id, wanted):
             writer.writerow([_cell(value) for value in _values(change)])
             if buffer.tell() > 32_768:
                 yield buffer.getvalue()
@@ -139,6 +172,9 @@ def _values(change: ActionChange) -> tuple[object, ...]:
         text.reason,
         text.comment,
         entry.cause,
+        action.decided_category or action.category or "",
+        entry.number,
+        entry.id,
     )
 
 

@@ -13,7 +13,17 @@ from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review_queue import QueueFilter
-from app.web import answering, auth, forms, items, moderator_panel, page, queue_rows
+from app.web import (
+    answering,
+    auth,
+    forms,
+    items,
+    look_cards,
+    moderator_panel,
+    page,
+    queue_rows,
+    reason_choice,
+)
 from app.web.blueprint import web
 from app.web.filters import state_word
 from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm, UndoForm, version_of
@@ -34,6 +44,10 @@ def moderator_panel_part(action_id: uuid.UUID) -> Response:
 def decide(action_id: uuid.UUID) -> Response:
     form = forms.posted(DecisionForm)
     verb = form.wanted_verb()
+    if form.template.data:
+        with wired().database.reading() as session:
+            community_id = find(session, action_id).community_id
+            reason_choice.compose(session, auth.current_actor(), community_id, form)
     if not forms.filled_in(form) or verb is None:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
@@ -48,6 +62,7 @@ def decide(action_id: uuid.UUID) -> Response:
                 action=action,
                 reason=form.reason.data or "",
                 comment=form.comment.data or "",
+                category=form.policy.data or None,
                 version=version_of(form),
                 seconds=wired().settings.undo_seconds,
             )
@@ -114,7 +129,7 @@ def undo(hold_id: uuid.UUID) -> Response:
     seen, note_id = parse_id(forms.from_address("item")), parse_id(forms.from_address("note"))
     try:
         with wired().database.writing() as session:
-            held = holds.undo(session, auth.current_actor(), hold_id, wired().scorer)
+            held = holds.undo(session, auth.current_actor(), hold_id)
     except Conflict as refusal:
         if note_id is not None:
             return page.done(None, f"/notes/{note_id}", f"{refusal.detail}.", status=409)
@@ -134,7 +149,7 @@ def undo_several() -> Response:
         for hold_id in form.hold.data:
             try:
                 with session.begin_nested():
-                    holds.undo(session, auth.current_actor(), hold_id, wired().scorer)
+                    holds.undo(session, auth.current_actor(), hold_id)
             except Refused:
                 late += 1
     undone = len(form.hold.data) - late
@@ -200,10 +215,19 @@ def _go(url: str) -> Response:
 def _done(action_id: uuid.UUID, message: str, *, status: int = 200, part: str = PART) -> Response:
     """After a POST: the row when it came from the queue, otherwise the part of the item's page."""
     from_queue = forms.from_address("at") == "queue"
+    from_looks = forms.from_address("at") == look_cards.AT
     if not page.wants_part():
-        return page.done(None, queue_url() if from_queue else _back_url(action_id), message, status=status)
+        back = (
+            queue_url() if from_queue else look_cards.url(action_id) if from_looks else _back_url(action_id)
+        )
+        return page.done(None, back, message, status=status)
     with wired().database.reading() as session:
         action = find(session, action_id)
+        if from_looks:
+            card = look_cards.one(session, auth.current_actor(), action, focus=True)
+            return page.done(
+                look_cards.PART, look_cards.url(), message, status=status, look=card, **look_cards.context()
+            )
         if from_queue:
             row = queue_rows.one(session, auth.current_actor(), action)
             return page.done(

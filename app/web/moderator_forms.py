@@ -8,13 +8,24 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from flask import g
-from wtforms import DateField, Field, Form, HiddenField, SearchField, SelectField, StringField, TextAreaField
+from wtforms import (
+    BooleanField,
+    DateField,
+    Field,
+    Form,
+    HiddenField,
+    SearchField,
+    SelectField,
+    StringField,
+    TextAreaField,
+)
 from wtforms.validators import InputRequired, Optional, ValidationError
 
-from app.core import rules
-from app.core.history import HistoryFilter
+from app.core import rules, saved_filters, second_looks
+from app.core.action_history import HistoryFilter
 from app.core.ids import parse_id
 from app.core.review_queue import QueueFilter, Sort
+from app.core.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ActionType, HeldVerb
 from app.web.filters import state_word
 from app.web.forms import ReasonForm, at_most, choices, whole_lines
@@ -25,6 +36,12 @@ SORTS = {
     Sort.NEWEST: "Newest first",
     Sort.SCORE: "Highest score first",
     Sort.RATINGS: "Most ratings first",
+}
+LOOK_SORTS = {
+    second_looks.Sort.DUE: "Ending first",
+    second_looks.Sort.NEWEST: "Newest first",
+    second_looks.Sort.OLDEST: "Oldest first",
+    second_looks.Sort.SCORE: "Highest score first",
 }
 CLAIMANTS = {"": "Anyone or nobody", "nobody": "Nobody", "me": "Me"}
 ALL = {"": "All"}
@@ -66,6 +83,7 @@ class QueueForm(Form):
 class HistoryForm(Form):
     """The action history's filters, in the address. From and To are whole days of the reader's timezone."""
 
+    q = SearchField("Search", [at_most(200, "Search")])
     type = SelectField(
         "Type",
         choices=choices(ALL | {kind.value: kind.value.capitalize() for kind in ActionType}),
@@ -97,6 +115,7 @@ class HistoryForm(Form):
         return HistoryFilter(
             action_type=ActionType(self.type.data) if self.type.data else None,
             state=ActionState(self.state.data) if self.state.data else None,
+            search=(self.q.data or "").strip().replace("\x00", ""),
             actor=(self.actor.data or "").strip().replace("\x00", ""),
             author=(self.author.data or "").strip().replace("\x00", ""),
             category=self.category.data or "",
@@ -109,15 +128,71 @@ class HistoryForm(Form):
         return {name: text for name, text in _texts(self).items() if text}
 
 
+class LookForm(Form):
+    """The filters of the second looks, in the address. ``community`` only goes along."""
+
+    community = HiddenField()
+    q = SearchField("Search", [at_most(200, "Search")])
+    state = SelectField(
+        "State",
+        choices=choices(ALL | {one.value: state_word(one) for one in second_looks.STATES}),
+        default="",
+    )
+    category = SelectField("Category", validate_choice=False)
+    sort = SelectField("Sort by", choices=choices(LOOK_SORTS), default=second_looks.Sort.DUE.value)
+
+    def offer(self, categories: Sequence[str]) -> None:
+        _offer(self.category, categories)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but the order is asked for."""
+        return any((self.q.data, self.state.data, self.category.data))
+
+    def wanted(self) -> LookFilter:
+        """What a valid form asks for."""
+        return LookFilter(
+            state=ActionState(self.state.data) if self.state.data else None,
+            category=self.category.data or "",
+            search=(self.q.data or "").strip().replace("\x00", ""),
+            sort=second_looks.Sort(self.sort.data),
+        )
+
+    def query(self) -> dict[str, str]:
+        """The filters that are set, as parameters of an address."""
+        plain = {"sort": second_looks.Sort.DUE.value}
+        return {name: text for name, text in _texts(self).items() if text and text != plain.get(name)}
+
+
 class DecisionForm(ReasonForm):
     """A moderator's decision. ``verb`` is the button pressed; ``next`` goes on to the next item of the queue."""
 
     verb = HiddenField()
     next = HiddenField()
+    policy = SelectField("Policy", validate_choice=False)
+    template = HiddenField()
+
+    def offer(self, categories: Sequence[str], own: str | None) -> None:
+        """Offer the community's categories; ``own``, the item's, stands for no change."""
+        known = [*([own] if own and own not in categories else []), *categories]
+        self.policy.choices = choices(
+            {**({} if own else {"": "None in particular"}), **{name: category_name(name) for name in known}}
+        )
+        if self.policy.data is None:
+            self.policy.data = own or ""
 
     def wanted_verb(self) -> HeldVerb | None:
         """The verb, None when no button of ours was pressed."""
         return next((verb for verb in HeldVerb if verb.value == self.verb.data), None)
+
+
+class SaveFilterForm(Form):
+    """A name for the filters that the address carries."""
+
+    name = StringField(
+        "Filter name", [InputRequired("Enter a name."), at_most(saved_filters.NAME_MAX, "Filter name")]
+    )
+    shared = BooleanField("Share with all moderators")
 
 
 class CommentForm(Form):
@@ -182,6 +257,7 @@ class BulkForm(Form):
         [InputRequired("Enter a reason."), at_most(rules.REASON_MAX, "Reason")],
         filters=[whole_lines],
     )
+    template = HiddenField()
     item = ChoicesField("Items", default=list)
 
     def validate_item(self, field: ChoicesField) -> None:

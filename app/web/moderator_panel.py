@@ -13,15 +13,14 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, history, holds, policies
 from app.core.errors import NotFound
-from app.core.models import Account, Action, Hold
-from app.core.moves import moves_open_to
+from app.core.models import Account, Action, Hold, Policy
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, ActionType, HeldVerb
-from app.web import auth, forms, timeline
+from app.web import answering, auth, forms, reason_choice, timeline
 from app.web.filters import excerpt
 from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm
+from app.web.reason_choice import ReasonOption
 from app.web.view_models import category_name, is_veiled
-from app.wiring import wired
 
 SHOWN_MATCHES = 8
 
@@ -62,12 +61,17 @@ class Evidence:
 
 @dataclass(frozen=True)
 class PendingUndo:
-    """The reader's decisions that can still be undone; ``seconds`` is what is left of the first to be due."""
+    """The reader's decisions that can still be undone, newest first; ``seconds`` is what is left of the newest."""
 
     message: str
     hold_ids: Sequence[uuid.UUID]
     action_ids: Sequence[uuid.UUID]
     seconds: int
+
+    @property
+    def undo_path(self) -> str:
+        """Where to take the newest back."""
+        return f"/holds/{self.hold_ids[0]}/undo"
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ class ModeratorPanel:
     ratings: int
     needed: int
     is_veiled: bool
+    reasons: Sequence[ReasonOption]
 
     @property
     def is_waiting(self) -> bool:
@@ -122,14 +127,14 @@ class ModeratorPanel:
         query = urlencode(
             {**self.query, **({"next": "1"} if self.goes_on else {}), "item": str(self.pending.action_ids[0])}
         )
-        return f"/holds/{self.pending.hold_ids[0]}/undo?{query}"
+        return f"{self.pending.undo_path}?{query}"
 
 
-_BUTTONS: Mapping[ActionState, VerbButton] = {
-    ActionState.PROPOSED: VerbButton(HeldVerb.FORCE_PUBLISH, "Force-publish", "destructive", "F"),
-    ActionState.CONFIRMED: VerbButton(HeldVerb.CONFIRM, "Confirm", "secondary"),
-    ActionState.OVERTURNED: VerbButton(HeldVerb.OVERTURN, "Overturn", "destructive"),
-    ActionState.DISMISSED: VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D"),
+_BUTTONS: Mapping[HeldVerb, VerbButton] = {
+    HeldVerb.FORCE_PUBLISH: VerbButton(HeldVerb.FORCE_PUBLISH, "Force-publish", "destructive", "F"),
+    HeldVerb.CONFIRM: VerbButton(HeldVerb.CONFIRM, "Confirm", "secondary"),
+    HeldVerb.OVERTURN: VerbButton(HeldVerb.OVERTURN, "Overturn", "destructive"),
+    HeldVerb.DISMISS: VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D"),
 }
 
 _DONE_TO_POST: Mapping[ActionType, str] = {
@@ -156,6 +161,11 @@ def panel(
     asked = forms.queried(QueueForm)
     decision = form or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
+    policy = _policy(session, action.community_id)
+    decision.offer(
+        [one.name for one in policy.categories if one.enabled] if policy else [],
+        action.decided_category or action.category,
+    )
     events = timeline.told(history.of_item(session, actor, action))
     held = action.held
     mine = held is not None and held.account_id == actor.account_id
@@ -169,15 +179,16 @@ def panel(
         held_by_me=mine,
         outcome=_capitalised(outcome(held.verb, action, "this post")) if held else None,
         pending=pending_undo(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=_evidence(session, action),
+        evidence=_evidence(policy, action),
         decided=next((event for event in reversed(events) if event.state == action.action_state), None),
         events=events,
         query=asked.query(),
         goes_on=goes_on() if form is None else bool(form.next.data),
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
-        needed=wired().settings.min_ratings,
+        needed=answering.needed(),
         is_veiled=is_veiled(action.category, warn=auth.current_reader().account.content_warnings),
+        reasons=reason_choice.options(session, actor, action.community_id, action.category),
     )
 
 
@@ -187,12 +198,12 @@ def goes_on() -> bool:
 
 
 def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:
-    """The decisions that the table of moves opens to this actor, as buttons; the order is always the same."""
-    targets = {move.target for move in moves_open_to(actor, action)}
+    """The decisions that are open to this actor, as buttons; the order is always the same."""
+    verbs = holds.verbs_open_to(actor, action)
     return [
-        replace(button, effect=outcome(button.verb, action, "the post"))
-        for state, button in _BUTTONS.items()
-        if state in targets
+        replace(button, effect=outcome(verb, action, "the post"))
+        for verb, button in _BUTTONS.items()
+        if verb in verbs
     ]
 
 
@@ -223,7 +234,7 @@ def pending_undo(
     newest_only: bool = False,
     here: uuid.UUID | None = None,
 ) -> PendingUndo | None:
-    """The actor's own decisions in this community that can still be undone; two queries at most."""
+    """The actor's own decisions in this community that can still be undone; three queries at most."""
     held = [one for one in holds.by(session, actor) if one.community_id == community_id and one.action_id]
     if newest_only:
         held = held[:1]
@@ -235,17 +246,16 @@ def pending_undo(
         .options(selectinload(Action.request))
     )
     known = {action.id: action for action in found}
-    if len(held) == 1:
-        action = known[held[0].action_id or here or uuid.UUID(int=0)]
-        named = "this post" if action.id == here else in_words(action, 50)
-        message = _capitalised(outcome(held[0].verb, action, named))
-    else:
-        message = f"{len(held)} decisions can still be undone."
+    action = known[held[0].action_id or here or uuid.UUID(int=0)]
+    named = "this post" if action.id == here else in_words(action, 50)
+    message = _capitalised(outcome(held[0].verb, action, named))
+    if len(held) > 1:
+        message = f"{len(held)} decisions can still be undone. The newest: {message}"
     return PendingUndo(
         message=message,
         hold_ids=[one.id for one in held],
-        action_ids=list(known),
-        seconds=min(seconds_left(one.due_at) for one in held),
+        action_ids=[one.action_id for one in held if one.action_id is not None],
+        seconds=seconds_left(held[0].due_at),
     )
 
 
@@ -270,13 +280,16 @@ def _claim(session: Session, actor: Actor, action: Action) -> Claim:
     )
 
 
-def _evidence(session: Session, action: Action) -> Evidence:
+def _policy(session: Session, community_id: uuid.UUID) -> Policy | None:
+    try:
+        return policies.current(session, community_id)
+    except NotFound:
+        return None
+
+
+def _evidence(policy: Policy | None, action: Action) -> Evidence:
     found: dict[str, Any] = action.evidence or {}
     details: dict[str, Any] = found.get("details") or {}
-    try:
-        policy = policies.current(session, action.community_id)
-    except NotFound:
-        policy = None
     rule = next((c for c in policy.categories if c.name == action.category), None) if policy else None
     text = action.request.content
     passages: dict[str, str] = {}

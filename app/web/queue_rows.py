@@ -12,12 +12,11 @@ from app.core import review_queue
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review_queue import QueueItem
-from app.core.vocabulary import ActionState, HeldVerb
-from app.web import auth, forms
+from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
+from app.web import answering, auth, forms
 from app.web.filters import excerpt
 from app.web.moderator_forms import QueueForm
 from app.web.view_models import HIDDEN, category_name, is_veiled
-from app.wiring import wired
 
 PART = "_queue_row.html"
 
@@ -31,7 +30,7 @@ DECIDING = {
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One row. ``text`` is a placeholder when ``is_veiled``.
+    """One row. ``text`` is a placeholder when ``is_veiled``; ``is_staffs``: nobody is asked to rate it.
 
     ``held_id`` is the reader's own decision that can be undone, ``deciding`` anybody's in words.
     """
@@ -44,6 +43,7 @@ class QueueRow:
     score: float | None
     since: datetime
     ratings: int
+    is_staffs: bool
     claimant: str | None
     is_mine: bool
     is_open: bool
@@ -80,6 +80,7 @@ def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
         score=action.score,
         since=action.created_at,
         ratings=action.note.ratings_count if action.note else 0,
+        is_staffs=action.review_group is ReviewGroup.STAFF,
         claimant=item.claimant,
         is_mine=item.claimant is not None and action.claimed_by_id == actor.account_id,
         is_open=action.action_state is ActionState.UNDER_REVIEW and held is None,
@@ -102,6 +103,6 @@ def context() -> dict[str, Any]:
     return {
         "query": f"?{urlencode(query)}" if query else "",
         "row_query": "?" + urlencode({**query, "at": "queue"}),
-        "needed": wired().settings.min_ratings,
+        "needed": answering.needed(),
         "out_of_band": False,
     }

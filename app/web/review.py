@@ -9,16 +9,17 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, holds, review_queue
-from app.core.errors import IllegalMove, NotFound, Refused
+from app.core import actions, clock, holds, review_queue, saved_filters
+from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review_queue import QueueFilter
+from app.core.review_queue import QueueFilter, QueuePage
 from app.core.vocabulary import HeldVerb
-from app.web import auth, forms, moderation, moderator_panel, page, queue_rows
+from app.web import auth, forms, moderation, moderator_panel, page, queue_rows, reason_choice
+from app.web import saved_filters as filter_links
 from app.web.blueprint import web
 from app.web.filters import state_word
-from app.web.moderator_forms import BulkForm, Choice, QueueForm, page_number
+from app.web.moderator_forms import BulkForm, Choice, QueueForm, SaveFilterForm
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -102,11 +103,47 @@ def review_next() -> Response:
     return make_response(redirect(moderation.item_url(action.id, next="1"), 303))
 
 
+@web.post("/review/filters")
+@auth.needs(Permission.SEE_QUEUE)
+def save_filter() -> Response:
+    """Keep the filters that the address carries under a name."""
+    form = forms.posted(SaveFilterForm)
+    if not forms.filled_in(form):
+        return _show(BulkForm(), status=422, saving=form)
+    query = filter_links.wanted(forms.queried(QueueForm).query())
+    try:
+        with wired().database.writing() as session:
+            kept = saved_filters.save(
+                session,
+                auth.current_actor(),
+                auth.current_community().id,
+                form.name.data or "",
+                query,
+                shared=bool(form.shared.data),
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(BulkForm(), status=422, saving=form)
+    who = "All moderators see it." if kept.shared else "Only you see it."
+    return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is saved. {who}")
+
+
+@web.post("/review/filters/<uuid:filter_id>/delete")
+def delete_filter(filter_id: uuid.UUID) -> Response:
+    """Delete a saved filter; the list stays as it is filtered."""
+    with wired().database.writing() as session:
+        kept = saved_filters.delete(session, auth.current_actor(), filter_id)
+    return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is deleted.")
+
+
 @web.post("/review/dismiss")
 @auth.needs(Permission.MODERATE)
 def dismiss_selected() -> Response:
     """Dismiss the ticked rows for one reason: a decision each, each of which can be undone."""
     form = forms.posted(BulkForm)
+    if form.template.data:
+        with wired().database.reading() as session:
+            reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
     if not forms.filled_in(form):
         return _show(form, status=422)
     with wired().database.writing() as session:
@@ -149,36 +186,43 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
     return None
 
 
-def _show(form: BulkForm, *, status: int = 200, done: str | None = None) -> Response:
+def _show(
+    form: BulkForm, *, status: int = 200, done: str | None = None, saving: SaveFilterForm | None = None
+) -> Response:
     asked = forms.queried(QueueForm)
     wanted = asked.wanted() if asked.validate() else QueueFilter()
     actor, community = auth.current_actor(), auth.current_community()
     ticked = frozenset(choice.id for choice in form.item.data)
-    number = page_number(forms.from_address("page"))
     now = clock.now()
     with wired().database.reading() as session:
-        items, count = review_queue.queue(
-            session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+        found = review_queue.queue(
+            session,
+            actor,
+            community.id,
+            wanted,
+            size=PAGE_SIZE,
+            after=parse_id(forms.from_address("after")),
+            before=parse_id(forms.from_address("before")),
         )
-        if not items and number > 1:
-            number = max(1, -(-count // PAGE_SIZE))
-            items, count = review_queue.queue(
-                session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
-            )
         asked.offer(review_queue.categories(session, community.id))
         pending = moderator_panel.pending_undo(session, actor, community.id)
+        reasons = reason_choice.options(session, actor, community.id) if found.items else []
+        saved = filter_links.context(session, actor, community.id, asked.query(), saving)
     return page.render(
         "review.html",
         status=422 if asked.errors and status == 200 else status,
-        rows=[queue_rows.of(item, actor, ticked) for item in items],
-        count=count,
+        rows=[queue_rows.of(item, actor, ticked) for item in found.items],
+        count=found.count,
         filters=asked,
         is_narrowed=asked.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
-        form=form,
+        form=saving or form,
+        bulk=form,
+        reasons=reasons,
         done=done,
         pending=pending,
-        links=_links(number, count),
+        links=_links(found),
+        **saved,
         **_new(0, now.isoformat()),
         **queue_rows.context(),
     )
@@ -195,14 +239,14 @@ def _new(count: int, since: str) -> dict[str, Any]:
     }
 
 
-def _links(number: int, count: int) -> page.PageLinks:
-    def address(page_wanted: int) -> str:
-        query = {**forms.queried(QueueForm).query(), "page": str(page_wanted)}
+def _links(found: QueuePage) -> page.PageLinks:
+    def address(**beyond: uuid.UUID) -> str:
+        query = {**forms.queried(QueueForm).query(), **{name: str(one) for name, one in beyond.items()}}
         return f"/review?{urlencode(query)}"
 
-    first, last = (number - 1) * PAGE_SIZE + 1, min(count, number * PAGE_SIZE)
+    items = found.items
     return page.PageLinks(
-        previous=address(number - 1) if number > 1 else None,
-        next=address(number + 1) if last < count else None,
-        summary=f"{first:,} to {last:,} of {count:,}",
+        previous=address(before=items[0].action.id) if found.first > 1 else None,
+        next=address(after=items[-1].action.id) if items and found.last < found.count else None,
+        summary=f"{found.first:,} to {found.last:,} of {found.count:,}",
     )

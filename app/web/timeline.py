@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.models import HistoryEntry, HistoryText
+from app.web.view_models import category_name
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.under_review": ("messages-square", "Sent to the community"),
@@ -17,6 +18,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.scan_exempt": ("shield-check", "Exempt from rescans"),
     "action.dismissed": ("circle-minus", "Dismissed"),
     "action.escalated": ("users", "Sent to staff"),
+    "action.filed": ("flag", "Filed under another policy"),
     "action.commented": ("message-square", "Message to moderators"),
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
     "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
@@ -79,6 +81,17 @@ def cause_words(cause: str) -> str:
     return cause[:1].upper() + cause[1:]
 
 
+def filed_words(entry: HistoryEntry) -> str:
+    """What a moderator corrected: the category that the item was scored in."""
+    before, after = (category_name(values.get("category")) for values in (entry.before, entry.after))
+    return f"Filed under {after} instead of {before}"
+
+
+def sentence_of(entry: HistoryEntry) -> str:
+    """What happened, without by whom and why."""
+    return _SENTENCES.get(entry.what, ("", entry.what.replace(".", " ").replace("_", " ").capitalize()))[1]
+
+
 def actor_name(text: HistoryText) -> str:
     """Whoever acted, unless the name was erased."""
     return "Erased" if text.erased_at is not None else text.actor_name
@@ -91,6 +104,8 @@ def _event(entry: HistoryEntry, text: HistoryText) -> TimelineEvent:
     is_echo = by_somebody and entry.what in _BY_STAFF
     if is_echo:
         icon, sentence = _BY_STAFF[entry.what]
+    if entry.what == "action.filed":
+        sentence = filed_words(entry)
     state = entry.after.get("action_state") if entry.object_type == "action" else None
     return TimelineEvent(
         icon=icon,

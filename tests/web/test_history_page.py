@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, clock, verdicts
+from app.core import accounts, action_history, clock, verdicts
 from app.core.models import Account, Action
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState
@@ -104,6 +104,10 @@ def test_only_actions_that_can_be_overturned_now_link_to_it(
         ("?category=toxicity&state=dismissed", {"dismissed"}),
         ("?category=spam", set()),
         ("?actor=operat", {"dismissed"}),
+        ("?q=SOMEBODY+wrote", {"dismissed", "under_review"}),
+        ("?q=banter", {"dismissed"}),
+        ("?q=post-1", {"dismissed", "under_review"}),
+        ("?q=%25", set()),
         ("?actor=100%25", set()),
         ("?author=nobody", set()),
         ("?from=2026-03-02", {"dismissed"}),
@@ -222,6 +226,39 @@ def test_the_file_is_utf_8_with_a_header_and_holds_every_row(
     assert len(rows) == 6
     assert rows[0]["reason"] == "Naïve “quote”, 2\nand 漢字"
     assert datetime.fromisoformat(rows[0]["time"]) <= datetime.now(UTC) + timedelta(seconds=1)
+
+
+def test_an_entry_has_a_page_of_its_own_where_nothing_is_cut_short(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id, reason = stage.post(), "Why <b>exactly</b>. " * 60
+    for state in (ActionState.PROPOSED, ActionState.APPLIED):
+        change(wiring, factories.integration(cast), action_id, state, reason)
+    moderator = visit(cast.moderator)
+    newest = export(moderator, "?state=applied")[0]
+    page = moderator.get(f"/history/{newest['entry_id']}?state=applied").text
+    assert 'href="/history?state=applied"' in page
+    assert f'href="/review/{action_id}#decision-title"' in page
+    oldest = export(moderator, "?state=proposed")[0]
+    page = moderator.get(f"/history/{oldest['entry_id']}").text
+    assert page.count("Why &lt;b&gt;exactly&lt;/b&gt;.") == 60
+    assert "#decision-title" not in page
+    assert visit(cast.outsider).get(f"/history/{newest['entry_id']}").status_code == 404
+    assert visit(cast.rater).get(f"/history/{newest['entry_id']}").status_code == 403
+    assert moderator.get(f"/history/{uuid.uuid4()}").status_code == 404
+
+
+def test_beyond_what_is_counted_there_are_many(
+    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(action_history, "COUNTED", 2)
+    stage.post()
+    stage.post()
+    moderator = visit(cast.moderator)
+    assert "2 changes" in moderator.get("/history").text
+    stage.post()
+    assert "More than 2 changes" in moderator.get("/history").text
+    assert "More than 2 changes" in moderator.get("/history?type=hide").text
 
 
 def test_another_communitys_changes_stay_there(visit: Visit, cast: Cast, stage: Stage) -> None:

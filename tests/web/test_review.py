@@ -10,9 +10,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock, rules
-from app.core.models import Account, Action, Hold
-from app.core.vocabulary import ActionState, HeldVerb
+from app.core.models import Account, Action, Hold, Request
+from app.core.vocabulary import ActionState, HeldVerb, HelpfulnessLevel
 from app.jobs.inline import InlineEngine
+from app.web import review as review_page
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visitor
@@ -114,9 +115,88 @@ def test_a_filter_that_cannot_be_read_is_named(visit: Visit, cast: Cast, stage: 
     assert "Not a valid choice" in answer.text
 
 
-def test_a_page_beyond_the_last_shows_the_last(visit: Visit, cast: Cast, stage: Stage) -> None:
-    stage.post("The only one")
-    assert "The only one" in visit(cast.moderator).get("/review?page=9").text
+@pytest.mark.parametrize("sort", ["oldest", "newest", "score", "ratings"])
+def test_pages_follow_each_other_and_back_while_rows_leave_the_queue(
+    visit: Visit,
+    cast: Cast,
+    wiring: Wiring,
+    stage: Stage,
+    jobs: InlineEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    sort: str,
+) -> None:
+    monkeypatch.setattr(review_page, "PAGE_SIZE", 2)
+    for number in range(5):
+        action_id = stage.post(f"Post number {number}")
+        stage.rate(action_id, *[HelpfulnessLevel.SOMEWHAT_HELPFUL] * (number % 3))
+    moderator = visit(cast.moderator)
+    first = moderator.get(f"/review?sort={sort}").text
+    assert "1 to 2 of 5" in first
+    second = moderator.get(_link(first, "next")).text
+    assert "3 to 4 of 5" in second
+    third = moderator.get(_link(second, "next")).text
+    assert "5 to 5 of 5" in third
+    assert not _link(third, "next")
+    seen = [number for page in (first, second, third) for number in _numbers(page)]
+    assert sorted(seen) == list(range(5))
+    assert _numbers(moderator.get(_link(third, "prev")).text) == _numbers(second)
+
+    # The row that the next page begins after is dismissed meanwhile: nothing is skipped.
+    moderator.post("/review/dismiss", item=_ticks(second), reason="Banter")
+    advance(11)
+    jobs.run_all()
+    assert _numbers(moderator.get(_link(second, "next")).text) == _numbers(third)
+    assert "3 to 3 of 3" in moderator.get(_link(second, "next")).text
+
+
+def test_beyond_the_end_stands_the_last_page_and_an_unknown_row_begins_anew(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id, foreign = stage.post("The only one"), stage.post("Elsewhere", away=True)
+    moderator = visit(cast.moderator)
+    for query in (
+        f"after={action_id}",
+        f"before={action_id}",
+        f"after={uuid.uuid4()}",
+        f"after={foreign}",
+        "after=x",
+    ):
+        assert "1 to 1 of 1" in moderator.get(f"/review?{query}").text, query
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("100%25", {"A discount of 100% today"}),
+        ("0_o", {"A face: 0_o"}),
+        ("%25", {"A discount of 100% today"}),
+        ("_", {"A face: 0_o"}),
+        ("POST-2", {"A face: 0_o"}),
+    ],
+)
+def test_search_takes_each_character_as_itself_and_knows_ids(
+    visit: Visit, cast: Cast, stage: Stage, query: str, found: set[str]
+) -> None:
+    texts = ("A discount of 100% today", "A face: 0_o", "Neither of both")
+    for text in texts:
+        stage.post(text)
+    page = visit(cast.moderator).get(f"/review?q={query}").text
+    assert {text for text in texts if text in page} == found
+
+
+def test_search_finds_an_item_by_its_author_its_message_and_our_ids(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    wanted, other = stage.post("The one"), stage.post("Another")
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, wanted).request_id)
+        request.platform_author_id, request.platform_message_id = "kai-7", "m-4711"
+        request_id = request.id
+    moderator = visit(cast.moderator)
+    for text in ("KAI-7", "4711", str(wanted), str(request_id)):
+        page = moderator.get(f"/review?q={text}").text
+        assert str(wanted) in page, text
+        assert f"row-{other}" not in page, text
 
 
 def test_fifty_rows_cost_as_many_queries_as_one(
@@ -319,6 +399,25 @@ def test_a_poll_without_a_readable_moment_changes_nothing(visit: Visit, cast: Ca
     assert visit(cast.moderator).get(f"/review/new-count?since={since}", **HTMX).status_code == 204
 
 
+def test_the_bar_takes_back_the_newest_decision_alone_or_all_of_them(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    ids = [stage.post(f"Post {number}") for number in range(3)]
+    moderator = visit(cast.moderator)
+    for action_id in ids:
+        moderator.post("/review/dismiss", item=chosen(wiring, action_id), reason="Banter")
+        advance(0.1)
+    page = moderator.get("/review").text
+    assert "The newest: “Post 2” stays as it is." in page
+    bar = page[page.index('id="undo-bar"') :]
+    address = re.search(r'action="(/holds/[0-9a-f-]{36}/undo[^"]*)"', bar)
+    assert address
+    answer = moderator.post(address.group(1).replace("&amp;", "&"))
+    assert answer.headers["Location"] == "/review"
+    assert set(holds_on(wiring)) == set(ids[:2])
+    assert "Undo all" in moderator.get("/review").text
+
+
 def test_rows_whose_time_is_over_come_back_decided(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
 ) -> None:
@@ -361,3 +460,16 @@ def test_sensitive_posts_are_not_shown_in_lists_while_content_warnings_are_on(
     with wiring.database.writing() as session:
         session.get_one(Account, cast.moderator.account_id).content_warnings = False
     assert "Words that hurt somebody" in moderator.get("/review").text
+
+
+def _link(page: str, rel: str) -> str:
+    _, found, rest = page.partition(f'rel="{rel}" href="')
+    return rest.partition('"')[0].replace("&amp;", "&") if found else ""
+
+
+def _numbers(page: str) -> list[int]:
+    return [int(number) for number in re.findall(r"data-row-link[^>]*>Post number (\d)<", page)]
+
+
+def _ticks(page: str) -> list[str]:
+    return re.findall(r'name="item" value="([^"]+)"', page)

@@ -1,0 +1,234 @@
+"""Action history as moderators read it: every change of every action, filtered, page by page, or whole."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, aliased, contains_eager
+
+from app.core import post_search
+from app.core.errors import NotFound
+from app.core.models import Action, HistoryEntry, HistoryText, Request
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import ActionState, ActionType
+
+COUNTED = 10_000
+"""Changes that a page counts; more than that are many."""
+
+
+@dataclass(frozen=True)
+class HistoryFilter:
+    """Which changes of actions are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive.
+
+    ``search`` finds posts (``post_search.finds``) and words of the reasons given.
+    """
+
+    action_type: ActionType | None = None
+    state: ActionState | None = None
+    search: str = ""
+    actor: str = ""
+    author: str = ""
+    category: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ActionChange:
+    """One change of one action: the entry, its erasable text, the action as it is now, and its request."""
+
+    entry: HistoryEntry
+    text: HistoryText
+    action: Action
+    request: Request
+
+    @property
+    def state(self) -> str:
+        """The state that this change led to."""
+        return str(self.entry.after.get("action_state", ""))
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether the action still stands where this change put it."""
+        return self.action.action_state == self.state
+
+
+@dataclass(frozen=True)
+class ChangesPage:
+    """Some changes, newest first, of ``count`` in all; ``newer`` and ``older`` are numbers to go on from.
+
+    Beyond ``COUNTED`` nobody counts: ``is_more`` says that there are more than ``count``.
+    """
+
+    rows: Sequence[ActionChange]
+    count: int
+    is_more: bool
+    newer: int | None
+    older: int | None
+
+
+def matching(
+    actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
+) -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
+    """The community's changes of actions that match, unordered: (entry, text, action, request) each.
+
+    Raises:
+        NotFound, Forbidden: the history is not the actor's to see.
+    """
+    require(actor, Permission.SEE_HISTORY, community_id)
+    return (
+        sa.select(HistoryEntry, HistoryText, Action, Request)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .join(Action, Action.id == HistoryEntry.object_id)
+        .join(Request, Request.id == Action.request_id)
+        .where(*_of_entry(community_id, wanted), *_of_text(wanted), *_of_action(wanted), *_of_request(wanted))
+    )
+
+
+def _of_entry(community_id: uuid.UUID, wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    """What the entry alone can answer; a search looks the posts and the reasons up first, for there are fewer."""
+    states = (wanted.state,) if wanted.state else tuple(ActionState)
+    conditions = [
+        HistoryEntry.community_id == community_id,
+        HistoryEntry.object_type == "action",
+        HistoryEntry.what.in_([f"action.{state.value}" for state in states]),
+    ]
+    if wanted.since:
+        conditions.append(HistoryEntry.at >= wanted.since)
+    if wanted.until:
+        conditions.append(HistoryEntry.at < wanted.until)
+    if wanted.search:
+        posts = (
+            sa.select(Action.id)
+            .join(Request, Request.id == Action.request_id)
+            .where(Action.community_id == community_id, post_search.finds(wanted.search))
+        )
+        other = aliased(HistoryEntry)
+        reasons = (
+            sa.select(HistoryText.entry_id)
+            .join(other, other.id == HistoryText.entry_id)
+            .where(
+                other.community_id == community_id,
+                HistoryText.reason.icontains(wanted.search, autoescape=True),
+            )
+        )
+        conditions.append(sa.or_(HistoryEntry.object_id.in_(posts), HistoryEntry.id.in_(reasons)))
+    return conditions
+
+
+def _of_text(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    return [HistoryText.actor_name.icontains(wanted.actor, autoescape=True)] if wanted.actor else []
+
+
+def _of_action(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.action_type:
+        conditions.append(Action.action_type == wanted.action_type)
+    if wanted.category:
+        conditions.append(sa.func.coalesce(Action.decided_category, Action.category) == wanted.category)
+    return conditions
+
+
+def _of_request(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    return [Request.platform_author_id.icontains(wanted.author, autoescape=True)] if wanted.author else []
+
+
+def _count(session: Session, community_id: uuid.UUID, wanted: HistoryFilter) -> int:
+    """How many there are, up to one more than ``COUNTED``; only what the filter asks of is joined."""
+    found = sa.select(HistoryEntry.id).where(*_of_entry(community_id, wanted))
+    if wanted.actor:
+        found = found.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(*_of_text(wanted))
+    if wanted.action_type or wanted.category or wanted.author:
+        found = found.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(wanted))
+    if wanted.author:
+        found = found.join(Request, Request.id == Action.request_id).where(*_of_request(wanted))
+    return session.scalar(sa.select(sa.func.count()).select_from(found.limit(COUNTED + 1).subquery())) or 0
+
+
+def changes(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    wanted: HistoryFilter,
+    *,
+    size: int,
+    older_than: int | None = None,
+    newer_than: int | None = None,
+) -> ChangesPage:
+    """A page of the changes that match, newest first; two queries however many rows.
+
+    Pages follow the entries' numbers, so changes that happen meanwhile neither repeat nor hide a row.
+    """
+    statement = matching(actor, community_id, wanted)
+    count = _count(session, community_id, wanted)
+    if newer_than is not None:
+        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
+    else:
+        if older_than is not None:
+            statement = statement.where(HistoryEntry.number < older_than)
+        statement = statement.order_by(HistoryEntry.number.desc())
+    found = [ActionChange(*row) for row in session.execute(statement.limit(size + 1))]
+    more, rows = len(found) > size, found[:size]
+    if newer_than is not None:
+        rows.reverse()
+        has_newer, has_older = more, bool(rows)
+    else:
+        has_newer, has_older = older_than is not None, more
+    return ChangesPage(
+        rows=rows,
+        count=min(count, COUNTED),
+        is_more=count > COUNTED,
+        newer=rows[0].entry.number if rows and has_newer else None,
+        older=rows[-1].entry.number if rows and has_older else None,
+    )
+
+
+def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
+    """One entry about an action; what it tells may be a message, which led to no state.
+
+    Raises:
+        NotFound: unknown, about something else, or another community's.
+        Forbidden: the history is not the actor's to see.
+    """
+    row = session.execute(
+        sa.select(HistoryEntry, HistoryText, Action, Request)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .join(Action, Action.id == HistoryEntry.object_id)
+        .join(Request, Request.id == Action.request_id)
+        .where(HistoryEntry.id == entry_id, HistoryEntry.object_type == "action")
+        .options(contains_eager(Action.request))
+    ).first()
+    if row is None:
+        raise NotFound("entry")
+    require(actor, Permission.SEE_HISTORY, row[0].community_id, "entry")
+    return ActionChange(*row)
+
+
+def export(
+    session: Session, actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
+) -> Iterator[ActionChange]:
+    """Every change that matches, newest first, read in batches.
+
+    Refusals are raised at the call, not at the first row.
+    """
+    statement = matching(actor, community_id, wanted).order_by(HistoryEntry.number.desc())
+    rows = session.execute(statement.execution_options(yield_per=500))
+
+    def each() -> Iterator[ActionChange]:
+        with closing(rows):
+            for row in rows:
+                yield ActionChange(*row)
+
+    return each()
+
+
+def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
+    """The categories that actions of the community ever had, for the history's filter."""
+    category = sa.func.coalesce(Action.decided_category, Action.category)
+    found = session.scalars(
+        sa.select(category).where(Action.community_id == community_id).distinct().order_by(category)
+    )
+    return [name for name in found if name]

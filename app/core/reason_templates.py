@@ -1,0 +1,228 @@
+"""Reasons that moderators choose instead of typing them: operators write them, retire them, bring them back."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, history, rules
+from app.core.db import serialise
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.ids import new_id
+from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
+from app.core.permissions import Actor, Permission, require
+
+TITLE_MAX = 100
+MOST = 200
+"""Reasons in use in one community: they stand in a list that people read."""
+
+
+@dataclass(frozen=True)
+class ReasonDraft:
+    """A reason as an operator gives it; ``category`` None suits every category."""
+
+    title: str
+    text: str
+    category: str | None = None
+
+
+def in_use(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ReasonTemplate]:
+    """What moderators may choose from, by title."""
+    require(actor, Permission.MODERATE, community_id)
+    return session.scalars(_of(community_id).where(ReasonTemplate.active)).all()
+
+
+def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ReasonTemplate]:
+    """All of a community's, the retired ones last."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(_of(community_id, sa.not_(ReasonTemplate.active))).all()
+
+
+def get(session: Session, actor: Actor, reason_id: uuid.UUID) -> ReasonTemplate:
+    """One of them, for whoever may change it; unknown and foreign look alike."""
+    found = session.get(ReasonTemplate, reason_id)
+    if found is None or not actor.sees(found.community_id):
+        raise NotFound("reason")
+    require(actor, Permission.REVISE_POLICY, found.community_id, "reason")
+    return found
+
+
+def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDraft) -> ReasonTemplate:
+    """A new reason, in use at once.
+
+    Raises:
+        Invalid: the title or the text is blank or too long, the title is taken, or there are too many.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    _check(draft)
+    serialise(session, community_id)
+    _check_free(session, community_id, draft.title)
+    count = session.scalar(
+        sa.select(sa.func.count())
+        .select_from(ReasonTemplate)
+        .where(ReasonTemplate.community_id == community_id, ReasonTemplate.active)
+    )
+    if (count or 0) >= MOST:
+        raise Invalid.field("title", f"cannot be added: {MOST} reasons are in use; retire one first")
+    made = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
+    session.add(made)
+    session.flush()
+    _record(session, actor, made, "added", {}, asdict(draft))
+    return made
+
+
+def revise(
+    session: Session, actor: Actor, reason_id: uuid.UUID, draft: ReasonDraft, *, version: int | None = None
+) -> ReasonTemplate:
+    """Change a reason; ``version`` is the one that the page was made from. Decisions made with it stay as they were.
+
+    Raises:
+        Invalid: as ``add``.
+        Conflict: somebody changed it meanwhile; the detail says who and when.
+    """
+    _check(draft)
+    changed = _locked(session, actor, reason_id, version)
+    _check_free(session, changed.community_id, draft.title, besides=changed.id)
+    before = {name: getattr(changed, name) for name in asdict(draft)}
+    after = asdict(draft)
+    if before == after:
+        return changed
+    _change(session, changed, after)
+    differing = {name for name in after if after[name] != before[name]}
+    _record(
+        session,
+        actor,
+        changed,
+        "revised",
+        {n: before[n] for n in differing},
+        {n: after[n] for n in differing},
+    )
+    return changed
+
+
+def set_active(
+    session: Session, actor: Actor, reason_id: uuid.UUID, active: bool, *, version: int | None = None
+) -> ReasonTemplate:
+    """Retire a reason, or bring it back. Already so: nothing changes.
+
+    Raises:
+        Invalid: its title is another reason's by now.
+        Conflict: somebody changed it meanwhile.
+    """
+    changed = _locked(session, actor, reason_id, version)
+    if changed.active != active:
+        if active:
+            _check_free(session, changed.community_id, changed.title)
+        _change(session, changed, {"active": active})
+        _record(
+            session,
+            actor,
+            changed,
+            "restored" if active else "retired",
+            {"active": not active},
+            {"active": active},
+        )
+    return changed
+
+
+def revisions(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    *,
+    reason_id: uuid.UUID | None = None,
+    limit: int = 20,
+) -> Sequence[tuple[HistoryEntry, HistoryText, str]]:
+    """What was changed, of all or of one, newest first, with who changed it and the reason's present title."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    which = sa.true() if reason_id is None else HistoryEntry.object_id == reason_id
+    rows = session.execute(
+        sa.select(HistoryEntry, HistoryText, ReasonTemplate.title)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .join(ReasonTemplate, ReasonTemplate.id == HistoryEntry.object_id)
+        .where(ReasonTemplate.community_id == community_id, HistoryEntry.object_type == "reason", which)
+        .order_by(HistoryEntry.number.desc())
+        .limit(limit)
+    )
+    return [(entry, text, title) for entry, text, title in rows]
+
+
+def _of(community_id: uuid.UUID, *first: Any) -> sa.Select[ReasonTemplate]:
+    return (
+        sa.select(ReasonTemplate)
+        .where(ReasonTemplate.community_id == community_id)
+        .order_by(*first, sa.func.lower(ReasonTemplate.title), ReasonTemplate.id)
+    )
+
+
+def _check(draft: ReasonDraft) -> None:
+    rules.text(draft.title, "title", TITLE_MAX)
+    rules.text(draft.text, "text", rules.REASON_MAX)
+    if draft.category is not None:
+        rules.category_name(draft.category, "category")
+
+
+def _check_free(
+    session: Session, community_id: uuid.UUID, title: str, besides: uuid.UUID | None = None
+) -> None:
+    taken = _of(community_id).where(
+        sa.func.lower(ReasonTemplate.title) == title.lower(), ReasonTemplate.active
+    )
+    if besides is not None:
+        taken = taken.where(ReasonTemplate.id != besides)
+    if session.scalars(taken.limit(1)).first() is not None:
+        raise Invalid.field("title", "is another reason's already", title)
+
+
+def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:
+    """The row as it is now, while no other writer changes it."""
+    found = get(session, actor, reason_id)
+    serialise(session, found.community_id)
+    session.refresh(found)
+    if version is not None and version != found.version:
+        raise Conflict(f"Somebody changed this reason meanwhile{_by_whom(session, found.id)}", found.id)
+    return found
+
+
+def _change(session: Session, changed: ReasonTemplate, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(changed, name, value)
+    changed.version += 1
+    session.flush()
+
+
+def _by_whom(session: Session, reason_id: uuid.UUID) -> str:
+    row = session.execute(
+        sa.select(HistoryText.actor_name, HistoryEntry.at)
+        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+        .where(HistoryEntry.object_type == "reason", HistoryEntry.object_id == reason_id)
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return ""
+    minutes = int((clock.now() - row.at).total_seconds() // 60)
+    return f" ({row.actor_name}, {f'{minutes} min ago' if minutes else 'just now'})"
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    changed: ReasonTemplate,
+    what: str,
+    before: dict[str, Any],
+    after: dict[str, Any],
+) -> None:
+    history.record(
+        session,
+        actor,
+        changed.community_id,
+        f"reason.{what}",
+        "reason",
+        changed.id,
+        before=before,
+        after=after,
+    )

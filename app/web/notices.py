@@ -1,0 +1,133 @@
+"""Notices: what became of one's own decisions; a count in the header, a page, and no mail."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from flask import Response, g, url_for
+
+from app.core import notices
+from app.core.notices import Told
+from app.core.paging import Slice
+from app.core.permissions import Permission
+from app.web import auth, forms, moderator_panel, page
+from app.web.blueprint import web
+from app.web.filters import state_word
+from app.web.timeline import actor_name, cause_words
+from app.wiring import wired
+
+PAGE_SIZE = 30
+
+_DECISIONS = {"action.proposed": "Force-publish", "action.confirmed": "Confirm"}
+_VERBS = {
+    "force_publish": "Force-publish",
+    "dismiss": "Dismiss",
+    "overturn": "Overturn",
+    "confirm": "Confirm",
+}
+
+
+@dataclass(frozen=True)
+class NoticeRow:
+    """One notice. ``decision`` is the reader's own, by its button; ``became`` what happened instead."""
+
+    id: uuid.UUID
+    decision: str
+    post: str
+    became: str
+    who: str
+    why: str
+    at: datetime
+    decided_at: datetime | None
+    url: str
+    entry_url: str | None
+    is_read: bool
+
+
+@web.context_processor
+def header_context() -> dict[str, Any]:
+    """The count that the header shows, asked for only where the header is drawn for somebody who moderates."""
+    return {"unread_notices": _unread}
+
+
+@web.get("/notices")
+def notices_page() -> Response:
+    _require_moderator()
+    wanted = Slice(size=PAGE_SIZE, after=forms.from_address("after") or None)
+    with wired().database.reading() as session:
+        found = notices.of(session, auth.current_actor(), wanted)
+        rows = [_row(one) for one in found.rows]
+    return page.render(
+        "notices.html",
+        rows=rows,
+        has_unread=any(not row.is_read for row in rows),
+        links=page.PageLinks(
+            previous=url_for("web.notices_page") if wanted.after else None,
+            next=url_for("web.notices_page", after=found.next) if found.next else None,
+            summary=f"{found.count:,} {'notice' if found.count == 1 else 'notices'}",
+        ),
+    )
+
+
+@web.post("/notices/read")
+def read_all_notices() -> Response:
+    _require_moderator()
+    with wired().database.writing() as session:
+        count = notices.mark_read(session, auth.current_actor())
+    message = f"{count} {'notice' if count == 1 else 'notices'} marked as read."
+    return page.done(None, url_for("web.notices_page"), message)
+
+
+@web.post("/notices/<uuid:notice_id>/read")
+def read_notice(notice_id: uuid.UUID) -> Response:
+    _require_moderator()
+    with wired().database.writing() as session:
+        notices.mark_read(session, auth.current_actor(), notice_id)
+    return page.done(None, url_for("web.notices_page"), "Marked as read.")
+
+
+def _require_moderator() -> None:
+    """Notices are of all communities: whoever moderates one of theirs may read them, whichever is chosen now."""
+    community = auth.current_community()
+    if not _moderates():
+        auth.require(Permission.SEE_HISTORY, community.id)
+
+
+def _moderates() -> bool:
+    return any(auth.may(Permission.SEE_HISTORY, one.id) for one in auth.current_reader().communities)
+
+
+def _unread() -> int:
+    """Unread notices of whoever is signed in; 0 without asking the database where nothing can be shown."""
+    who = None if g.get("bare_page") else auth.reader()
+    if who is None or not _moderates():
+        return 0
+    with wired().database.reading() as session:
+        return notices.unread(session, who.actor)
+
+
+def _row(told: Told) -> NoticeRow:
+    entry, action = told.entry, told.action
+    lapsed = entry.what == "hold.lapsed"
+    decision = _VERBS.get(str(entry.after.get("verb", "")), "") if lapsed else ""
+    if told.decided is not None:
+        decision = _DECISIONS.get(told.decided.what, "")
+    by_service = entry.actor_kind == "system"
+    return NoticeRow(
+        id=told.notice.id,
+        decision=decision,
+        post=moderator_panel.in_words(action, 80) if action is not None else "a note",
+        became="Not carried out" if lapsed else state_word(str(entry.after.get("action_state", ""))),
+        who="" if lapsed else "the community" if by_service else actor_name(told.text),
+        why=cause_words(entry.cause) if lapsed else told.text.reason or cause_words(entry.cause),
+        at=entry.at,
+        decided_at=told.decided.at if told.decided is not None else None,
+        url=url_for("web.item", action_id=action.id)
+        if action is not None
+        else url_for("web.note", note_id=told.notice.note_id),
+        entry_url=url_for("web.history_entry", entry_id=entry.id)
+        if action is not None and not lapsed
+        else None,
+        is_read=told.notice.read_at is not None,
+    )

@@ -1,0 +1,276 @@
+"""Reasons and policies, for operators: the reasons that moderators choose from, and the community's policy text."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from flask import Response, url_for
+from wtforms import Form, HiddenField, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from app.core import communities, policies, reason_templates, rules
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.models import HistoryEntry, HistoryText
+from app.core.permissions import Permission
+from app.core.reason_templates import ReasonDraft
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.timeline import actor_name
+from app.web.view_models import category_name
+from app.wiring import wired
+
+_WHAT = {
+    "reason.added": "added",
+    "reason.revised": "changed",
+    "reason.retired": "retired",
+    "reason.restored": "brought back",
+}
+_LABELS = {"title": "Title", "text": "Text", "category": "Category"}
+
+
+class ReasonTemplateForm(Form):
+    """A reason to choose from. ``version`` is the one that the page was made from."""
+
+    title = StringField(
+        "Title", [InputRequired("Enter a title."), forms.at_most(reason_templates.TITLE_MAX, "Title")]
+    )
+    text = TextAreaField(
+        "Text",
+        [InputRequired("Enter the text."), forms.at_most(rules.REASON_MAX, "Text")],
+        filters=[forms.whole_lines],
+    )
+    category = SelectField("Category", validate_choice=False)
+    version = HiddenField()
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Offer the community's categories, and one that was asked for although it is gone."""
+        known = [
+            *names,
+            *([self.category.data] if self.category.data and self.category.data not in names else []),
+        ]
+        self.category.choices = forms.choices({"": "Any", **{name: category_name(name) for name in known}})
+
+    def draft(self) -> ReasonDraft:
+        """What was typed."""
+        return ReasonDraft(
+            (self.title.data or "").strip(), (self.text.data or "").strip(), self.category.data or None
+        )
+
+
+class PolicyTextForm(Form):
+    """The community's policy. ``edition`` names the values that the page was made from."""
+
+    policy_text = TextAreaField(
+        "Policy text",
+        [forms.at_most(rules.POLICY_TEXT_MAX, "Policy text")],
+        filters=[forms.whole_lines],
+    )
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+    edition = HiddenField()
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One change as the list tells it; ``changes`` are "Title: old → new" lines in full."""
+
+    title: str
+    what: str
+    who: str
+    at: datetime
+    changes: Sequence[str]
+
+
+@web.get("/reasons")
+@auth.needs(Permission.REVISE_POLICY)
+def reasons() -> Response:
+    return _show()
+
+
+@web.post("/reasons")
+@auth.needs(Permission.REVISE_POLICY)
+def add_reason() -> Response:
+    form = forms.posted(ReasonTemplateForm)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    try:
+        with wired().database.writing() as session:
+            made = reason_templates.add(
+                session, auth.current_actor(), auth.current_community().id, form.draft()
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(form, status=422)
+    return page.done(None, url_for("web.reasons"), f"“{made.title}” is added. Moderators can choose it now.")
+
+
+@web.post("/reasons/policy")
+@auth.needs(Permission.REVISE_POLICY)
+def save_policy_text() -> Response:
+    form = forms.posted(PolicyTextForm)
+    if not forms.filled_in(form):
+        return _show(policy=form, status=422)
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    try:
+        with wired().database.writing() as session:
+            draft = communities.draft_of(communities.get(session, actor, community_id))
+            changed = communities.revise(
+                session,
+                actor,
+                community_id,
+                replace(draft, policy_text=form.policy_text.data or None),
+                form.reason.data or "",
+                based_on=form.edition.data or None,
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(policy=form, status=422)
+    except Conflict as refusal:
+        # What was typed stays, based on the values in force from now on: saving again is a decision.
+        form.edition.data = ""
+        return _show(policy=form, status=409, alert=f"{refusal.detail}. Yours are kept below.")
+    message = "The policy text is saved." if changed else "Nothing was changed."
+    return page.done(None, url_for("web.reasons"), message)
+
+
+@web.get("/reasons/<uuid:reason_id>")
+def reason_page(reason_id: uuid.UUID) -> Response:
+    return _show_one(reason_id)
+
+
+@web.post("/reasons/<uuid:reason_id>")
+def save_reason(reason_id: uuid.UUID) -> Response:
+    form = forms.posted(ReasonTemplateForm)
+    if not forms.filled_in(form):
+        return _show_one(reason_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            changed = reason_templates.revise(
+                session, auth.current_actor(), reason_id, form.draft(), version=_version(form.version.data)
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show_one(reason_id, form, status=422)
+    except Conflict as refusal:
+        form.version.data = ""
+        alert = (
+            f"{refusal.detail}. Yours is kept below: compare it with the list of changes, then save again."
+        )
+        return _show_one(reason_id, form, status=409, alert=alert)
+    return page.done(None, url_for("web.reasons"), f"“{changed.title}” is saved.")
+
+
+@web.post("/reasons/<uuid:reason_id>/retire")
+def retire_reason(reason_id: uuid.UUID) -> Response:
+    return _set_active(reason_id, False)
+
+
+@web.post("/reasons/<uuid:reason_id>/restore")
+def restore_reason(reason_id: uuid.UUID) -> Response:
+    return _set_active(reason_id, True)
+
+
+def _set_active(reason_id: uuid.UUID, active: bool) -> Response:
+    try:
+        with wired().database.writing() as session:
+            changed = reason_templates.set_active(session, auth.current_actor(), reason_id, active)
+    except Invalid as refusal:
+        wrong = " ".join(f"The {problem.loc[0]} {problem.msg}." for problem in refusal.problems)
+        return page.done(None, url_for("web.reasons"), wrong, status=422)
+    message = (
+        f"“{changed.title}” can be chosen again."
+        if active
+        else f"“{changed.title}” is retired. Decisions made with it stay as they are."
+    )
+    return page.done(None, url_for("web.reasons"), message)
+
+
+def _show(
+    form: ReasonTemplateForm | None = None,
+    policy: PolicyTextForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    added = form or ReasonTemplateForm()
+    with wired().database.reading() as session:
+        rows = reason_templates.every(session, actor, community_id)
+        community = communities.get(session, actor, community_id)
+        draft = communities.draft_of(community)
+        names = policies.current(session, community_id).categories
+        added.offer([one.name for one in names])
+        told = reason_templates.revisions(session, actor, community_id)
+    text = policy or PolicyTextForm(data={"policy_text": draft.policy_text})
+    if not text.edition.data:
+        text.edition.data = draft.edition
+    return page.render(
+        "reasons.html",
+        status=status,
+        alert=alert,
+        form=policy if policy is not None and policy.errors else added,
+        added=added,
+        policy=text,
+        rows=rows,
+        revisions=[_revision(*one) for one in told],
+        category_name=category_name,
+    )
+
+
+def _show_one(
+    reason_id: uuid.UUID,
+    form: ReasonTemplateForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        row = reason_templates.get(session, actor, reason_id)
+        auth.enter(row.community_id)
+        shown = form or ReasonTemplateForm(
+            data={"title": row.title, "text": row.text, "category": row.category or ""}
+        )
+        try:
+            names = [one.name for one in policies.current(session, row.community_id).categories]
+        except NotFound:
+            names = []
+        shown.offer(names)
+        told = reason_templates.revisions(session, actor, row.community_id, reason_id=row.id)
+    if not shown.version.data:
+        shown.version.data = str(row.version)
+    return page.render(
+        "reason.html",
+        status=status,
+        alert=alert,
+        form=shown,
+        row=row,
+        revisions=[_revision(*one) for one in told],
+    )
+
+
+def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
+    changes = (
+        [
+            f"{label}: {_words(name, entry.before.get(name))} → {_words(name, entry.after[name])}"
+            for name, label in _LABELS.items()
+            if name in entry.after
+        ]
+        if entry.what == "reason.revised"
+        else []
+    )
+    return Revision(title, _WHAT.get(entry.what, entry.what), actor_name(text), entry.at, changes)
+
+
+def _words(name: str, value: object) -> str:
+    if name == "category":
+        return category_name(str(value)) if value else "Any"
+    return f"“{value}”"
+
+
+def _version(raw: str | None) -> int | None:
+    return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= 9 else None

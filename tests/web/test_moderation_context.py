@@ -1,0 +1,204 @@
+"""What a moderator decides with: the policy it falls under, the thread, the author's past, other windows."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock, verdicts
+from app.core.models import Action, HistoryEntry, Hold, Request
+from app.core.vocabulary import ActionState
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def carry_out(jobs: InlineEngine) -> None:
+    later = clock.now() + timedelta(seconds=11)
+    clock.set_source(lambda: later)
+    jobs.run_all()
+
+
+def describe(wiring: Wiring, action_id: uuid.UUID, **columns: Any) -> None:
+    """Set columns of the item's request, as its integration would have sent them."""
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+        for name, value in columns.items():
+            setattr(request, name, value)
+
+
+def test_a_decision_under_another_policy_is_filed_and_told(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.post(
+        f"/review/{action_id}/decide",
+        verb="force_publish",
+        reason="He means it",
+        version="1",
+        policy="threat",
+    )
+    carry_out(jobs)
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert (action.category, action.decided_category) == ("toxicity", "threat")
+        filed = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "action.filed")).one()
+        assert (filed.before, filed.after) == ({"category": "toxicity"}, {"category": "threat"})
+    assert "Filed under Threat instead of Toxicity" in moderator.get(f"/review/{action_id}").text
+    assert "He means it" in moderator.get("/history?category=threat").text
+    assert "He means it" not in moderator.get("/history?category=toxicity").text
+
+
+@pytest.mark.parametrize("policy", ["toxicity", ""])
+def test_the_items_own_policy_files_nothing(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine, policy: str
+) -> None:
+    action_id = stage.post()
+    visit(cast.moderator).post(
+        f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1", policy=policy
+    )
+    carry_out(jobs)
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
+        assert session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "action.filed")).all() == []
+
+
+def test_a_policy_that_the_community_does_not_have_is_named(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    answer = visit(cast.moderator).post(
+        f"/review/{stage.post()}/decide", verb="dismiss", reason="Kept words", version="1", policy="astrology"
+    )
+    assert answer.status_code == 422
+    assert "Policy is none of this community&#39;s." in answer.text
+    assert "Kept words" in answer.text
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_the_same_moderator_in_a_second_window_is_told_and_keeps_the_text(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="First", version="1")
+    answer = moderator.post(
+        f"/review/{action_id}/decide", headers, verb="force_publish", reason="On second thoughts", version="1"
+    )
+    assert answer.status_code == 409
+    assert "You have decided this already, in another window" in answer.text
+    assert "On second thoughts" in answer.text
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Hold.reason)).all() == ["First"]
+
+
+def test_a_message_after_the_decision_does_not_hide_who_decided(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    visit(cast.operator).post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
+    carry_out(jobs)
+    visit(cast.admin).post(f"/review/{action_id}/message", message="Good call")
+    answer = visit(cast.moderator).post(
+        f"/review/{action_id}/decide", verb="force_publish", reason="Too late", version="1"
+    )
+    assert "Already decided by Operator" in answer.text
+
+
+def test_the_thread_stands_beside_the_post_for_raters_too_escaped_and_without_scripts_in_links(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    describe(
+        wiring,
+        action_id,
+        extra={
+            "title": "Who moved <my> boat?",
+            "url": "https://forum.example/t/12",
+            "thread": [
+                {"author": "ann", "text": "Where is <it>?", "timestamp": "2026-03-01T10:00:00Z"},
+                {"author": "kai", "text": "At berth 12", "url": "https://forum.example/t/12/2"},
+                {"text": "Nobody's link", "url": "javascript:alert(1)"},
+            ],
+        },
+    )
+    for person in (cast.rater, cast.moderator):
+        page = visit(person).get(f"/review/{action_id}").text
+        assert "Who moved &lt;my&gt; boat?" in page
+        assert "Where is &lt;it&gt;?" in page
+        assert 'datetime="2026-03-01T10:00:00Z"' in page
+        assert 'href="https://forum.example/t/12/2"' in page
+        assert "Nobody&#39;s link" in page
+        assert "javascript:alert" not in page
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"thread": "text", "title": 5, "url": ["x"]},
+        {"thread": {"author": "ann"}},
+        {"thread": [None, 5, [], {"text": None}, {"text": "  "}, {"author": "ann"}]},
+        {"thread": [{"text": "Shown", "author": 7, "timestamp": "yesterday", "url": "//evil.example"}]},
+        {"thread": [{"text": "Shown", "timestamp": "0001-01-01T00:00:00+14:00"}]},
+        {"thread": [{"text": "Shown", "timestamp": "9999-12-31T23:59:59-12:00", "url": "https://a b"}]},
+        {"url": "https://" + "x" * 3_000},
+        {"title": "x" * 5_000, "thread": [{"text": "y" * 9_000}] * 500},
+    ],
+)
+def test_metadata_of_another_shape_is_as_if_it_were_not_there(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, metadata: dict[str, Any]
+) -> None:
+    action_id = stage.post("The post itself")
+    describe(wiring, action_id, extra=metadata)
+    answer = visit(cast.rater).get(f"/review/{action_id}")
+    assert answer.status_code == 200
+    assert "evil.example" not in answer.text
+    assert len(answer.text) < 120_000
+
+
+def test_moderators_see_what_the_author_posted_before_in_this_community_alone(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    hidden, open_, foreign = (
+        stage.post("Hidden one"),
+        stage.post("Open one"),
+        stage.post("Far away", away=True),
+    )
+    here, later = stage.post("The present one"), stage.post("A later one")
+    for action_id in (hidden, open_, foreign, here, later):
+        describe(wiring, action_id, platform_author_id="kai")
+    staff = factories.integration(cast)
+    for state in (ActionState.PROPOSED, ActionState.APPLIED):
+        with wiring.database.writing() as session:
+            verdicts.change_action(session, staff, session.get_one(Action, hidden), state, reason="Known")
+    page = visit(cast.moderator).get(f"/review/{here}").text
+    assert "2 earlier submissions by this author, 1 hidden" in page
+    assert f'href="/review/{hidden}"' in page
+    assert f'href="/review/{open_}"' in page
+    assert "Far away" not in page
+    assert "A later one" not in page
+    assert "earlier submissions" not in visit(cast.rater).get(f"/review/{here}").text
+
+
+def test_a_moderators_own_answer_is_behind_a_disclosure_and_opens_when_it_has_an_error(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    assert "Answer as a member" in moderator.get(f"/review/{action_id}").text
+    assert "Answer as a member" not in visit(cast.rater).get(f"/review/{action_id}").text
+    assert '<details class="disclosure as-member" open>' in moderator.post(f"/review/{action_id}/answer").text

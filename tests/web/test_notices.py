@@ -1,0 +1,152 @@
+"""Notices: a moderator learns that a decision of theirs was overturned, or was never carried out."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import accounts, clock, verdicts
+from app.core.models import Account, Action, Notice
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import ActionState, Role
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Restores the clock that a test moved."""
+    yield
+    clock.set_source(None)
+
+
+def actor_of(wiring: Wiring, person: Person) -> Actor:
+    with wiring.database.reading() as session:
+        return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
+
+
+def move(
+    wiring: Wiring, actor: Actor, action_id: uuid.UUID, *states: ActionState, reason: str = "Why"
+) -> None:
+    for state in states:
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            verdicts.change_action(session, actor, action, state, reason=reason)
+
+
+def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, verb: str) -> None:
+    visitor.post(f"/review/{action_id}/decide", verb=verb, reason="Plain abuse", version="1")
+    later = clock.now() + timedelta(seconds=11)
+    clock.set_source(lambda: later)
+    jobs.run_all()
+
+
+def recipients(wiring: Wiring) -> list[uuid.UUID]:
+    with wiring.database.reading() as session:
+        return list(session.scalars(sa.select(Notice.account_id)))
+
+
+def test_whoever_decided_is_told_by_whom_and_why_until_they_have_read_it(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post("A quotation <b>only</b>")
+    move(wiring, actor_of(wiring, cast.moderator), action_id, ActionState.PROPOSED)
+    operator = actor_of(wiring, cast.operator)
+    move(wiring, operator, action_id, ActionState.DISMISSED, reason="It quotes somebody else")
+    moderator = visit(cast.moderator)
+    assert "1 notice" in moderator.get("/review").text
+    page = moderator.get("/notices").text
+    assert "Force-publish" in page
+    assert "“A quotation &lt;b&gt;only&lt;/b&gt;”" in page
+    assert "Operator" in page
+    assert "It quotes somebody else" in page
+    assert f'href="/review/{action_id}"' in page
+    assert "1 notice<" not in visit(cast.operator).get("/review").text
+
+    with wiring.database.reading() as session:
+        (notice_id,) = session.scalars(sa.select(Notice.id))
+    assert visit(cast.operator).post(f"/notices/{notice_id}/read").status_code == 404
+    assert "1 notice" in moderator.get("/review").text
+    assert moderator.post(f"/notices/{notice_id}/read").status_code == 303
+    assert "1 notice<" not in moderator.get("/review").text
+    assert "It quotes somebody else" in moderator.get("/notices").text
+
+
+def test_one_is_not_told_of_what_one_did_oneself_nor_twice_of_the_same(
+    cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    own, twice = stage.post(), stage.post()
+    moderator, operator = actor_of(wiring, cast.moderator), actor_of(wiring, cast.operator)
+    move(wiring, moderator, own, ActionState.PROPOSED, ActionState.DISMISSED)
+    assert recipients(wiring) == []
+    move(wiring, moderator, twice, ActionState.PROPOSED)
+    move(wiring, operator, twice, ActionState.UNDER_REVIEW, ActionState.DISMISSED)
+    assert recipients(wiring) == [cast.moderator.account_id]
+
+
+def test_an_overturned_action_is_told_to_whoever_decided_to_act(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    move(wiring, actor_of(wiring, cast.moderator), action_id, ActionState.PROPOSED)
+    move(wiring, factories.integration(cast), action_id, ActionState.APPLIED)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verdicts.change_action(session, SYSTEM, action, ActionState.RETRO_REVIEW)
+        verdicts.change_action(
+            session, SYSTEM, action, ActionState.OVERTURNED, reason="Raters do not agree with it"
+        )
+    page = visit(cast.moderator).get("/notices").text
+    assert "the community" in page
+    assert "Raters do not agree with it" in page
+
+
+def test_a_decision_that_could_not_be_carried_out_is_told_too(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post()
+    moderator = visit(cast.moderator)
+    moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
+    move(wiring, factories.integration(cast), action_id, ActionState.APPLIED)
+    later = clock.now() + timedelta(seconds=11)
+    clock.set_source(lambda: later)
+    jobs.run_all()
+    page = moderator.get("/notices").text
+    assert "was not carried out" in page
+    assert "Dismiss" in page
+    moderator.post("/notices/read")
+    assert "1 notice<" not in moderator.get("/review").text
+
+
+def test_notices_of_a_community_that_one_no_longer_moderates_are_not_shown(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    move(wiring, actor_of(wiring, cast.moderator), action_id, ActionState.PROPOSED)
+    move(
+        wiring, actor_of(wiring, cast.operator), action_id, ActionState.DISMISSED, reason="Staff's own words"
+    )
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.moderator.account_id)
+        accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
+    demoted = visit(cast.moderator)
+    assert demoted.get("/notices").status_code == 403
+    assert "1 notice" not in demoted.get("/help-needed").text
+
+
+@pytest.mark.parametrize(
+    ("who", "status"), [("rater", 403), ("moderator", 200), ("outsider", 404), (None, 303)]
+)
+def test_only_moderators_and_above_have_notices(
+    visit: Visit, cast: Cast, who: str | None, status: int
+) -> None:
+    answer = visit(getattr(cast, who) if who else None).get("/notices?community=harbour-forum")
+    assert answer.status_code == status
+    assert ("No notices" in answer.text) is (status == 200)

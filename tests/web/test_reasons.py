@@ -1,0 +1,196 @@
+"""Reasons and policies: operators write what moderators choose from; history tells what they changed."""
+
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.models import Community, HistoryEntry, Hold, ReasonTemplate
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+BANTER = {"title": "Banter", "text": "Friends teasing each other.", "category": ""}
+
+
+def added(visitor: Visitor, wiring: Wiring, **fields: str) -> ReasonTemplate:
+    given = {**BANTER, **fields}
+    assert visitor.post("/reasons", **given).status_code == 303
+    with wiring.database.reading() as session:
+        found = sa.select(ReasonTemplate).where(ReasonTemplate.title == given["title"])
+        return session.scalars(found).one()
+
+
+def told(wiring: Wiring) -> list[tuple[str, dict[str, object], dict[str, object]]]:
+    with wiring.database.reading() as session:
+        entries = session.scalars(
+            sa.select(HistoryEntry).where(HistoryEntry.object_type == "reason").order_by(HistoryEntry.number)
+        )
+        return [(one.what, one.before, one.after) for one in entries]
+
+
+@pytest.mark.parametrize(
+    ("who", "status"),
+    [("rater", 403), ("moderator", 403), ("operator", 200), ("admin", 200), ("outsider", 404), (None, 303)],
+)
+def test_only_operators_and_above_open_the_page(
+    visit: Visit, cast: Cast, who: str | None, status: int
+) -> None:
+    visitor = visit(getattr(cast, who) if who else None)
+    assert visitor.get("/reasons?community=harbour-forum").status_code == status
+
+
+def test_a_moderator_cannot_change_what_they_choose_from(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    reason = added(visit(cast.operator), wiring)
+    moderator, outsider = visit(cast.moderator), visit(cast.outsider)
+    for path in ("/reasons", "/reasons/policy", f"/reasons/{reason.id}", f"/reasons/{reason.id}/retire"):
+        assert moderator.post(path, **BANTER, reason="Because", policy_text="Mine").status_code == 403, path
+    assert outsider.post(f"/reasons/{reason.id}", **BANTER).status_code == 404
+    assert outsider.get(f"/reasons/{reason.id}").status_code == 404
+    assert [what for what, _, _ in told(wiring)] == ["reason.added"]
+
+
+def test_adding_changing_retiring_and_bringing_back_are_told_with_before_and_after(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    reason = added(operator, wiring)
+    operator.post(
+        f"/reasons/{reason.id}", title="Banter", text="Nobody is hurt.", category="toxicity", version="1"
+    )
+    operator.post(f"/reasons/{reason.id}/retire")
+    operator.post(f"/reasons/{reason.id}/restore")
+    assert told(wiring) == [
+        ("reason.added", {}, {"title": "Banter", "text": "Friends teasing each other.", "category": None}),
+        (
+            "reason.revised",
+            {"text": "Friends teasing each other.", "category": None},
+            {"text": "Nobody is hurt.", "category": "toxicity"},
+        ),
+        ("reason.retired", {"active": True}, {"active": False}),
+        ("reason.restored", {"active": False}, {"active": True}),
+    ]
+    page = operator.get(f"/reasons/{reason.id}").text
+    assert "Text: “Friends teasing each other.” → “Nobody is hurt.”" in page
+    assert "Category: Any → Toxicity" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"title": ""}, "Enter a title."),
+        ({"title": "x" * 101}, "Title must be at most 100 characters; it has 101."),
+        ({"title": "BANTER"}, "is another reason&#39;s already"),
+        ({"text": "  "}, "Text must not be blank."),
+        ({"text": "x" * 2_001}, "Text must be at most 2,000 characters; it has 2,001."),
+        ({"category": "No Such!"}, "Category must be lower case letters"),
+    ],
+)
+def test_a_reason_that_cannot_be_kept_is_named_and_the_rest_is_kept(
+    visit: Visit, cast: Cast, wiring: Wiring, fields: dict[str, str], words: str
+) -> None:
+    operator = visit(cast.operator)
+    added(operator, wiring)
+    answer = operator.post(
+        "/reasons", **{"title": "Another", "text": "A text to keep", "category": "", **fields}
+    )
+    assert answer.status_code == 422
+    assert words in answer.text
+    assert len(told(wiring)) == 1
+    if "text" not in fields:
+        assert "A text to keep" in answer.text
+
+
+def test_two_operators_change_one_reason_and_the_second_hears_who_was_first(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator, admin = visit(cast.operator), visit(cast.admin)
+    reason = added(operator, wiring)
+    admin.post(f"/reasons/{reason.id}", title="Banter", text="The admin's text", version="1")
+    answer = operator.post(f"/reasons/{reason.id}", title="Banter", text="The operator's text", version="1")
+    assert answer.status_code == 409
+    assert "(Admin, just now)" in answer.text
+    assert "The operator&#39;s text" in answer.text
+    assert 'name="version" type="hidden" value="2"' in answer.text
+
+
+def test_the_policy_text_is_changed_with_a_reason_and_two_operators_do_not_overwrite_each_other(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    page = operator.get("/reasons").text
+    edition = page.split('name="edition" type="hidden" value="')[1].split('"')[0]
+    missing = operator.post("/reasons/policy", policy_text="Be kind.", edition=edition)
+    assert missing.status_code == 422
+    assert "Be kind." in missing.text
+    saved = operator.post("/reasons/policy", policy_text="Be kind.", reason="Asked for", edition=edition)
+    assert saved.status_code == 303
+    late = visit(cast.admin).post(
+        "/reasons/policy", policy_text="Be brief.", reason="Too long", edition=edition
+    )
+    assert late.status_code == 409
+    assert "Be brief." in late.text
+    with wiring.database.reading() as session:
+        assert session.get_one(Community, cast.community_id).policy_text == "Be kind."
+        entry = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "community.revised")).one()
+        assert (entry.before, entry.after) == ({"policy_text": None}, {"policy_text": "Be kind."})
+
+
+def test_moderators_choose_from_the_reasons_in_use_that_suit_the_item(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    operator = visit(cast.operator)
+    added(operator, wiring, title="For all", text="Suits everything")
+    added(operator, wiring, title="For insults", text="An insult", category="toxicity")
+    added(operator, wiring, title="For spam", text="An advertisement", category="spam")
+    retired = added(operator, wiring, title="Retired", text="No longer used")
+    operator.post(f"/reasons/{retired.id}/retire")
+    page = visit(cast.moderator).get(f"/review/{stage.post()}").text
+    assert page.index("For insults") < page.index("For all")
+    assert "For spam" not in page
+    assert "Retired" not in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("", "Friends teasing each other."),
+        ("See the thread.", "Friends teasing each other.\nSee the thread."),
+        ("Friends teasing each other. And more.", "Friends teasing each other. And more."),
+    ],
+)
+@pytest.mark.parametrize("several", [False, True], ids=["one", "bulk"])
+def test_without_script_the_chosen_text_is_put_before_what_was_typed(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, typed: str, expected: str, several: bool
+) -> None:
+    reason = added(visit(cast.operator), wiring)
+    action_id, moderator = stage.post(), visit(cast.moderator)
+    form = {"reason": typed, "template": str(reason.id)}
+    if several:
+        answer = moderator.post("/review/dismiss", item=f"{action_id}.1", **form)
+    else:
+        answer = moderator.post(f"/review/{action_id}/decide", verb="dismiss", version="1", **form)
+    assert answer.status_code == 303
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Hold.reason)).one() == expected
+
+
+@pytest.mark.parametrize("template", ["nonsense", "00000000-0000-7000-8000-000000000009", "foreign"])
+def test_a_template_that_is_not_ours_adds_nothing(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, template: str
+) -> None:
+    if template == "foreign":
+        with wiring.database.writing() as session:
+            row = ReasonTemplate(community_id=cast.other_community_id, title="Theirs", text="Their words")
+            session.add(row)
+            session.flush()
+            template = str(row.id)
+    action_id = stage.post()
+    answer = visit(cast.moderator).post(
+        f"/review/{action_id}/decide", HTMX, verb="dismiss", version="1", reason="", template=template
+    )
+    assert answer.status_code == 422
+    assert "Enter a reason." in answer.text
+    assert "Their words" not in answer.text
