@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test sure lint types unit bench format clean lock
+.PHONY: help run test sure lint types unit bench a11y screenshots format clean lock
 
 BIN := .venv/bin
 
@@ -15,7 +15,7 @@ endif
 
 help: ## Show this list
 	@echo "make run                    start it on http://127.0.0.1:8000 (make run PORT=9000 for another port)"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | grep -v '^run|' | \
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | grep -v '^run|' | \
 		while IFS='|' read -r name what; do printf 'make %-22s %s\n' "$$name" "$$what"; done
 
 # One simple command, so make starts it without a shell between: signals reach the server itself.
@@ -44,6 +44,12 @@ unit: ## Only the fast tests of the core
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev
 	@scripts/bench
+
+a11y: ## Accessibility: axe over every page, role, theme, screen and state
+	@scripts/a11y
+
+screenshots: ## Take the pictures in docs/screenshots anew
+	@scripts/screenshots
 
 format: ## Format, and fix what lint can fix
 	@scripts/setup dev

@@ -6,17 +6,31 @@ from dataclasses import dataclass
 
 from app.core.classify.samples import SAMPLES
 
-_HARD = (
-    # Very long words, markup, emoji made of several code points, right-to-left, a spreadsheet formula.
+HARD = (
     "Du bist so ein idiot! You are such an idiot, "
     + "Hafendampfschifffahrtsgesellschaftskapitänskajütenschlüsselanhänger" * 4,
     '<script>alert("harbour")</script><b>You are such an idiot</b>, nobody wants to read this. '
     "<img src=x onerror=alert(1)>",
-    "🧜🏽‍♀️👩‍👩‍👧‍👦🏴‍☠️ You are such an idiot 🤦🏿‍♂️🤦🏿‍♂️🤦🏿‍♂️ nobody wants to read this ‼️ 🇩🇰⚓️",
+    "&lt;script&gt;alert(2)&lt;/script&gt; &amp;amp; &#x3c;b&#62; Learn to read before you post, moron. "
+    '"\' onfocus="alert(3)" autofocus=\' </textarea></title></style> {{ 7 * 7 }} ${7 * 7} <!-- ]]>',
+    "🧜🏽‍♀️👩‍👩‍👧‍👦🏴‍☠️ You are such an idiot 🤦🏿‍♂️🤦🏿‍♂️🤦🏿‍♂️ nobody wants to read this ‼️ 🇩🇰⚓️ Z"
+    + "\u0335\u0321\u034d\u0301" * 12
+    + "algo",
     "מי כתב את זה? You are such an idiot, nobody wants to read this. هذا الكلام غير مقبول في الميناء.",
+    "Are you stupid or just pretending? \u202egpj.tset \u2067\u202e and none of these marks is ever closed",
     '=HYPERLINK("https://example.org";"Prize")\n+1\n-1\n@you\tYou are such an idiot, nobody wants to read this.',
-    "You are such an idiot, nobody wants to read this.\n\n" + "And another thing about the quay wall. " * 120,
+    "null None undefined NaN 0 false [object Object] Nobody likes you, find another group.",
+    "Your stupid face makes everything worse.\n\n" + "And another thing about the quay wall. " * 120,
+    "You're a complete waste of space and everyone here knows it." + "\n" * 300 + "The last line.",
+    ("Learn to read before you post, moron.\n\n" + "Fifty thousand characters about the quay wall. " * 1_100)[
+        :50_000
+    ],
 )
+"""Posts that pages find hard to hold: very long words, markup, entities, emoji of several code points, right-to-left
+with and without marks that are never closed, a spreadsheet formula, words that look like nothing, many lines, and as
+many characters as there may be."""
+NOTHINGS = ("null", "None", "undefined", "0")
+"""Names that people do have, and that programs take for nothing."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,10 @@ class Post:
     fate: str
     camps: str = ""
     """Votes in order, one letter each: upper case from the first camp, lower case from the second; h, s or n."""
+    name: str = ""
+    """The author's name and the channel's, where the story does not choose them."""
+    note: str = ""
+    """What a member writes about the post."""
 
 
 _AGREE = ("HhHhH", "HhHsH", "hHhHh", "HhHhSh")
@@ -56,8 +74,9 @@ def posts() -> Iterator[Post]:
     )
     for text, (fate, days_ago, camps) in zip(texts, fates, strict=False):
         yield Post(text, days_ago, fate, camps)
-    for number, text in enumerate(_HARD):
-        yield Post(text, 0.4 + 0.3 * number, "open", _FEW[-1 - number])
+    for number, text in enumerate(HARD):
+        name, note = (NOTHINGS[number % 4], text) if number < 8 else ("", "")
+        yield Post(text, 0.4 + 0.3 * number, "open", _FEW[-1 - number % len(_FEW)], name, note)
     automatic = (
         ("auto", 0.02, ""),
         ("auto applied", 1.2, ""),

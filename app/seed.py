@@ -39,7 +39,6 @@ from app.core.classify import Classifier
 from app.core.db import Database, serialise
 from app.core.models import Account, Action, ApiKey, Community, Note, Profile, Request
 from app.core.permissions import SYSTEM, Actor
-from app.core.scoring import NoteScorer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, KeyTemplate, Role
 from app.demo_posts import Post, posts
 
@@ -93,9 +92,7 @@ def begin(session: Session) -> bool:
     return True
 
 
-def seed(
-    database: Database, classifiers: Sequence[Classifier], scorer: NoteScorer, folder: Path
-) -> Demo | None:
+def seed(database: Database, classifiers: Sequence[Classifier], folder: Path) -> Demo | None:
     """Fill an empty database and keep the sign-ins in ``folder``; None when it is not empty: nothing happens."""
     try:
         with database.writing() as session:
@@ -103,7 +100,7 @@ def seed(
             serialise(session, _LOCK)
             if not is_empty(session):
                 return None
-            demo = _Story(session, classifiers, scorer, clock.now()).tell()
+            demo = _Story(session, classifiers, clock.now()).tell()
             # Whatever the verbs left to be done for later, the story has done itself.
             outbox.take_jobs(session)
             _keep(demo, folder)
@@ -138,12 +135,9 @@ Step = Callable[[], None]
 class _Story:
     """A queue of steps in time. Each runs with the clock at its moment, so ids and history are in order."""
 
-    def __init__(
-        self, session: Session, classifiers: Sequence[Classifier], scorer: NoteScorer, until: datetime
-    ) -> None:
+    def __init__(self, session: Session, classifiers: Sequence[Classifier], until: datetime) -> None:
         self._session = session
         self._classifiers = classifiers
-        self._scorer = scorer
         self._until = until
         self._now = until - timedelta(days=DAYS + 10)
         self._steps: list[tuple[datetime, int, Step]] = []
@@ -203,7 +197,8 @@ class _Story:
                 confirmed=True,
                 service_admin=role is Role.ADMIN,
             )
-            accounts.give_role(session, SYSTEM, account, community.id, role)
+            membership = accounts.give_role(session, SYSTEM, account, community.id, role)
+            membership.welcomed_at = self._now
             self._people[role] = self._actor(account)
             sign_ins.append(SignIn(role.value, email, password))
         self._camps = tuple(
@@ -251,8 +246,8 @@ class _Story:
                 requested_by="harbour-forum",
                 content=post.text,
                 platform_message_id=f"{1000 + number}",
-                platform_channel_id=_CHANNELS[number % len(_CHANNELS)],
-                platform_author_id=f"member-{1 + number % 17}",
+                platform_channel_id=post.name or _CHANNELS[number % len(_CHANNELS)],
+                platform_author_id=post.name or f"member-{1 + number % 17}",
                 platform_timestamp=self._now - timedelta(minutes=1),
             ),
         )
@@ -282,6 +277,8 @@ class _Story:
         self._after(end, lambda: self._conclude(action, note, post))
         if action.category == _CONTROVERSY and post.fate != "open":
             self._after(30, lambda: self._write_note(request))
+        if post.note:
+            self._after(45, lambda: self._write_hard_note(request, post.note))
 
     def _rate(self, note: Note, turn: int, letter: str) -> None:
         camp = self._camps[0 if letter.isupper() else 1]
@@ -290,13 +287,13 @@ class _Story:
             return
         level = {"h": _HELPFUL, "s": _SOMEWHAT, "n": _NOT}[letter.lower()]
         actor = replace(self._integration, profile_id=rater.id, staff=False)
-        ratings.rate(self._session, actor, note, rater, level, self._scorer, rater_ref=rater.platform_user_id)
+        ratings.rate(self._session, actor, note, rater, level, rater_ref=rater.platform_user_id)
 
     def _rate_as_demo_rater(self, note: Note, level: HelpfulnessLevel) -> None:
         actor = self._people[Role.RATER]
         rater = self._session.get_one(Profile, actor.profile_id)
         if not note.locked and note.author_id != rater.id:
-            ratings.rate(self._session, actor, note, rater, level, self._scorer)
+            ratings.rate(self._session, actor, note, rater, level)
 
     def _conclude(self, action: Action, note: Note, post: Post) -> None:
         session, moderator = self._session, self._people[Role.MODERATOR]
@@ -357,3 +354,9 @@ class _Story:
         )
         for turn, letter in enumerate("HhHshH" if number % 3 else "Hn"):
             self._after(15 + 20 * turn, partial(self._rate, note, turn, letter))
+
+    def _write_hard_note(self, request: Request, text: str) -> None:
+        author = self._camps[1][-1]
+        actor = replace(self._integration, profile_id=author.id, staff=False)
+        classification = Classification.NOT_MISLEADING
+        notes.write(self._session, actor, self._community_id, author, text, classification, request=request)

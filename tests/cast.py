@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import dataclass, field
 
-from app.core import accounts, communities, keys, profiles
+from app.core import accounts, clock, communities, keys, profiles
 from app.core.db import Database
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
@@ -58,7 +58,8 @@ def assemble(database: Database) -> Cast:
         def person(name: str, role: Role, community_id: uuid.UUID) -> Person:
             email = f"{name}@example.org"
             account = accounts.create(session, email, PASSWORD, display_name=name.title(), confirmed=True)
-            accounts.give_role(session, SYSTEM, account, community_id, role)
+            membership = accounts.give_role(session, SYSTEM, account, community_id, role)
+            membership.welcomed_at = clock.now()  # they know their way about
             return Person(email, account.id, profiles.of_account(session, account).id)
 
         def key(name: str, template: KeyTemplate, where: list[uuid.UUID] | None) -> str:

@@ -62,12 +62,13 @@ def write(
     rules.text(summary, "summary", rules.SUMMARY_MAX)
     if request is not None and request.community_id != community_id:
         raise Malformed("community_server_id differs from the request's")
+    author_ref = author_ref if author_ref is not None else str(author.id)
     note = Note(
         id=new_id(),
         community_id=community_id,
         request_id=request.id if request else None,
-        author_id=author.id,
-        author_ref=author_ref if author_ref is not None else str(author.id),
+        author_id=profiles.hold_canonical(session, author).id,
+        author_ref=author_ref,
         summary=summary,
         classification=classification,
         status=NoteStatus.NEEDS_MORE_RATINGS,
@@ -122,9 +123,15 @@ def edit(
     note: Note,
     summary: str,
     classification: Classification | None = None,
+    *,
+    reasons: Sequence[str] | None = None,
+    sources: Sequence[str] | None = None,
 ) -> Note:
-    """Change a note. New text on a rated note starts a new version: its ratings stop counting."""
-    _require_author_or_staff(actor, note)
+    """Change a note; None leaves what it is about as it is.
+
+    New text or other sources on a rated note start a new version: its ratings, which were of the old, stop counting.
+    """
+    _require_author_or_staff(session, actor, note)
     _take(session, note)
     if note.rationale:
         raise Forbidden("The rationale of an action cannot be edited")
@@ -132,13 +139,18 @@ def edit(
         raise Forbidden("This note is locked")
     rules.text(summary, "summary", rules.SUMMARY_MAX)
     before = {"version": note.version, "classification": note.classification.value}
-    if summary != note.summary:
+    is_other = summary != note.summary or (sources is not None and list(sources) != note.sources)
+    if reasons is not None:
+        note.reasons = list(reasons)
+    if sources is not None:
+        note.sources = list(sources)
+    if is_other:
         note.summary = summary
         note.version += 1
         note.ratings_count = 0
         note.helpfulness_score = 0
-        note.intercept = None
-        note.status_rule = None
+        note.intercept = note.factor = note.status_rule = None
+        note.helpful_pending_since = note.status_locked_at = None
     if classification is not None:
         note.classification = classification
     session.flush()
@@ -161,7 +173,7 @@ def withdraw(session: Session, actor: Actor, note: Note) -> None:
     """Delete a note: its author or staff; never the rationale of an action."""
     if note.rationale:
         raise Forbidden("The rationale of an action cannot be deleted")
-    _require_author_or_staff(actor, note)
+    _require_author_or_staff(session, actor, note)
     _take(session, note)
     note.deleted_at = clock.now()
     session.execute(sa.update(Request).where(Request.note_id == note.id).values(note_id=None))
@@ -252,7 +264,7 @@ def matching(
     if request is not None:
         statement = statement.where(Note.request_id.in_(_request_ids(request)))
     if author is not None:
-        statement = statement.where(Note.author_id.in_(_profile_ids([author])))
+        statement = statement.where(Note.author_id.in_(profiles.named([author])))
     if rater is not None:
         statement = statement.where(_rated_by([rater]))
     if raters_not_in is not None:
@@ -265,18 +277,11 @@ def _request_ids(reference: str) -> sa.Select[Any]:
     return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
 
 
-def _profile_ids(references: Sequence[str]) -> sa.Select[Any]:
-    identities = [identity for one in references if (identity := parse_id(one)) is not None]
-    return sa.select(Profile.id).where(
-        sa.or_(Profile.platform_user_id.in_(references), Profile.id.in_(identities))
-    )
-
-
 def _rated_by(references: Sequence[str]) -> sa.Exists:
     return sa.exists().where(
         Rating.note_id == Note.id,
         Rating.note_version == Note.version,
-        Rating.rater_id.in_(_profile_ids(references)),
+        Rating.rater_id.in_(profiles.named(references)),
     )
 
 
@@ -297,9 +302,9 @@ def _take(session: Session, note: Note) -> None:
         raise NotFound("note")
 
 
-def _require_author_or_staff(actor: Actor, note: Note) -> None:
+def _require_author_or_staff(session: Session, actor: Actor, note: Note) -> None:
     require(actor, Permission.READ, note.community_id, "note")
-    own = actor.profile_id is not None and actor.profile_id == note.author_id
+    own = actor.profile_id is not None and profiles.are_one(session, actor.profile_id, note.author_id)
     if own and allows(actor, Permission.WRITE_NOTE, note.community_id):
         return
     if not allows(actor, Permission.MODERATE, note.community_id):

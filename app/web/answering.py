@@ -7,13 +7,20 @@ from sqlalchemy.orm import Session
 from wtforms import Form, HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
-from app.core import actions, ratings
+from app.core import actions, community_settings, ratings, suffrage
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Action, Profile
 from app.core.permissions import Permission
 from app.web import auth
 from app.web.forms import choices
-from app.web.view_models import ANSWER_WORDS, ANSWERS, Progress, is_decided, is_for_raters
+from app.web.view_models import (
+    ANSWER_WORDS,
+    ANSWERS,
+    NUMBERS_ALONE,
+    Progress,
+    is_decided,
+    is_for_raters,
+)
 from app.wiring import wired
 
 DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not needed any more"
@@ -37,6 +44,10 @@ class Answered:
 
     progress: Progress
     decided: bool
+
+    @property
+    def words(self) -> str:
+        return "That decided it." if self.decided else f"{self.progress.words} {NUMBERS_ALONE}"
 
 
 def count_rating() -> None:
@@ -68,10 +79,20 @@ def give(session: Session, action: Action, answer: str) -> Answered:
     if note.locked:
         raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
-        ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer], wired().scorer)
+        ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer])
     except Forbidden:
         if note.locked:
             raise Conflict(DECIDED_MEANWHILE, action.id) from None
         raise
     session.refresh(action)
-    return Answered(Progress(note.ratings_count, wired().settings.min_ratings), is_decided(action))
+    return Answered(Progress(note.ratings_count, needed()), is_decided(action))
+
+
+def own_profiles(session: Session) -> frozenset[uuid.UUID]:
+    """The profiles that are the signed-in reader: their account's, and those linked to it."""
+    return suffrage.person_of(session, session.get_one(Profile, auth.current_profile_id())).ids
+
+
+def needed() -> int:
+    """How many ratings a note needs before it gets a status, in the community of this page."""
+    return community_settings.of(auth.current_community()).min_ratings

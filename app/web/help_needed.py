@@ -2,13 +2,16 @@
 
 import uuid
 from datetime import datetime
+from typing import Any
 
-from flask import Response, make_response, url_for
+from flask import Response, make_response, redirect, url_for
 
-from app.core import clock, review_queue
+from app.core import clock, practice
+from app.core import help_needed as waiting_items
 from app.core.errors import Conflict, Invalid
+from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.web import answering, auth, forms, page
+from app.web import answering, auth, forms, page, welcome
 from app.web.answering import AnswerForm
 from app.web.blueprint import web
 from app.web.view_models import ANSWER_WORDS, OPTIONS, blind_item
@@ -22,9 +25,13 @@ POLL_SECONDS = 15
 @auth.needs(Permission.RATE)
 def help_needed() -> Response:
     who, community = auth.current_reader(), auth.current_community()
+    if practice.is_new(welcome.membership()):
+        with wired().database.writing() as session:
+            practice.welcomed(session, who.actor, community.id)
+        return make_response(redirect(url_for("web.welcome"), 303))
     now = clock.now()
     with wired().database.reading() as session:
-        waiting = review_queue.waiting_for(
+        waiting = waiting_items.waiting_for(
             session, who.actor, community.id, auth.current_profile_id(), limit=CARDS + 1
         )
         cards = [blind_item(action, warn=who.account.content_warnings) for action in waiting[:CARDS]]
@@ -33,8 +40,7 @@ def help_needed() -> Response:
         cards=cards,
         more=len(waiting) > CARDS,
         options=OPTIONS,
-        poll_url=url_for("web.help_needed_new_count", community=community.slug, since=clock.iso(now)),
-        poll_seconds=POLL_SECONDS,
+        **_new_count(0, clock.iso(now)),
     )
 
 
@@ -53,15 +59,18 @@ def answer_card(action_id: uuid.UUID) -> Response:
         community_id = action.community_id
         try:
             if skipped:
-                review_queue.skip(session, actor, action, profile_id)
+                waiting_items.skip(session, actor, action, profile_id)
             else:
                 answered = answering.give(session, action, form.answer.data)
                 message = "Thank you. Your answer is saved."
+                if not page.wants_part():
+                    # Without script no card gives way to these words.
+                    message = f"{message} {answered.words}"
         except Conflict as refusal:
             # Nothing is lost: there was nothing to type. The card gives way all the same.
             status, message = 409, f"{refusal.detail}."
-        left = review_queue.waiting_ids(session, actor, community_id, profile_id)
-    following = next((one for one in left if str(one) == form.next.data), None)
+        next_id = parse_id(form.next.data or "")
+        left, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
     return page.done(
         "_answered.html",
         url_for("web.help_needed"),
@@ -71,8 +80,8 @@ def answer_card(action_id: uuid.UUID) -> Response:
         said=ANSWER_WORDS.get(form.answer.data or "", "") if not skipped else None,
         answered=answered,
         skipped=skipped,
-        following=following,
-        left=len(left),
+        following=next_id if is_waiting else None,
+        left=left,
     )
 
 
@@ -90,10 +99,20 @@ def help_needed_new_count() -> Response:
         raise Invalid.field("since", "must carry its timezone")
     community = auth.current_community()
     with wired().database.reading() as session:
-        count = review_queue.waiting_since(
+        count = waiting_items.waiting_since(
             session, auth.current_actor(), community.id, auth.current_profile_id(), since
         )
     if count == seen:
         return make_response("", 204)
-    show_url = url_for("web.help_needed", community=community.slug)
-    return page.render("_new_count.html", count=count, show_url=show_url)
+    return page.render("_new_count.html", **_new_count(count, clock.iso(since)))
+
+
+def _new_count(count: int, since: str) -> dict[str, Any]:
+    """What ``_new_count.html`` shows. Its address carries how many it says already, so that nothing new is 204."""
+    slug = auth.current_community().slug
+    return {
+        "count": count,
+        "poll_url": url_for("web.help_needed_new_count", community=slug, since=since, seen=count),
+        "poll_seconds": POLL_SECONDS,
+        "show_url": url_for("web.help_needed", community=slug),
+    }

@@ -10,7 +10,7 @@ from app.core import notes, ratings
 from app.core.errors import Conflict
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.web import answering, auth, forms, moderator_panel, note_forms, page
+from app.web import answering, auth, author_posts, forms, moderator_panel, note_forms, page, why_status
 from app.web.answering import AnswerForm
 from app.web.blueprint import web
 from app.web.view_models import OPTIONS, Question, blind_item, is_decided, note_view, question, timeline
@@ -62,10 +62,10 @@ def ask(session: Session, action: Action) -> Question:
     blind = blind_item(action, warn=who.account.content_warnings, whole=True)
     note = action.note
     if note is None:
-        return question(action, blind, None, None, wired().settings.min_ratings)
+        return question(action, blind, None, None, answering.needed())
     own = ratings.own(session, note.id, auth.current_profile_id())
     counts = ratings.stats(session, note) if is_decided(action) else None
-    return question(action, blind, own, counts, wired().settings.min_ratings)
+    return question(action, blind, own, counts, answering.needed())
 
 
 def item_context(session: Session, action: Action) -> dict[str, Any]:
@@ -82,20 +82,22 @@ def item_context(session: Session, action: Action) -> dict[str, Any]:
         "steps": timeline(action, action.request, answered=asked.answer is not None),
         "moderates": moderates,
         "panel": moderator_panel.panel(session, auth.current_actor(), action) if moderates else None,
+        "past": author_posts.of(session, auth.current_actor(), action) if moderates else None,
+        "why": why_status.why(session, action.note, action, None) if action.note else None,
         **notes_context(session, action),
     }
 
 
 def notes_context(session: Session, action: Action) -> dict[str, Any]:
     """What ``_notes.html`` shows: the notes on the post, and a form for one's own if there is none yet."""
-    profile_id, needed = auth.current_profile_id(), wired().settings.min_ratings
+    mine, needed = answering.own_profiles(session), answering.needed()
     rows = notes.on_request(session, action.request_id)
-    own = ratings.own_of(session, [note.id for note in rows], profile_id)
-    views = [note_view(note, profile_id=profile_id, own=own.get(note.id), needed=needed) for note in rows]
+    own = ratings.own_of(session, [note.id for note in rows], auth.current_profile_id())
+    views = [note_view(note, mine=mine, own=own.get(note.id), needed=needed) for note in rows]
     return {
         "action_id": action.id,
         "notes": views,
-        "rating_forms": {view.id: note_forms.rating_form(view.id) for view in views},
+        "rating_forms": {view.id: note_forms.rating_form(view.id, own.get(view.id)) for view in views},
         "note_form": note_forms.NoteForm(),
         "preview": None,
         "may_write": auth.may(Permission.WRITE_NOTE, action.community_id)

@@ -16,6 +16,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import rules
 from app.core.errors import Invalid
+from app.core.models import Note, Rating
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines
@@ -36,8 +37,8 @@ class MultiCheckboxField(SelectMultipleField):
     option_widget = CheckboxInput()
 
 
-class EditNoteForm(Form):
-    """What of a note can be changed later."""
+class NoteForm(Form):
+    """A note: at least one reason, and a source for whoever says that a post misleads."""
 
     classification = RadioField(
         "This post is",
@@ -49,19 +50,14 @@ class EditNoteForm(Form):
         [InputRequired("Write the note."), at_most(rules.FORM_SUMMARY_MAX, "Your note")],
         filters=[whole_lines],
     )
-
-    def validate_summary(self, field: TextAreaField) -> None:
-        if not (field.data or "").strip():
-            raise ValidationError("Write the note.")
-
-
-class NoteForm(EditNoteForm):
-    """A new note: at least one reason, and a source for whoever says that a post misleads."""
-
     why_misleading = MultiCheckboxField("If it is misleading: why?", choices=choices(WHY_MISLEADING))
     why_not_misleading = MultiCheckboxField("If it is not: why?", choices=choices(WHY_NOT_MISLEADING))
     sources = TextAreaField("Sources", filters=[whole_lines])
     preview = StringField()
+
+    def validate_summary(self, field: TextAreaField) -> None:
+        if not (field.data or "").strip():
+            raise ValidationError("Write the note.")
 
     @property
     def is_misleading(self) -> bool:
@@ -120,7 +116,27 @@ class RatingForm(Form):
             raise ValidationError(f"Choose at least one reason: {where}.")
 
 
-def rating_form(note_id: uuid.UUID, *, posted: bool = False) -> RatingForm:
-    """The form for one note; its fields' names carry the note, because a page shows several."""
+def filled_from(note: Note) -> NoteForm:
+    """The form with what a note says now, for its author to change."""
+    misleading = note.classification is Classification.MISLEADING
+    return NoteForm(
+        classification=note.classification.value,
+        why_misleading=note.reasons if misleading else [],
+        why_not_misleading=[] if misleading else note.reasons,
+        summary=note.summary,
+        sources="\n".join(note.sources),
+    )
+
+
+def rating_form(note_id: uuid.UUID, own: Rating | None = None, *, posted: bool = False) -> RatingForm:
+    """The form for one note, with one's own rating of it so far.
+
+    Its fields' names carry the note, because a page shows several.
+    """
     prefix = f"note-{note_id}-"
-    return forms.posted(RatingForm, prefix=prefix) if posted else RatingForm(prefix=prefix)
+    if posted:
+        return forms.posted(RatingForm, prefix=prefix)
+    if own is None:
+        return RatingForm(prefix=prefix)
+    good, bad = ([one for one in own.reasons if one in words] for words in (GOOD_POINTS, BAD_POINTS))
+    return RatingForm(prefix=prefix, level=own.helpfulness_level.value, good=good, bad=bad)

@@ -11,11 +11,13 @@ from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, Note, Profile
 from app.core.permissions import Permission
 from app.core.vocabulary import Classification, HelpfulnessLevel
-from app.web import answering, auth, forms, items, note_moderation, page
+from app.web import answering, auth, forms, items, note_moderation, page, why_status
 from app.web.blueprint import web
-from app.web.note_forms import EditNoteForm, NoteForm, RatingForm, rating_form
+from app.web.note_forms import NoteForm, RatingForm, filled_from, rating_form
 from app.web.view_models import CLASSIFICATIONS, WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, note_view
 from app.wiring import wired
+
+LOCKED = "A moderator decided about this note, so it cannot be changed any more"
 
 
 @web.post("/review/<uuid:action_id>/notes")
@@ -114,42 +116,48 @@ def rate_note(note_id: uuid.UUID) -> Response:
         row = find(session, note_id)
         if row.rationale:
             raise NotFound("note")
-        ratings.rate(
-            session,
-            auth.current_actor(),
-            row,
-            session.get_one(Profile, auth.current_profile_id()),
-            HelpfulnessLevel(form.level.data),
-            wired().scorer,
-            reasons=form.reasons,
-        )
+        status, message = 200, "Your rating is saved."
+        if row.locked:
+            # Decided while they were reading: nothing that was typed is lost, and the note says so itself.
+            status, message = 409, f"{LOCKED}. Your rating was not needed any more."
+        else:
+            ratings.rate(
+                session,
+                auth.current_actor(),
+                row,
+                session.get_one(Profile, auth.current_profile_id()),
+                HelpfulnessLevel(form.level.data),
+                reasons=form.reasons,
+            )
         action = action_of(session, row)
         context = note_context(session, row, action)
-    context |= {"on": "item" if on_item else "note", "focus": True}
+    context |= {"on": "item" if on_item else "note", "focus": True, "swapped_why": not on_item}
     target = (
         url_for("web.item", action_id=action.id, _anchor=f"note-{note_id}")
         if on_item and action is not None
         else url_for("web.note", note_id=note_id)
     )
-    return page.done("_note.html", target, "Your rating is saved.", **context)
+    return page.done("_note.html", target, message, status=status, **context)
 
 
 @web.get("/notes/<uuid:note_id>/edit")
 def edit_note(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id)
-        form = EditNoteForm(summary=row.summary, classification=row.classification.value)
-        rated = row.ratings_count > 0
+        form, rated = filled_from(row), row.ratings_count > 0
     return page.render("edit_note.html", form=form, note_id=note_id, rated=rated)
 
 
 @web.post("/notes/<uuid:note_id>/edit")
 def edit_note_submit(note_id: uuid.UUID) -> Response:
-    form = forms.posted(EditNoteForm)
+    form = forms.posted(NoteForm)
     holds = forms.filled_in(form)
+    status, alert = 422, None
     with wired().database.writing() as session:
-        row = _own(session, note_id)
+        row = _own(session, note_id, locked=True)
         rated = row.ratings_count > 0
+        if row.locked:
+            status, alert, holds = 409, f"{LOCKED}. Your text is kept below.", False
         if holds:
             try:
                 notes.edit(
@@ -158,12 +166,16 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
                     row,
                     form.summary.data or "",
                     Classification(form.classification.data),
+                    reasons=form.reasons,
+                    sources=form.source_list,
                 )
             except Invalid as refusal:
                 forms.explain(form, refusal)
                 holds = False
     if not holds:
-        return page.render("edit_note.html", status=422, form=form, note_id=note_id, rated=rated)
+        return page.render(
+            "edit_note.html", status=status, alert=alert, form=form, note_id=note_id, rated=rated
+        )
     return page.done(None, url_for("web.note", note_id=note_id), "Your note is changed.")
 
 
@@ -174,12 +186,13 @@ def find(session: Session, note_id: uuid.UUID) -> Note:
     return row
 
 
-def _own(session: Session, note_id: uuid.UUID) -> Note:
+def _own(session: Session, note_id: uuid.UUID, *, locked: bool = False) -> Note:
+    """One's own note; with ``locked`` also one that a moderator has decided about."""
     row = find(session, note_id)
-    if row.author_id != auth.current_profile_id() or row.rationale:
+    if row.author_id not in answering.own_profiles(session) or row.rationale:
         raise Forbidden("Only its author can edit this note")
-    if row.locked:
-        raise Forbidden("A moderator decided about this note, so it cannot be edited any more")
+    if row.locked and not locked:
+        raise Forbidden(LOCKED)
     return row
 
 
@@ -192,15 +205,11 @@ def action_of(session: Session, row: Note) -> Action | None:
 
 def note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
     """What ``note.html`` and ``_note.html`` show."""
-    actor, profile_id = auth.current_actor(), auth.current_profile_id()
-    view = note_view(
-        row,
-        profile_id=profile_id,
-        own=ratings.own(session, row.id, profile_id),
-        needed=wired().settings.min_ratings,
-    )
+    actor = auth.current_actor()
+    own = ratings.own(session, row.id, auth.current_profile_id())
+    view = note_view(row, mine=answering.own_profiles(session), own=own, needed=answering.needed())
     moderates = auth.may(Permission.MODERATE, row.community_id)
-    form: RatingForm = rating_form(row.id)
+    form: RatingForm = rating_form(row.id, own)
     return {
         "note": view,
         "rating_form": form,
@@ -210,4 +219,5 @@ def note_context(session: Session, row: Note, action: Action | None) -> dict[str
         "item_url": url_for("web.item", action_id=action.id) if action else None,
         "moderates": moderates,
         "panel": note_moderation.panel(session, actor, row) if moderates else None,
+        "why": why_status.why(session, row, action, own),
     }

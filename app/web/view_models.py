@@ -5,10 +5,9 @@ Before they answer, raters see no score, no count or split of ratings, no other 
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from markupsafe import Markup
 
@@ -25,15 +24,11 @@ from app.core.vocabulary import (
     ReviewGroup,
     Verb,
 )
+from app.web import excerpts, thread
 from app.web.filters import highlight
 
 HIDDEN = "Content hidden"
 """What lists show in place of a sensitive post."""
-EXCERPT = 700
-"""Characters of a post on a card; the rest is on the item page."""
-LEAD_IN = 200
-"""Characters kept before the first marked passage when an excerpt cannot begin at the start."""
-
 ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "yes": HelpfulnessLevel.HELPFUL,
     "no": HelpfulnessLevel.NOT_HELPFUL,
@@ -92,6 +87,7 @@ BAD_POINTS = {
     "biased": "Argues or takes sides",
     "not_needed": "Not needed on this post",
 }
+NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have to agree."
 _REASON_WORDS = WHY_MISLEADING | WHY_NOT_MISLEADING | GOOD_POINTS | BAD_POINTS
 LEVEL_WORDS = {
     HelpfulnessLevel.HELPFUL: "Helpful",
@@ -110,11 +106,13 @@ class BlindItem:
     question: str
     content: Markup
     is_excerpt: bool
+    is_long: bool
     has_marks: bool
     warning: str | None
     channel: str | None
     author: str | None
     posted_at: datetime
+    around: thread.Surroundings
 
 
 @dataclass(frozen=True)
@@ -127,6 +125,17 @@ class Progress:
     @property
     def more(self) -> int:
         return max(0, self.needed - self.count)
+
+    @property
+    def words(self) -> str:
+        if self.more:
+            return f"{self.count} of {self.needed} ratings. {self.more} more needed."
+        return f"{self.count} ratings."
+
+    @property
+    def why_not_enough(self) -> str:
+        """Why the last missing rating may not be the last."""
+        return NUMBERS_ALONE
 
 
 @dataclass(frozen=True)
@@ -204,8 +213,8 @@ def question_of(action: Action) -> str:
 def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
     """The item as a rater may see it. ``warn``: the reader wants sensitive categories behind "Show content"."""
     request = action.request
-    text, spans = request.content, _spans(action)
-    start, end = (0, len(text)) if whole else _window(text, spans)
+    text, spans = request.content, excerpts.spans(action)
+    start, end = (0, len(text)) if whole else excerpts.window(text, spans)
     shown = [(first - start, last - start) for first, last in spans]
     marked = highlight(text[start:end], shown)
     return BlindItem(
@@ -215,6 +224,7 @@ def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
         question=question_of(action),
         content=Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(text) else ""),
         is_excerpt=start > 0 or end < len(text),
+        is_long=excerpts.is_long(text, start, end),
         has_marks=bool(spans),
         warning=f"Hidden because it may upset you: {category_name(action.category).lower()}."
         if is_veiled(action.category, warn=warn)
@@ -222,6 +232,7 @@ def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
+        around=thread.of(request.extra),
     )
 
 
@@ -265,9 +276,9 @@ def question(
     )
 
 
-def note_view(note: Note, *, profile_id: uuid.UUID, own: Rating | None, needed: int) -> NoteView:
-    """A note as this reader may see it."""
-    is_own = note.author_id == profile_id
+def note_view(note: Note, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int) -> NoteView:
+    """A note as this reader may see it; ``mine`` are the profiles that are this reader."""
+    is_own = note.author_id in mine
     current = own if own is not None and own.note_version == note.version else None
     is_seen = is_own or current is not None
     return NoteView(
@@ -324,26 +335,5 @@ def explained(note: Note, needed: int) -> str:
             return "A moderator dismissed this note."
         return "Enough people found it not helpful, so it is not shown with the post."
     if note.ratings_count < needed:
-        return f"It gets a status after {needed} ratings."
+        return f"It gets a status after {needed} ratings, if people who usually disagree agree by then."
     return "There are enough ratings, but people who usually disagree do not agree on it yet."
-
-
-def _spans(action: Action) -> list[tuple[int, int]]:
-    evidence: Mapping[str, Any] = action.evidence or {}
-    matches: Sequence[Any] = (evidence.get("details") or {}).get("matches") or ()
-    spans = [(match.get("start"), match.get("end")) for match in matches if isinstance(match, Mapping)]
-    return sorted((a, b) for a, b in spans if isinstance(a, int) and isinstance(b, int))
-
-
-def _window(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Where an excerpt begins and ends: at the start, unless the first marked passage lies further down."""
-    if len(text) <= EXCERPT:
-        return 0, len(text)
-    first = spans[0][0] if spans else 0
-    start = 0 if first < EXCERPT - LEAD_IN else max(0, first - LEAD_IN)
-    if start:
-        start = text.find(" ", start, start + 40) + 1 or start
-    end = min(len(text), start + EXCERPT)
-    if end < len(text):
-        end = max(text.rfind(" ", end - 40, end), start) if " " in text[end - 40 : end] else end
-    return start, end

@@ -24,6 +24,7 @@ from tests.browser.receiver import Receiver, listening
 
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
+CHROMIUM = "/usr/bin/chromium"
 LOG_SHOWN = 8_000
 """Characters of the server's log beside a failure."""
 
@@ -35,8 +36,16 @@ document.addEventListener("securitypolicyviolation", (event) =>
 """
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="axe over every combination, not a selection")
+
+
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": chromium_arguments()}
+
+
+def chromium_arguments() -> list[str]:
     """The system's Chromium, quiet: it looks for no updates and reaches no host but this one."""
     arguments = [
         "--disable-gpu",
@@ -49,7 +58,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
     ]
     if os.geteuid() == 0:
         arguments.append("--no-sandbox")  # Chromium has none for root
-    return {**browser_type_launch_args, "executable_path": "/usr/bin/chromium", "args": arguments}
+    return arguments
 
 
 @pytest.fixture(scope="session")
@@ -103,10 +112,11 @@ class Watch:
 
 @dataclass
 class Visitor:
-    """One person at one browser."""
+    """One person at one browser; ``name`` is empty when nobody is signed in."""
 
     page: Page
     watch: Watch
+    name: str = ""
 
     def wants(self, *statuses: int) -> None:
         """This visit meets these answers on purpose."""
@@ -167,7 +177,7 @@ def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Itera
         if person is not None:
             context.add_cookies([{"name": "bridgenote", "value": person.token, "url": service.url}])
         context.set_default_timeout(20_000)
-        opened.append(Visitor(context.new_page(), watch))
+        opened.append(Visitor(context.new_page(), watch, person.name if person else ""))
         return opened[-1]
 
     yield begin

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from app.core import accounts, communities, keys
+from app.core import accounts, clock, communities, keys
 from app.core.models import Account
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
@@ -19,6 +19,8 @@ from tests.browser.receiver import Receiver
 API = "/api/public/v1"
 PASSWORD = "correct horse battery"
 PLATFORM = "forum"
+NEWCOMER = "Nora"
+"""The rater who has never been here; the others have been welcomed before."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Place:
     community_id: uuid.UUID
     platform_id: str
     rater: Person
+    newcomer: Person
     moderator: Person
     other_moderator: Person
     operator: Person
@@ -61,12 +64,12 @@ class Place:
         self.ask("POST", f"{API}/requests", json={"data": {"type": "requests", "attributes": attributes}})
         return request_id
 
-    def queue(self, *texts: str) -> list[str]:
+    def queue(self, *texts: str, **more: Any) -> list[str]:
         """Submissions that wait for people, oldest first as given: the ids of their actions."""
-        return [self._queue(text) for text in texts]
+        return [self._queue(text, more) for text in texts]
 
-    def _queue(self, text: str) -> str:
-        request_id = self.submit(text)
+    def _queue(self, text: str, more: Mapping[str, Any]) -> str:
+        request_id = self.submit(text, **more)
 
         def routed() -> str | None:
             waiting = {one["attributes"]["request_id"]: one["id"] for one in self.actions("under_review")}
@@ -172,10 +175,11 @@ def opened_place(service: Service) -> Iterator[Place]:
         def person(name: str, role: Role) -> Person:
             email = f"{name.lower()}-{number}@example.org"
             account: Account = accounts.create(session, email, PASSWORD, display_name=name, confirmed=True)
-            accounts.give_role(session, SYSTEM, account, community.id, role)
+            membership = accounts.give_role(session, SYSTEM, account, community.id, role)
+            membership.welcomed_at = None if name == NEWCOMER else clock.now()
             return Person(name, email, accounts.open_sign_in(session, account, "Test"))
 
-        rater = person("Rita", Role.RATER)
+        rater, newcomer = person("Rita", Role.RATER), person(NEWCOMER, Role.RATER)
         moderator, other_moderator = person("Max", Role.MODERATOR), person("Sam", Role.MODERATOR)
         operator, admin = person("Olga", Role.OPERATOR), person("Ada", Role.ADMIN)
         key = keys.mint(session, SYSTEM, "Forum adapter", KeyTemplate.ADAPTER, [community.id]).text
@@ -184,5 +188,13 @@ def opened_place(service: Service) -> Iterator[Place]:
         base_url=service.url, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE
     ) as client:
         yield Place(
-            community_id, platform_id, rater, moderator, other_moderator, operator, admin, client=client
+            community_id,
+            platform_id,
+            rater,
+            newcomer,
+            moderator,
+            other_moderator,
+            operator,
+            admin,
+            client=client,
         )

@@ -1,22 +1,23 @@
 """Which pages there are to look at, by role: whatever the navigation offers, and the pages behind it."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 
-from tests.browser.conftest import Visit, Visitor
-from tests.browser.live import DOUBTFUL
-from tests.browser.place import Place
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
-SENSITIVE = "I know where you live. Sleep well."
-LONG_WORD = "Hafendampfschifffahrtsgesellschaft" * 12
-HARD_POSTS = (
-    DOUBTFUL[0],
-    SENSITIVE,
-    f"You are such an idiot, {LONG_WORD}, nobody wants to read this.",
-    "מי כתב את זה? You are such an idiot, nobody wants to read this. هذا الكلام غير مقبول.",
-    "You are such an idiot, nobody wants to read this.\n\n" + "And another thing about the quay wall. " * 60,
-)
-"""Posts that pages find hard to hold: veiled, without a place to break, right to left, long."""
+from app.core import accounts, notes, policies, profiles
+from app.core.models import Account, Action, Profile, Request
+from app.core.permissions import Actor
+from app.core.vocabulary import Classification
+from app.demo_posts import HARD
+from tests.browser.conftest import Visitor
+from tests.browser.live import DOUBTFUL, Service
+from tests.browser.place import Person, Place
+
+VEILED = "I know where you live. Sleep well."
+WAITING = (DOUBTFUL[0], VEILED, HARD[-1])
+"""Posts of three kinds: plain, veiled, and so long that it scrolls in a frame."""
 UNKNOWN = "/review/00000000-0000-7000-8000-000000000009"
 
 
@@ -27,31 +28,39 @@ class Filled:
     actions: tuple[str, ...]
     decided: str
     note_id: str
+    own_note_id: str
 
 
-def fill(place: Place, visit: Visit) -> Filled:
+def fill(service: Service, place: Place) -> Filled:
     """Posts under review, one decided and carried out, notes by two people, a saved version of the thresholds."""
-    open_, decided = place.queue(*HARD_POSTS), place.queue(DOUBTFUL[1])[0]
+    *open_, decided = place.queue(*WAITING, DOUBTFUL[1])
     place.rate(place.action(decided)["note_id"], "HHHHHH")
     place.acknowledge(decided)
     request = place.request_uuid(place.action(open_[0])["request_id"])
-    note_id = place.write_note(request, f"A member explains it: {LONG_WORD}")
+    note_id = place.write_note(request, f"A member explains it: {HARD[0]}")
     place.rate(note_id, "HHN")
-    rita = visit(place.rater)
-    rita.open(f"/review/{open_[0]}")
-    rita.main.get_by_text("Write a note", exact=True).click()
-    rita.page.get_by_role("radio", name="Not misleading").check()
-    rita.page.get_by_label("It is a personal opinion").check()
-    rita.page.get_by_label("Your note").fill("Nobody claims a fact here.")
-    rita.button("Submit note").click()
-    rita.page.get_by_role("article", name="Your note").wait_for()
-    olga = visit(place.operator)
-    olga.open("/thresholds")
-    olga.page.get_by_label("Spam, Tier 1", exact=True).fill("0.9")
-    olga.page.get_by_label("Reason").fill("Market day")
-    olga.button("Save").click()
-    olga.status.get_by_text("Version 2").wait_for()
-    return Filled(tuple(open_), decided, note_id)
+    with service.wiring.database.writing() as session:
+        rita = actor_of(session, place.rater)
+        on = session.get_one(Request, session.get_one(Action, uuid.UUID(open_[0])).request_id)
+        author = session.get_one(Profile, rita.profile_id)
+        said, nothing = "Nobody claims a fact here.", Classification.NOT_MISLEADING
+        own = notes.write(
+            session, rita, place.community_id, author, said, nothing, request=on, reasons=["opinion"]
+        )
+        olga = actor_of(session, place.operator)
+        spam = next(
+            one for one in policies.current(session, place.community_id).categories if one.name == "spam"
+        )
+        draft = replace(policies.draft_of(spam), tier1=0.9)
+        policies.set_category(session, olga, place.community_id, draft, "Market day")
+    return Filled(tuple(open_), decided, note_id, str(own.id))
+
+
+def actor_of(session: Session, person: Person) -> Actor:
+    """Somebody with an account, as the dashboard acts for them."""
+    account = session.scalars(sa.select(Account).where(Account.email == person.email)).one()
+    profile = profiles.of_account(session, account)
+    return accounts.actor_for(accounts.get(session, account.id), profile.id)
 
 
 def navigation(visitor: Visitor) -> dict[str, str]:
@@ -62,23 +71,30 @@ def navigation(visitor: Visitor) -> dict[str, str]:
     return {label: address for label, address in found.items() if address.startswith("/")}
 
 
-def pages(visitor: Visitor, filled: Filled | None) -> Iterator[str]:
-    """The addresses of every page that this visitor can reach, those that refuse them too."""
-    offered = set(navigation(visitor).values())
-    yield from sorted(offered)
-    yield UNKNOWN
-    if "/review" not in offered:
-        yield "/review"
+def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
+    """Every page that this visitor can reach, those that refuse them too: what it is → address."""
+    found = navigation(visitor) | {"Welcome": "/welcome", "Not found": UNKNOWN}
+    if "Review queue" in found:
+        found["Review queue, nothing found"] = "/review?q=nothing+like+it"
+        found["Action history, nothing found"] = "/history?from=2001-01-01&to=2001-01-02"
     else:
-        yield "/review?q=nothing+like+it"
-        yield "/history?from=2001-01-01&to=2001-01-02"
+        found["Refused"] = "/review"
     if filled is not None:
-        yield f"/review/{filled.actions[0]}"
-        yield f"/review/{filled.actions[1]}"
-        yield f"/review/{filled.actions[2]}"
-        yield f"/review/{filled.decided}"
-        yield f"/notes/{filled.note_id}"
+        kinds = ("with notes", "veiled", "long")
+        for kind, action_id in zip(kinds, filled.actions, strict=True):
+            found[f"Item, {kind}"] = f"/review/{action_id}"
+        found["Item, decided"] = f"/review/{filled.decided}"
+        found["Note"] = f"/notes/{filled.note_id}"
+        if visitor.name == "Rita":
+            found["Own note"] = f"/notes/{filled.own_note_id}"
+            found["Edit note"] = f"/notes/{filled.own_note_id}/edit"
+    return found
 
 
-OPEN_PAGES = ("/", "/sign-in", "/sign-in?next=/review", "/nothing-here")
+OPEN_PAGES = {
+    "Start": "/",
+    "Sign in": "/sign-in",
+    "Sign in first": "/sign-in?next=/review",
+    "Nothing here": "/nothing-here",
+}
 """Pages for whoever is not signed in."""

@@ -6,6 +6,18 @@ from tests.browser.conftest import Visit, Visitor
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
 
+_FOCUSED = "() => document.activeElement.outerHTML.slice(0, 160)"
+_FOCUS_IS_SEEN = """() => {
+  const one = document.activeElement;
+  if (one === document.body) return true;
+  return [one, one.closest("label")].some((shown) => shown && getComputedStyle(shown).outlineStyle !== "none"
+    && parseFloat(getComputedStyle(shown).outlineWidth) >= 2);
+}"""
+_MOVING = """() => [...document.querySelectorAll("body *")].filter((one) => {
+  const style = getComputedStyle(one);
+  return style.animationName !== "none" || style.transitionDuration.split(", ").some((time) => parseFloat(time) > 0);
+}).map((one) => one.outerHTML.slice(0, 120))"""
+
 
 def _decide(moderator: Visitor, key: str, reason: str) -> None:
     """Open the form with its key, write why, send it."""
@@ -85,33 +97,62 @@ def test_claiming_by_key_takes_the_row_with_the_focus(place: Place, visit: Visit
     expect(rows.filter(has_text=DOUBTFUL[0]).get_by_role("button", name="Claim")).to_be_visible()
 
 
-def test_a_rater_answers_and_skips_by_key_and_goes_on_to_the_next_post(place: Place, visit: Visit) -> None:
-    first, second = place.queue(*DOUBTFUL[:2])
+def test_ten_posts_answered_by_key_are_ten_ratings_and_no_other_key_adds_one(
+    place: Place, visit: Visit
+) -> None:
+    actions = place.queue(*(f"{DOUBTFUL[number % 6]} And this is number {number}." for number in range(12)))
+
+    def given() -> int:
+        return sum(place.ratings_of(one) for one in actions)
+
     rita = visit(place.rater)
     rita.open("/help-needed")
-    rita.press("1")
-    expect(rita.status).to_contain_text("Thank you")
-    expect(rita.page.get_by_role("article").filter(has_text="You said Yes")).to_be_visible()
-    rita.press("s")
-    expect(rita.page.get_by_role("article").filter(has_text="Skipped.")).to_be_visible()
+    answered = rita.page.get_by_role("article", name="Answered")
+    for number in range(9):
+        rita.press("123"[number % 3])
+        rita.press("Control+Enter")
+        expect(answered).to_have_count(number + 1)
+    # The tenth is held down: what the keyboard repeats answers nothing, not even the post that follows.
+    rita.page.keyboard.down("2")
+    for _ in range(3):
+        rita.page.keyboard.down("2")
+    expect(answered).to_have_count(10)
+    rita.page.keyboard.down("2")
+    rita.page.keyboard.up("2")
+    assert given() == 10
     rita.page.reload()
-    expect(rita.page.get_by_text("Nothing needs your help.")).to_be_visible()
-    counts = [place.ratings_of(one) for one in (first, second)]
-    assert sorted(counts) == [0, 1]
+    rita.press("s")
+    expect(answered).to_contain_text("Skipped.")
+
+    # While somebody writes, the same keys are letters. On an item's page they choose, and Ctrl+Enter sends.
+    rita.open(f"/review/{next(one for one in actions if not place.ratings_of(one))}")
+    rita.press("w")
+    note = rita.page.get_by_label("Your note")
+    rita.page.get_by_role("radio", name="Not misleading").check()
+    note.focus()
+    rita.page.keyboard.type("123 sw jk ?")
+    expect(note).to_have_value("123 sw jk ?")
+    expect(rita.page.get_by_role("radio", name="Yes", exact=True)).not_to_be_checked()
+    assert given() == 10
+    note.blur()
+    rita.press("3")
+    expect(rita.page.get_by_role("radio", name="Not sure")).to_be_checked()
+    rita.press("Control+Enter")
+    expect(rita.page.get_by_text("You said Not sure.")).to_be_visible()
+    assert given() == 11
 
 
-def test_an_answer_on_the_items_page_is_chosen_by_key_and_sent_by_ctrl_enter(
+def test_wherever_the_focus_goes_it_can_be_seen_and_nothing_moves_that_need_not(
     place: Place, visit: Visit
 ) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
-    rita = visit(place.rater)
-    rita.open(f"/review/{action_id}")
-    rita.press("2")
-    expect(rita.page.get_by_role("radio", name="No", exact=True)).to_be_checked()
-    rita.press("Control+Enter")
-    expect(rita.page.get_by_text("You said No.")).to_be_visible()
-    rita.press("w")
-    expect(rita.page.get_by_label("Your note")).to_be_visible()
+    rita = visit(place.rater, reduced_motion="reduce")
+    for path in ("/help-needed", f"/review/{action_id}", "/welcome", "/settings"):
+        rita.open(path)
+        for _ in range(30):
+            rita.press("Tab")
+            assert rita.page.evaluate(_FOCUS_IS_SEEN), f"{path}: {rita.page.evaluate(_FOCUSED)}"
+        assert rita.page.evaluate(_MOVING) == [], path
 
 
 def test_single_keys_can_be_switched_off(place: Place, visit: Visit) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, clock, notes, profiles, ratings, requests, review_queue, verdicts
+from app.core import actions, clock, help_needed, notes, profiles, ratings, requests, review_queue, verdicts
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
 from app.core.permissions import SYSTEM
@@ -96,7 +96,7 @@ def test_ratings_of_the_submitter_do_not_count(wiring: Wiring, cast: Cast) -> No
         author = profiles.ensure(session, "discourse", "author-1")
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         who = factories.integration(cast, staff=False, profile_id=author.id)
-        ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL, wiring.scorer)
+        ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL)
     assert _state(wiring, action_id) is ActionState.UNDER_REVIEW
 
 
@@ -125,12 +125,12 @@ def test_nobody_rates_their_own_note_or_a_locked_one(wiring: Wiring, cast: Cast)
             request=request,
         )
         with pytest.raises(Forbidden, match="own note"):
-            ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL, wiring.scorer)
+            ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL)
         verdicts.dismiss(session, who, note, reason="off topic")
         other = profiles.ensure(session, "discourse", "reader")
         reader = factories.integration(cast, staff=False, profile_id=other.id)
         with pytest.raises(Forbidden, match="locked"):
-            ratings.rate(session, reader, note, other, HelpfulnessLevel.HELPFUL, wiring.scorer)
+            ratings.rate(session, reader, note, other, HelpfulnessLevel.HELPFUL)
     assert _state(wiring, action_id) is ActionState.UNDER_REVIEW
 
 
@@ -307,7 +307,7 @@ def test_escalating_opens_a_review_for_staff(wiring: Wiring, cast: Cast) -> None
         action = requests.escalate(session, factories.integration(cast), request)
         assert (action.action_state, action.review_group) == (ActionState.UNDER_REVIEW, "staff")
         assert request.status is RequestStatus.IN_PROGRESS
-        assert review_queue.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id) == []
+        assert help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id) == []
 
 
 def test_a_job_that_runs_twice_scores_once(wiring: Wiring, cast: Cast) -> None:

@@ -140,7 +140,7 @@ class Stage:
         actor = Actor(
             kind="key", name="Adapter", profile_id=rater.id, communities=frozenset({note.community_id})
         )
-        ratings.rate(session, actor, note, rater, level, self.wiring.scorer)
+        ratings.rate(session, actor, note, rater, level)
 
     def rationale(self, action_id: uuid.UUID) -> Note:
         with self.wiring.database.reading() as session:

@@ -138,6 +138,7 @@ def test_switching_to_another_community_leaves_the_item(
     assert left.status_code == 303
     assert left.location == "/?community=mountain-forum"
     assert visitor.get(left.location).location == "/help-needed?community=mountain-forum"
+    assert visitor.get("/help-needed").location == "/welcome", "they are new there"
     assert "Mountain forum" in visitor.get("/help-needed").text
 
 

@@ -216,13 +216,53 @@ def test_its_author_edits_a_note(visit: Visit, cast: Cast, stage: Stage, wiring:
     visitor.post(f"/review/{action_id}/notes", **NOTE)
     (note,) = _people_notes(wiring)
     stage.rate_note(note.id, HELPFUL)
-    assert "their ratings stop counting" in visitor.get(f"/notes/{note.id}/edit").text
-    reply = visitor.post(
-        f"/notes/{note.id}/edit", summary="Clearer.", classification=Classification.MISLEADING.value
-    )
-    assert reply.location == f"/notes/{note.id}"
+    page = visitor.get(f"/notes/{note.id}/edit").text
+    assert "their ratings stop counting" in page
+    assert "https://example.org/minutes" in page
+    refused = visitor.post(f"/notes/{note.id}/edit", **NOTE | {"summary": "Clearer.", "sources": ""})
+    assert refused.status_code == 422
+    assert "Give at least one source" in refused.text
+    assert "Clearer." in refused.text
+    changes = {"summary": "Clearer.", "why_misleading": ["outdated"], "sources": "https://example.org/c"}
+    assert visitor.post(f"/notes/{note.id}/edit", **NOTE | changes).location == f"/notes/{note.id}"
     (changed,) = _people_notes(wiring)
     assert (changed.summary, changed.version, changed.ratings_count) == ("Clearer.", 2, 0)
+    assert (changed.reasons, changed.sources) == (["outdated"], ["https://example.org/c"])
+
+
+def test_other_sources_alone_make_a_note_another_one(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    visitor = visit(cast.rater)
+    visitor.post(f"/review/{stage.post()}/notes", **NOTE)
+    (note,) = _people_notes(wiring)
+    stage.rate_note(note.id, HELPFUL)
+    visitor.post(f"/notes/{note.id}/edit", **NOTE | {"why_misleading": ["satire"]})
+    assert [one.version for one in _people_notes(wiring)] == [1]
+    visitor.post(f"/notes/{note.id}/edit", **NOTE | {"sources": "https://example.org/elsewhere"})
+    assert [(one.version, one.ratings_count) for one in _people_notes(wiring)] == [(2, 0)]
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
+def test_what_comes_after_a_moderators_word_is_told_so_and_nothing_typed_is_lost(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
+) -> None:
+    action_id = stage.post()
+    visitor, other_id = visit(cast.rater), stage.note(action_id)
+    visitor.post(f"/review/{action_id}/notes", **NOTE)
+    with wiring.database.writing() as session:
+        for note in session.scalars(sa.select(Note).where(Note.rationale.is_(False))):
+            note.locked = True
+            own_id = note.id if note.author_id == cast.rater.profile_id else None
+    edited = visitor.post(f"/notes/{own_id}/edit", headers, **NOTE | {"summary": "Typed meanwhile."})
+    assert edited.status_code == 409
+    assert "Typed meanwhile." in edited.text
+    fields = _rating_fields(other_id, level="HELPFUL", good=["clear"], on="note")
+    rated = visitor.post(f"/notes/{other_id}/rating", headers, **fields)
+    assert rated.status_code == (409 if headers else 303)
+    told = rated.text if headers else visitor.get(rated.location).text
+    assert "Your rating was not needed any more" in told
+    assert _rating(wiring, other_id, cast.rater) is None
 
 
 def test_nobody_else_edits_it(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:

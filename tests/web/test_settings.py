@@ -1,13 +1,19 @@
 """Settings of one's own."""
 
+import re
+import uuid
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
+import sqlalchemy as sa
 
-from app.core.models import Account
+from app.core import linking, profiles
+from app.core.models import Account, Action, LinkCode, Profile, Request
+from app.core.permissions import SYSTEM
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import Visitor
+from tests.web.conftest import Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -26,6 +32,41 @@ def test_preferences_are_kept_and_used(visit: Visit, cast: Cast, wiring: Wiring)
     assert "Your settings are saved." in text
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_moments_are_shown_in_the_readers_timezone(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, session.get_one(Action, action_id).request_id)
+        request.platform_timestamp = datetime(2026, 1, 31, 22, 15, tzinfo=UTC)
+    visitor = visit(cast.rater)
+    for zone, written, day in (
+        ("Asia/Kolkata", "1 Feb 2026, 03:45", "1 Feb 2026"),
+        ("Etc/UTC", "31 Jan 2026, 22:15", "31 Jan 2026"),
+    ):
+        visitor.post("/settings", theme="system", timezone=zone)
+        page, cards = visitor.get(f"/review/{action_id}").text, visitor.get("/help-needed").text
+        for text, shown in ((page, written), (cards, day)):
+            assert 'datetime="2026-01-31T22:15:00Z"' in text
+            assert f">{shown}</time>" in text
+            assert "data-local" not in text, "script leaves a chosen zone alone"
+    visitor.post("/settings", theme="system", timezone="UTC")
+    assert 'data-local="text"' in visitor.get(f"/review/{action_id}").text, "else times are the device's"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_sensitive_posts_are_veiled_everywhere_unless_the_reader_wants_to_see_them(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    action_id = stage.post("A threat of violence.", category="threat")
+    visitor = visit(cast.rater)
+    for wanted, veils in (({"content_warnings": "y"}, 1), ({}, 0)):
+        visitor.post("/settings", theme="system", timezone="UTC", **wanted)
+        for path in ("/help-needed", f"/review/{action_id}"):
+            assert visitor.get(path).text.count("Show content") == veils, path
+
+
 @pytest.mark.parametrize(
     "fields", [{"theme": "pink"}, {"timezone": "Mars/Base"}, {"timezone": "../etc/passwd"}]
 )
@@ -34,3 +75,54 @@ def test_nonsense_is_refused(visit: Visit, cast: Cast, wiring: Wiring, fields: d
     assert reply.status_code == 422
     with wiring.database.reading() as session:
         assert session.get_one(Account, cast.rater.account_id).theme == "system"
+
+
+def _shown_code(page: str) -> str:
+    found = re.findall(r"\b[2-9A-Z]{4}-[2-9A-Z]{4}\b", page)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def test_a_code_is_shown_once_and_a_new_one_takes_its_place(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    visitor = visit(cast.rater)
+    answer = visitor.post("/settings/link-code")
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    first = _shown_code(answer.text)
+    assert first not in visitor.get("/settings").text
+    second = _shown_code(visitor.post("/settings/link-code").text)
+    assert second != first
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count(LinkCode.id))) == 1
+
+
+def _link(visitor: Visitor, wiring: Wiring, user_id: str) -> uuid.UUID:
+    code = _shown_code(visitor.post("/settings/link-code").text)
+    with wiring.database.writing() as session:
+        profile = profiles.ensure(session, "discourse", user_id, display_name="Ann <of the forum>")
+        return linking.link(session, SYSTEM, profile, code).id
+
+
+def test_linked_profiles_are_listed_and_only_their_owner_unlinks_them(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    visitor = visit(cast.rater)
+    assert "No profile is linked yet." in visitor.get("/settings").text
+    profile_id = _link(visitor, wiring, "forum-user-7")
+    page = visitor.get("/settings").text
+    assert "forum-user-7" in page
+    assert "Ann &lt;of the forum&gt;" in page
+    unlink = f"/settings/linked/{profile_id}/unlink"
+    assert visit(cast.moderator).post(unlink).status_code == 404
+    assert visitor.post(unlink).status_code == 303
+    assert visitor.post(unlink).status_code == 404
+    assert "forum-user-7" not in visitor.get("/settings").text.replace("Unlinked: discourse, Ann", "")
+    with wiring.database.reading() as session:
+        assert session.get_one(Profile, profile_id).account_id is None
+
+
+def test_nobody_unlinks_the_profile_of_the_account_itself(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    answer = visit(cast.rater).post(f"/settings/linked/{cast.rater.profile_id}/unlink")
+    assert answer.status_code == 404
+    with wiring.database.reading() as session:
+        assert session.get_one(Profile, cast.rater.profile_id).account_id == cast.rater.account_id

@@ -1,0 +1,136 @@
+"""Three posts to practise on before one rates in earnest (DASHBOARD: /welcome).
+
+Fixed, made up, and free of word play, idioms and places, so that they say the same in every language: a clear attack, a
+slur that is quoted in order to discuss it, and criticism that is sharp but fair. An answer here is no rating: it is
+kept with the membership alone, to know where somebody left off.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.errors import Invalid
+from app.core.models import Membership
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import Role
+
+ANSWERS = ("yes", "no", "unsure")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One post, the category it would be asked about, the answer that most would give, and why, by answer."""
+
+    name: str
+    category: str
+    text: str
+    best: str
+    why: Mapping[str, str]
+
+
+EXAMPLES = (
+    Example(
+        "attack",
+        "toxicity",
+        "You are worthless. Nobody here wants you, and nobody ever will. Go away and never come back.",
+        "yes",
+        {
+            "yes": "It attacks a person and says nothing about any subject.",
+            "no": "It is not about anything that was said or done. It only attacks a person, and a rule against "
+            "insults is meant for exactly this.",
+            "unsure": "You may always say so. Here there is little to doubt: it only attacks a person.",
+        },
+    ),
+    Example(
+        "quotation",
+        "hate",
+        "On the bus a man called my neighbours “vermin” because of where they were born. Everybody looked away. "
+        "What would you have said to him?",
+        "no",
+        {
+            "yes": "The word is ugly, but it is quoted in order to talk about what happened. Ask what a post does, "
+            "not which words stand in it.",
+            "no": "The word is quoted in order to talk about what happened. What counts is what a post does, not "
+            "which words stand in it.",
+            "unsure": "You may always say so. Look at what the post does: it reports a slur and asks for advice.",
+        },
+    ),
+    Example(
+        "criticism",
+        "toxicity",
+        "The new timetable is a failure. It cost twice as much as promised, and the trains are later than before. "
+        "Whoever signed this ignored every warning and owes us an explanation.",
+        "no",
+        {
+            "yes": "It is hard on a decision and on those who made it, and it says why. People may be angry; "
+            "disagreeing with a post is no reason to hide it.",
+            "no": "It is hard on a decision and says why. Sharp criticism is allowed, whether or not you share it.",
+            "unsure": "You may always say so. Here the anger is about a decision, and reasons are given.",
+        },
+    ),
+)
+BY_NAME = {example.name: example for example in EXAMPLES}
+
+
+def is_new(membership: Membership | None) -> bool:
+    """Whether this member should be led to the welcome page: a rater who has not been."""
+    return membership is not None and membership.role is Role.RATER and membership.welcomed_at is None
+
+
+def answers_of(membership: Membership | None) -> dict[str, str]:
+    """What this member answered so far, by example."""
+    kept = membership.practice if membership is not None else {}
+    return {name: said for name, said in kept.items() if name in BY_NAME and said in ANSWERS}
+
+
+def welcomed(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
+    """Remember that this member has been led to the welcome page, so that it happens once."""
+    require(actor, Permission.RATE, community_id)
+    session.execute(
+        sa.update(Membership)
+        .where(
+            Membership.account_id == actor.account_id,
+            Membership.community_id == community_id,
+            Membership.welcomed_at.is_(None),
+        )
+        .values(welcomed_at=clock.now(), updated_at=Membership.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def answer(session: Session, actor: Actor, community_id: uuid.UUID, name: str, said: str) -> None:
+    """Keep a practice answer; a later one takes its place. Whoever has no membership keeps none.
+
+    Raises:
+        Invalid: no such example, or no such answer.
+    """
+    require(actor, Permission.RATE, community_id)
+    if name not in BY_NAME:
+        raise Invalid.field("example", f"must be one of {', '.join(BY_NAME)}", name)
+    if said not in ANSWERS:
+        raise Invalid.field("answer", f"must be one of {', '.join(ANSWERS)}", said)
+    membership = _membership(session, actor, community_id)
+    if membership is not None:
+        membership.practice = {**answers_of(membership), name: said}
+        session.flush()
+
+
+def start_over(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
+    """Forget the practice answers."""
+    require(actor, Permission.RATE, community_id)
+    membership = _membership(session, actor, community_id)
+    if membership is not None:
+        membership.practice = {}
+        session.flush()
+
+
+def _membership(session: Session, actor: Actor, community_id: uuid.UUID) -> Membership | None:
+    return session.scalars(
+        sa.select(Membership)
+        .where(Membership.account_id == actor.account_id, Membership.community_id == community_id)
+        .with_for_update()
+    ).first()

@@ -1,0 +1,136 @@
+"""Welcome: what this community asks of its raters, three posts to practise on, and on to rating."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, url_for
+from wtforms import Form, RadioField
+from wtforms.validators import InputRequired
+
+from app.core import policies, practice
+from app.core.models import Membership
+from app.core.permissions import Permission
+from app.core.practice import EXAMPLES
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.view_models import ANSWER_WORDS, OPTIONS, category_name
+from app.wiring import wired
+
+QUESTION = "Should this post be hidden?"
+
+
+class PracticeForm(Form):
+    """Which example, and the answer to it."""
+
+    example = RadioField(
+        "Example",
+        [InputRequired("Choose an example.")],
+        choices=forms.choices({one.name: one.name for one in EXAMPLES}),
+    )
+    answer = RadioField(
+        "Your answer", [InputRequired("Choose an answer.")], choices=forms.choices(ANSWER_WORDS)
+    )
+
+
+@dataclass(frozen=True)
+class PracticeCard:
+    """One example as it is shown; ``said`` and what follows are None until it is answered."""
+
+    number: int
+    name: str
+    category: str
+    meaning: str
+    text: str
+    said: str | None
+    best: str
+    is_best: bool
+    why: str | None
+
+
+@web.get("/welcome")
+@auth.needs(Permission.RATE)
+def welcome() -> Response:
+    return _show(practice.answers_of(membership()))
+
+
+@web.post("/welcome")
+@auth.needs(Permission.RATE)
+def practise() -> Response:
+    form = forms.posted(PracticeForm)
+    so_far = practice.answers_of(membership())
+    if not forms.filled_in(form):
+        return _show(so_far, form, status=422)
+    name, said = form.example.data, form.answer.data
+    with wired().database.writing() as session:
+        practice.answer(session, auth.current_actor(), auth.current_community().id, name, said)
+    so_far[name] = said
+    if membership() is None:
+        # An admin of the whole service looks around without being a member: there is nowhere to keep it.
+        return _show(so_far)
+    card = next(one for one in _cards(so_far) if one.name == name)
+    message = "Most would say so too." if card.is_best else f"Most would say {card.best} here."
+    target = url_for("web.welcome", _anchor=f"example-{card.number}")
+    return page.done("_practice.html", target, message, **_context(so_far, card.number))
+
+
+@web.post("/welcome/again")
+@auth.needs(Permission.RATE)
+def practise_again() -> Response:
+    with wired().database.writing() as session:
+        practice.start_over(session, auth.current_actor(), auth.current_community().id)
+    return page.done(None, url_for("web.welcome"), "You can practise again.")
+
+
+def membership() -> Membership | None:
+    """The signed-in reader's membership of the current community; an admin of the whole service may have none."""
+    community_id = auth.current_community().id
+    mine = auth.current_reader().account.memberships
+    return next((one for one in mine if one.community_id == community_id), None)
+
+
+def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 200) -> Response:
+    community = auth.current_community()
+    with wired().database.reading() as session:
+        categories = [one.name for one in policies.current(session, community.id).categories if one.enabled]
+    context = _context(so_far, None)
+    if form is not None:
+        context["form"] = form
+    return page.render(
+        "welcome.html",
+        "_practice.html",
+        status=status,
+        policy_text=community.policy_text,
+        categories=[(category_name(name), policies.describe(name)) for name in categories],
+        **context,
+    )
+
+
+def _context(so_far: Mapping[str, str], answered: int | None) -> dict[str, Any]:
+    """What ``_practice.html`` shows. ``answered`` is the number of the example just answered: it gets the focus."""
+    cards = _cards(so_far)
+    return {
+        "cards": cards,
+        "current": next((one for one in cards if one.said is None), None),
+        "answered": answered,
+        "question": QUESTION,
+        "options": OPTIONS,
+        "form": PracticeForm(),
+    }
+
+
+def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
+    return [
+        PracticeCard(
+            number=number,
+            name=one.name,
+            category=category_name(one.category),
+            meaning=policies.describe(one.category),
+            text=one.text,
+            said=ANSWER_WORDS.get(so_far.get(one.name, "")),
+            best=ANSWER_WORDS[one.best],
+            is_best=so_far.get(one.name) == one.best,
+            why=one.why.get(so_far.get(one.name, "")),
+        )
+        for number, one in enumerate(EXAMPLES, 1)
+    ]

@@ -1,0 +1,68 @@
+"""No axe violation on any page: of any role, in either theme, on a phone and on a desk, empty and full.
+
+``make test`` looks at a selection in which each two of these meet; ``make a11y`` at every combination.
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import site
+from tests.browser.accessibility import SCREENS, equip, every, pairwise, violations
+from tests.browser.conftest import DESKTOP, Visit
+from tests.browser.live import DOUBTFUL, Service
+from tests.browser.place import Place, opened_place
+
+ROLES = ("rater", "moderator", "operator", "admin")
+EMPTY_STATES = {
+    "Help needed": "Nothing needs your help. Next check in 15 s.",
+    "My impact": "Impact appears after a first note gets a status.",
+    "Review queue": "Queue clear",
+    "Review queue, nothing found": "No items match. Clear filters",
+    "Second look": "No second looks",
+    "Action history": "No actions in this period",
+    "Insights": "Nothing to show for this period",
+    "Datasets": "No datasets yet",
+    "Deliveries": "No deliveries yet",
+}
+"""What each page says while there is nothing on it (DASHBOARD: Pages)."""
+
+
+def test_no_page_has_a_violation(
+    service: Service, place: Place, visit: Visit, pytestconfig: pytest.Config
+) -> None:
+    found: list[str] = []
+    with opened_place(service) as empty:
+        filled = site.fill(service, place)
+        visitors = {}
+        addresses = {("nobody", "empty", page): path for page, path in site.OPEN_PAGES.items()}
+        visitors["nobody", "empty"] = visit(None)
+        for state, where, what in (("empty", empty, None), ("full", place, filled)):
+            for role in ROLES:
+                visitor = visitors[role, state] = visit(getattr(where, role))
+                visitor.wants(403, 404)
+                addresses |= {(role, state, page): path for page, path in site.pages(visitor, what).items()}
+        visitors["nobody", "empty"].wants(401, 404)
+        cells = every(addresses)
+        assert len(cells) > 300
+        if not pytestconfig.getoption("--whole", default=False):
+            # An admin is offered whatever an operator is, so the selection leaves operators out.
+            cells = pairwise([cell for cell in cells if cell.role != "operator"])
+        for visitor in visitors.values():
+            equip(visitor)
+        for cell in cells:
+            visitor = visitors[cell.role, cell.state]
+            screen = next(one for one in SCREENS if one["width"] == cell.width)
+            visitor.open(addresses[cell.role, cell.state, cell.page])
+            found += violations(visitor, f"{cell.role}, {cell.state}, {cell.page}", (cell.theme, screen))
+    assert not found, "\n".join(found)
+
+
+def test_empty_pages_say_what_to_expect(place: Place, visit: Visit) -> None:
+    visitor = visit(place.admin, viewport=DESKTOP)
+    pages = site.pages(visitor, None)
+    for page in EMPTY_STATES.keys() & pages.keys():
+        visitor.open(pages[page])
+        assert EMPTY_STATES[page] in " ".join(visitor.main.inner_text().split()), page
+    (action_id,) = place.queue(DOUBTFUL[0])
+    visitor.open(f"/review/{action_id}")
+    expect(visitor.page.get_by_text("No notes yet. Write the first.")).to_be_visible()
