@@ -30,6 +30,8 @@ def resource(
 
 def plain(value: Any) -> Any:
     """A value as JSON shows it: times in UTC with ``Z``, ids and words as text."""
+    if type(value) is str:  # most are, and a list has some thousands
+        return value
     if isinstance(value, datetime):
         return clock.iso(value)
     if isinstance(value, uuid.UUID):

@@ -24,4 +24,4 @@ def set_source(source: Callable[[], datetime] | None) -> None:
 
 def iso(moment: datetime) -> str:
     """ISO 8601 in UTC with fractional seconds and ``Z`` (Spec: Conventions for every resource)."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"

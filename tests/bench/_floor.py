@@ -1,4 +1,4 @@
-"""The floor: the barest views over the same rows under the same server. No auth, no rules, no history.
+"""The floor: the barest views that read and write the same rows under the same server. No auth, no limits, no rules.
 
 Started by ``api``; the first argument is the port, the second the SQLite file of a stopped service.
 """
@@ -14,14 +14,21 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.db import Database
 from app.core.ids import new_id
-from app.core.models import Request
+from app.core.models import HistoryEntry, HistoryText, Note, NoteSums, Profile, Rating, Request
+from app.core.vocabulary import HelpfulnessLevel
 from app.serve import serve
 from app.waitress_worker import WSGIApp
+
+_JOB = sa.text(
+    "INSERT INTO workflow_status (workflow_uuid, status, name, queue_name, inputs) "
+    "VALUES (:id, 'SUCCESS', 'floor', 'floor', :inputs)"
+)
+"""What stands for the engine's row: done already, so that nobody runs it."""
 
 
 def make(url: str) -> WSGIApp:
     database, app = Database(url), flask.Flask("floor")
-    columns = (Request.id, Request.request_id, Request.status, Request.content, Request.requested_at)
+    columns = tuple(Request.__table__.c)
 
     def shown(row: Any) -> dict[str, Any]:
         return {
@@ -29,9 +36,15 @@ def make(url: str) -> WSGIApp:
             "id": str(row.id),
             "attributes": {
                 "request_id": row.request_id,
+                "requested_by": row.requested_by,
                 "status": row.status.value,
-                "content": row.content,
+                "note_id": row.note_id,
+                "community_server_id": str(row.community_id),
                 "requested_at": clock.iso(row.requested_at),
+                "created_at": clock.iso(row.created_at),
+                "updated_at": clock.iso(row.updated_at),
+                "content": row.content,
+                "platform_message_id": row.platform_message_id,
             },
         }
 
@@ -48,7 +61,62 @@ def make(url: str) -> WSGIApp:
                 content_sha256="0" * 64,
             )
             session.add(row)
+            session.execute(_JOB, {"id": str(new_id()), "inputs": json.dumps({"request_id": str(row.id)})})
         return {"data": {"type": "requests", "id": str(row.id)}}, 201
+
+    @app.post("/ratings")
+    def rate() -> Any:
+        given = json.loads(flask.request.get_data())["data"]["attributes"]
+        note_id, name = uuid.UUID(given["note_id"]), given["rater_id"]
+        with database.writing() as session:
+            rater = session.scalars(sa.select(Profile).where(Profile.platform_user_id == name)).first()
+            if rater is None:
+                rater = Profile(id=new_id(), platform="floor", platform_user_id=name)
+                session.add(rater)
+                session.flush()
+            note = session.get_one(Note, note_id)
+            note.ratings_count += 1
+            sums = session.get(NoteSums, (note.community_id, 0, note_id))
+            if sums is None:
+                sums = NoteSums(community_id=note.community_id, version=0, note_id=note_id)
+                sums.note_version, sums.rating_changes = 1, 0
+                session.add(sums)
+            sums.sums = [float(note.ratings_count)] * 24
+            row = Rating(
+                id=new_id(),
+                community_id=note.community_id,
+                note_id=note_id,
+                rater_id=rater.id,
+                rater_ref=name,
+                helpfulness_level=HelpfulnessLevel(given["helpfulness_level"]),
+                note_version=1,
+                reasons=[],
+            )
+            session.add(row)
+            session.flush()
+            last = sa.select(sa.func.max(HistoryEntry.number)).where(
+                HistoryEntry.community_id == note.community_id
+            )
+            entry = HistoryEntry(
+                id=new_id(),
+                community_id=note.community_id,
+                number=(session.scalar(last) or 0) + 1,
+                at=clock.now(),
+                actor_kind="floor",
+                what="rating.given",
+                object_type="rating",
+                object_id=row.id,
+                before={},
+                after={"note_id": given["note_id"]},
+                cause="",
+                text_hash="0" * 64,
+                previous_hash="0" * 64,
+                hash="0" * 64,
+            )
+            session.add(entry)
+            session.flush()
+            session.add(HistoryText(entry_id=entry.id, salt="", actor_name="", reason="", comment=""))
+        return {"data": {"type": "ratings", "id": str(row.id)}}, 201
 
     @app.get("/requests")
     def several() -> Any:

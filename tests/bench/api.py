@@ -1,4 +1,7 @@
-"""The API under load, each line beside its floor: the same rows by the barest view under the same server."""
+"""The API under load, each line beside its floor: the same rows by the barest view under the same server.
+
+The floor reads and writes what ours does, the engine's job and the history included, and checks nothing.
+"""
 
 import json
 import os
@@ -11,6 +14,7 @@ from rich.table import Table
 from tests.bench._service import Caller, Figures, free_port, load, running, service
 
 CALLS = 1500
+RATINGS = 600
 TEXT = "The tide tables for Tuesday are on the notice board, thanks to everybody who helped. "
 API = "/api/public/v1"
 
@@ -62,7 +66,13 @@ def main() -> None:
         ours["GET list of 100"] = load(
             port, lambda c, n: c.call("GET", listing), calls=CALLS // 5, headers=headers
         )
-        ours["POST rating"] = _ratings(port, headers, caller, community)
+        notes = _notes(caller, community)
+        ours["POST rating"] = load(
+            port,
+            lambda c, n: c.call("POST", f"{API}/ratings", _rating(notes, n, "rater")),
+            calls=RATINGS,
+            headers=headers,
+        )
         database = running_service.folder / "var" / "bridgenote.db"
         bare = free_port()
         command = [sys.executable, "-m", "tests.bench._floor", str(bare), str(database)]
@@ -72,16 +82,19 @@ def main() -> None:
             )
             floor["GET one"] = load(bare, lambda c, n: c.call("GET", f"/requests/{one}"), calls=CALLS)
             floor["GET list of 100"] = load(bare, lambda c, n: c.call("GET", "/requests"), calls=CALLS // 5)
+            floor["POST rating"] = load(
+                bare, lambda c, n: c.call("POST", "/ratings", _rating(notes, n, "bare")), calls=RATINGS
+            )
     table = Table(title=f"HTTP, 8 connections, {os.cpu_count()} cores, SQLite")
     for name in ("Call", "req/s", "p50 ms", "p99 ms", "floor req/s", "floor p50", "floor p99", "ratio"):
         table.add_column(name, justify="left" if name == "Call" else "right")
     for what, figures in ours.items():
         _row(table, what, figures, floor.get(what))
-    Console().print(table)
+    Console(width=110).print(table)
 
 
-def _ratings(port: int, headers: dict[str, str], caller: Caller, community: str) -> Figures:
-    """One rating each by many raters of many notes."""
+def _notes(caller: Caller, community: str) -> list[str]:
+    """Fifty notes to rate."""
     notes = []
     for number in range(50):
         attributes = {
@@ -92,17 +105,17 @@ def _ratings(port: int, headers: dict[str, str], caller: Caller, community: str)
         }
         document = {"data": {"type": "notes", "attributes": attributes}}
         notes.append(json.loads(caller.call("POST", f"{API}/notes", document)[1])["data"]["id"])
+    return notes
 
-    def rate(one: Caller, number: int) -> tuple[int, bytes]:
-        attributes = {
-            "note_id": notes[number % len(notes)],
-            "rater_id": f"rater-{number // len(notes)}",
-            "helpfulness_level": "HELPFUL" if number % 3 else "NOT_HELPFUL",
-        }
-        document = {"data": {"type": "ratings", "attributes": attributes}}
-        return one.call("POST", f"{API}/ratings", document)
 
-    return load(port, rate, calls=600, headers=headers)
+def _rating(notes: list[str], number: int, prefix: str) -> dict[str, object]:
+    """One rating each by many raters of many notes."""
+    attributes = {
+        "note_id": notes[number % len(notes)],
+        "rater_id": f"{prefix}-{number // len(notes)}",
+        "helpfulness_level": "HELPFUL" if number % 3 else "NOT_HELPFUL",
+    }
+    return {"data": {"type": "ratings", "attributes": attributes}}
 
 
 if __name__ == "__main__":
