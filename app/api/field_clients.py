@@ -83,7 +83,7 @@ def _find(session: Session, platform_id: str, platform: str | None) -> Community
 def read_rating_thresholds() -> Response:
     """How many ratings a note needs before it gets a status.
 
-    In the community that ``X-Adapter-Scope`` names, else in the key's only one; otherwise where a community sets nothing.
+    In the community that ``X-Adapter-Scope`` names, else in the key's only one, else where a community sets nothing.
     """
     caller = auth.caller()
     own = caller.actor.communities

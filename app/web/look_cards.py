@@ -13,7 +13,7 @@ from app.core import second_looks
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb
-from app.web import auth, forms
+from app.web import answering, auth, forms
 from app.web.moderator_forms import DecisionForm, LookForm
 from app.web.moderator_panel import VerbButton, open_buttons, outcome, seconds_left
 from app.web.timeline import cause_words
@@ -141,7 +141,7 @@ def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, foc
         if is_open and action.retro_review_at is not None
         else None,
         ratings=action.note.ratings_count if action.note else 0,
-        needed=wired().settings.min_ratings,
+        needed=answering.needed(),
         is_staffs=action.review_group == "staff",
         form=shown,
         buttons=[] if held else [one for one in open_buttons(actor, action) if one.verb in VERBS],

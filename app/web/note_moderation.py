@@ -11,12 +11,11 @@ from app.core import actions, history, holds
 from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
 from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb
-from app.web import auth, timeline
+from app.web import answering, auth, timeline
 from app.web.filters import highlight
 from app.web.moderator_forms import DecisionForm
 from app.web.moderator_panel import VerbButton, seconds_left
 from app.web.view_models import blind_item, explained
-from app.wiring import wired
 
 VERBS: Mapping[HeldVerb, VerbButton] = {
     HeldVerb.FORCE_PUBLISH: VerbButton(
@@ -103,7 +102,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
         held_by_me=held is not None and held.account_id == actor.account_id,
         outcome=_OUTCOMES[held.verb] if held else "",
         status=note.status.value,
-        explanation=explained(note, wired().settings.min_ratings),
+        explanation=explained(note, answering.needed()),
         ratings=note.ratings_count,
         is_locked=note.locked,
         is_published=note.force_published,

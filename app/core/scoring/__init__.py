@@ -11,7 +11,6 @@ from app.core.scoring.scale import (
     MIN_RATINGS,
     NOT_HELPFUL_AT,
     VALUES,
-    NoteScorer,
 )
 from app.core.scoring.scores import FullScores, Scores
 from app.core.scoring.sums import Counts, Sides, Sums
@@ -32,7 +31,6 @@ __all__ = [
     "FullScores",
     "IntArray",
     "Model",
-    "NoteScorer",
     "Rater",
     "Regime",
     "Scores",

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.scoring import Model, Sums, Verdict, decide
-from app.core.scoring.cold import ColdScorer
 from app.core.vocabulary import NoteStatus
 
 NMR = NoteStatus.NEEDS_MORE_RATINGS
@@ -88,12 +87,3 @@ def test_figures_stay_in_their_ranges(ratings: list[float]) -> None:
     assert verdict.ratings == len(ratings)
     if len(ratings) < 5:
         assert verdict.status is NMR
-
-
-@given(RATINGS, st.sampled_from(NoteStatus))
-def test_the_scorer_of_single_notes_agrees(ratings: list[float], was: NoteStatus) -> None:
-    single = ColdScorer().score(ratings, was=was)
-    assert single is not None
-    verdict = _score(ratings, was)
-    assert single.status is verdict.status
-    assert single.intercept == pytest.approx(verdict.intercept, abs=1e-6)
