@@ -225,7 +225,7 @@ def seed(demo: bool) -> None:
         raise click.ClickException("Demo sign-ins exist only in development, on a loopback address")
     with runtime.opened(settings) as wiring:
         if demo:
-            made = seeding.seed(wiring.database, wiring.classifiers, wiring.scorer, settings.data_dir)
+            made = seeding.seed(wiring.database, wiring.classifiers, settings.data_dir)
             done = startup.demo_lines(made) if made is not None else ""
         else:
             with wiring.database.writing() as session:

@@ -19,7 +19,6 @@ from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
 
-
 LOOK_AGAIN_JOB = "open_second_look"
 
 
