@@ -29,8 +29,6 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
     running: list[runtime.Process] = []
 
     def load(slot: int) -> WSGIApp:
-        from app import create_app
-
         process = runtime.Process(
             settings, name=f"web-{slot}:{settings.port}", runs_jobs=settings.jobs_in_process
         )
@@ -46,6 +44,9 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         print(f"\nBridgenote is at {url}   (Ctrl-C ends it)", flush=True)
         if shown is not None:
             print(demo_lines(shown, url), flush=True)
+
+    # Imported once for all the processes that are forked below, which then share its memory.
+    from app.application import create_app
 
     # Whatever made connections above is closed, and collected before the fork rather than after it.
     gc.collect()
