@@ -1,8 +1,11 @@
 """Sessions and transactions. They begin and end at the edges; the core flushes and never commits."""
 
+import fcntl
+import os
+import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import sqlalchemy as sa
@@ -62,6 +65,51 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
+class _Turns:
+    """Writers of one SQLite file, one after the other.
+
+    SQLite itself lets a waiting writer sleep and try again, ever longer, while others overtake it. Here threads wait at
+    a lock of their process and processes at a lock of a file beside, where the kernel wakes whoever is next. It only
+    orders those who ask: what holds is still ``BEGIN IMMEDIATE``.
+    """
+
+    PATIENCE = 30.0
+    """Seconds after which a thread no longer waits for its turn, but for SQLite, whose error is a clear one."""
+
+    def __init__(self, path: str) -> None:
+        self._path = f"{path}-turns"
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self._process = 0
+
+    @contextmanager
+    def mine(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=self.PATIENCE):
+            yield
+            return
+        try:
+            descriptor = self._opened()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            self._lock.release()
+
+    def _opened(self) -> int:
+        # A descriptor inherited in a fork would share the parent's lock instead of waiting for it.
+        if self._descriptor is None or self._process != os.getpid():
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._process = os.getpid()
+        return self._descriptor
+
+    def close(self) -> None:
+        if self._descriptor is not None and self._process == os.getpid():
+            os.close(self._descriptor)
+        self._descriptor = None
+
+
 EnqueueJob = Callable[[Session, outbox.Job], None]
 
 
@@ -77,6 +125,8 @@ class Database:
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
         self.on_commit: Callable[[], None] | None = None
+        file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
+        self._turns = _Turns(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -87,7 +137,10 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """One transaction: committed with its jobs when the block ends, rolled back when it raises."""
-        with Session(self._writer, expire_on_commit=False) as session:
+        with (
+            self._turns.mine() if self._turns is not None else nullcontext(),
+            Session(self._writer, expire_on_commit=False) as session,
+        ):
             session.begin()
             yield session
             session.flush()
@@ -103,6 +156,8 @@ class Database:
 
     def dispose(self) -> None:
         self.engine.dispose()
+        if self._turns is not None:
+            self._turns.close()
 
 
 def serialise(session: Session, community_id: uuid.UUID) -> None:
