@@ -28,6 +28,7 @@ _ELSEWHERE = {
     "mint-key": ("app.provision", "Mint an API key; the last line of the output is the key."),
     "set-category": ("app.provision", "Set a category's thresholds and actions in a community."),
     "simulate": ("app.simulate", "Play an integration and its raters against a running server."),
+    "simulate-consensus": ("app.consensus.command", "Measure how often votes act wrongly under attack."),
 }
 """Commands that live in modules of their own, imported when asked for: module, and what --help says of it."""
 _OPTION_OF = {

@@ -391,6 +391,7 @@ def test_help_lists_every_command(run: Run) -> None:
         "set-category",
         "settings",
         "simulate",
+        "simulate-consensus",
         "verify-history",
         "worker",
     ):

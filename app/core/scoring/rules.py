@@ -29,6 +29,12 @@ WITHOUT_SOME = 0.03
 """How far the score may fall below the threshold without high-volume or without correlated raters: to 0.37."""
 SIDE_RATINGS, SIDE_MEAN, SIDES_MEAN = 3, 0.4, 0.3
 NET_FULL, NET_WARM, NET_AMPLE, NET_SHARE = 4, 2, 10, 0.05
+LOPSIDED = 0.30
+"""Square of the mean factor of a note's raters, over their mean squared factor: about four of five on one side.
+
+A warm model has seen few ratings of most raters: one in ten stands, with a small factor, on the wrong side. So when
+sixty raters of one camp pile on, two of them on "the other side" are no second viewpoint.
+"""
 
 _SENTENCES = {
     "few-ratings": "It has fewer ratings than a status needs.",
@@ -215,6 +221,13 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
     return np.where(against, mean, 1.0)
 
 
+def _lopsided(rows: FloatArray) -> BoolArray:
+    """Whether the known raters of a note stand almost all to one side."""
+    known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
+    _, total, squares, _, _ = rows[:, SOLVED].T
+    return np.asarray(total * total > LOPSIDED * known * squares + GRAIN)
+
+
 def _ask_for_more_views(
     sheet: _Sheet, rows: FloatArray, model: Model, was_helpful: BoolArray, threshold: FloatArray
 ) -> None:
@@ -229,6 +242,7 @@ def _ask_for_more_views(
         )
         if model.regime is Regime.WARM:
             needs.append((net < NET_WARM, "one-sided"))
+            needs.append(((net < NET_AMPLE) & _lopsided(rows), "unbalanced"))
         else:
             needs.append((net < NET_FULL, "one-sided"))
             small = net < NET_SHARE * rows[:, SOLVED.start] - GRAIN

@@ -96,6 +96,25 @@ def test_a_factor_beyond_one_half_blocks(model: Model) -> None:
         assert _decided(_sums(0.6, 0.5001), model, was).status is NMR
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "rule"),
+    [
+        ([-0.5] * 8, [0.5] * 4, "helpful"),
+        ([-0.5] * 20, [0.5] * 2, "unbalanced"),
+        ([-0.5] * 8, [0.05] * 4, "unbalanced"),
+        ([-0.5] * 60, [0.05] * 10, "helpful"),
+    ],
+)
+def test_a_warm_model_wants_more_than_a_few_strays_on_the_other_side(
+    one: list[float], other: list[float], rule: str
+) -> None:
+    model = replace(WARM, rho_factor=5.0)
+    sums = Sums.zero()
+    for factor in one + other:
+        sums = sums.plus(model, Rater(factor=factor), 1.0)
+    assert _decided(sums, model).rule == f"warm:{rule}"
+
+
 @pytest.mark.parametrize(("model", "net"), [(FULL, 4), (WARM, 2)])
 def test_each_side_must_be_net_in_favour(model: Model, net: int) -> None:
     enough = ((0, 0, 20), (1, 0, net + 1))

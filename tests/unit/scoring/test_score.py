@@ -56,6 +56,21 @@ def test_camps_are_found_where_they_are_and_nowhere_else(size: tuple[int, int, i
     assert not crowd.rater_factors.any()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_camps_are_found_although_most_raters_have_rated_little(seed: int) -> None:
+    scores = score(*community(150, 150, 1300, seed=seed, lean=0.3).columns)
+    assert scores.axis_ratio is not None
+    assert scores.model.axis
+    assert not score(*community(150, 150, 1300, seed=seed, lean=0.0).columns).model.axis
+
+
+def test_camps_are_taken_to_be_there_where_hardly_any_rater_has_rated_enough_to_tell() -> None:
+    scores = score(*community(300, 100, 1500, lean=0.0).columns)
+    assert scores.regime is Regime.WARM
+    assert scores.axis_ratio is None
+    assert scores.model.axis
+
+
 def test_a_crowd_that_rates_everything_has_no_camps_either() -> None:
     crowd = score(*community(300, 300, 75_000, lean=0.0).columns)
     assert crowd.axis_ratio == pytest.approx(1.0, abs=0.05)
