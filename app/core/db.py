@@ -122,6 +122,7 @@ class Database:
 
     def __init__(self, url: str, **engine_options: Any) -> None:
         self.engine = make_engine(url, **engine_options)
+        self._here = threading.local()
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
         self.on_commit: Callable[[], None] | None = None
@@ -136,23 +137,36 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """One transaction: committed with its jobs when the block ends, rolled back when it raises."""
-        with (
-            self._turns.mine() if self._turns is not None else nullcontext(),
-            Session(self._writer, expire_on_commit=False) as session,
-        ):
-            session.begin()
-            yield session
-            session.flush()
-            jobs = outbox.take_jobs(session)
-            if jobs and self.enqueue is None:
-                raise RuntimeError("jobs were noted, but no job engine is wired")
-            for job in jobs:
-                if self.enqueue is not None:
-                    self.enqueue(session, job)
-            session.commit()
-            if outbox.take_wake(session) and self.on_commit is not None:
-                self.on_commit()
+        """One transaction: committed with its jobs when the block ends, rolled back when it raises.
+
+        Raises:
+            RuntimeError: this thread has one open already, which would wait for itself.
+        """
+        if getattr(self._here, "is_writing", False):
+            raise RuntimeError("a writing transaction within another one")
+        self._here.is_writing = True
+        try:
+            with (
+                self._turns.mine() if self._turns is not None else nullcontext(),
+                Session(self._writer, expire_on_commit=False) as session,
+            ):
+                session.begin()
+                yield session
+                self._commit(session)
+        finally:
+            self._here.is_writing = False
+        if outbox.take_wake(session) and self.on_commit is not None:
+            self.on_commit()
+
+    def _commit(self, session: Session) -> None:
+        session.flush()
+        jobs = outbox.take_jobs(session)
+        if jobs and self.enqueue is None:
+            raise RuntimeError("jobs were noted, but no job engine is wired")
+        for job in jobs:
+            if self.enqueue is not None:
+                self.enqueue(session, job)
+        session.commit()
 
     def dispose(self) -> None:
         self.engine.dispose()

@@ -614,12 +614,12 @@ def test_a_dead_delivery_is_sent_again_with_the_same_event_id_and_fresh_attempts
 def test_nobody_else_can_look_into_or_replay_a_delivery(desk: Desk) -> None:
     (delivery_id,) = desk.tell(desk.register()[0])
     desk.attempt(answered(404))
-    outsider = desk.actor(desk.cast.outsider)
+    outsider, moderator = desk.actor(desk.cast.outsider), desk.actor(desk.cast.moderator)
     for verb in (deliveries.get, deliveries.replay):
         with pytest.raises(NotFound), desk.wiring.database.writing() as session:
             verb(session, outsider, delivery_id)
         with pytest.raises(Forbidden), desk.wiring.database.writing() as session:
-            verb(session, desk.actor(desk.cast.moderator), delivery_id)
+            verb(session, moderator, delivery_id)
 
 
 def test_a_range_of_dead_deliveries_is_sent_again(desk: Desk, held_clock: Clock) -> None:

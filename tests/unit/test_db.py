@@ -1,0 +1,75 @@
+"""Transactions: one at a time in a thread, one after the other on SQLite, and what a commit sets off."""
+
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import outbox
+from app.core.db import Database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    made = Database(f"sqlite:///{tmp_path / 'turns.db'}")
+    with made.writing() as session:
+        session.execute(sa.text("CREATE TABLE counter (n INTEGER)"))
+        session.execute(sa.text("INSERT INTO counter VALUES (0)"))
+    return made
+
+
+def counted(database: Database) -> int:
+    with database.reading() as session:
+        found: int = session.execute(sa.text("SELECT n FROM counter")).scalar_one()
+    return found
+
+
+def add_one(database: Database) -> None:
+    with database.writing() as session:
+        session.execute(sa.text("UPDATE counter SET n = n + 1"))
+
+
+def test_a_transaction_within_another_is_refused_at_once_and_the_outer_one_goes_on(
+    database: Database,
+) -> None:
+    with database.writing() as session:
+        with pytest.raises(RuntimeError, match="within another"), database.writing():
+            pass
+        session.execute(sa.text("UPDATE counter SET n = n + 1"))
+    add_one(database)
+    assert counted(database) == 2
+
+
+def test_writers_of_two_databases_on_one_file_take_turns_and_none_is_lost(database: Database) -> None:
+    other = Database(database.engine.url.render_as_string())  # has a lock of its own, as another process has
+
+    def count(mine: Database) -> None:
+        for _ in range(20):
+            add_one(mine)
+
+    threads = [threading.Thread(target=count, args=(one,)) for one in (database, other) * 3]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counted(database) == 120
+
+
+def test_whoever_is_woken_by_a_commit_may_write_at_once(database: Database) -> None:
+    database.on_commit = lambda: add_one(database)
+    with database.writing() as session:
+        outbox.wake_dispatcher(session)
+    assert counted(database) == 1
+
+
+def test_a_transaction_that_fails_leaves_nothing_and_frees_the_turn(database: Database) -> None:
+    def fail() -> None:
+        with database.writing() as session:
+            session.execute(sa.text("UPDATE counter SET n = n + 1"))
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+    add_one(database)
+    assert counted(database) == 1
