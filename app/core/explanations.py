@@ -11,16 +11,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import actions, community_settings, note_scores, scoring, suffrage
-from app.core.models import Action, Note, NoteSums, RaterParameters, Rating
+from app.core.models import Action, Note, Rating
 from app.core.note_scores import Fit
-from app.core.scoring import Counts, Rater, Regime, Sums, Verdict
+from app.core.scoring import Counts, Regime, Sums, Verdict
 from app.core.suffrage import Exclusion
 from app.core.vocabulary import ActionState, NoteStatus
 
-RANGE = 0.35
-"""Added to a score before it is shown, from 0 to 100 (SCORING: 2.3)."""
-FACTOR_SLOPE = 0.8
-"""How much lower the not-helpful bound lies for a note that one viewpoint likes (SCORING: 1.5)."""
 NO_RULE = "No rating counts yet."
 
 _ASKED = frozenset({ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW})
@@ -70,10 +66,10 @@ class Explanation:
 def explain(session: Session, note: Note) -> Explanation:
     """Explain the status of a note: five queries at most, however many ratings it has."""
     action = actions.of_note(session, note.id) if note.rationale else None
-    fit = note_scores.in_force(session, note.community_id)
-    sums = _sums(session, note, fit)
+    scored = note_scores.read(session, note)
+    fit, sums = scored.fit, scored.sums
     raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in suffrage.GRAVE else 0.0
-    verdict = note_scores.Scored(fit, sums).verdict(note, raised=raised)
+    verdict = scored.verdict(note, raised=raised)
     helpful_at = fit.model.helpful_at + raised
     excluded, earlier = _left_out(session, note)
     return Explanation(
@@ -82,42 +78,14 @@ def explain(session: Session, note: Note) -> Explanation:
         needed=fit.model.min_ratings,
         groups=_groups(sums, fit),
         score=verdict.shown if verdict else None,
-        helpful_at=_shown(helpful_at),
-        not_helpful_at=_shown(
-            scoring.NOT_HELPFUL_AT - FACTOR_SLOPE * abs(verdict.factor if verdict else 0.0)
-        ),
+        helpful_at=scoring.shown(helpful_at),
+        not_helpful_at=scoring.shown(scoring.not_helpful_at(verdict.factor if verdict else 0.0)),
         rule=_rule(session, note, verdict),
         regime=_regime(fit),
         would_change=_would_change(note, action, verdict, sums, fit),
         excluded=excluded,
         earlier=earlier,
     )
-
-
-def _sums(session: Session, note: Note, fit: Fit) -> Sums:
-    """The note's sums under this fit: as they are kept, or else from its ratings; nothing is written."""
-    kept = session.get(NoteSums, (note.community_id, fit.version, note.id))
-    if kept is not None and (kept.note_version, kept.rating_changes) == (note.version, note.rating_changes):
-        return Sums.from_list(kept.sums)
-    parameters = sa.and_(
-        RaterParameters.community_id == fit.community_id,
-        RaterParameters.version == fit.version,
-        RaterParameters.profile_id == Rating.rater_id,
-    )
-    found = session.execute(
-        sa.select(Rating.helpfulness_level, RaterParameters)
-        .outerjoin(RaterParameters, parameters)
-        .where(
-            Rating.note_id == note.id,
-            Rating.note_version == note.version,
-            Rating.excluded.is_(None),
-        )
-    )
-    sums = Sums.zero()
-    for level, one in found:
-        rater = Rater(one.intercept, one.factor, one.kept, one.volume, one.correlated) if one else None
-        sums = sums.plus(fit.model, rater, scoring.VALUES[level])
-    return sums
 
 
 def _groups(sums: Sums, fit: Fit) -> list[Group]:
@@ -205,17 +173,13 @@ def _would_change(note: Note, action: Action | None, verdict: Verdict | None, su
         return f"{more} more {'rating' if more == 1 else 'ratings'}: before that no note gets a status."
     slug = verdict.rule.partition(":")[2]
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
-        bound = _shown(verdict.threshold - scoring.INERTIA)
+        bound = scoring.shown(verdict.threshold - scoring.INERTIA)
         change = f"Ratings that bring its score below {bound}."
     elif note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
-        low = _shown(scoring.NOT_HELPFUL_AT - FACTOR_SLOPE * abs(verdict.factor))
+        low = scoring.shown(scoring.not_helpful_at(verdict.factor))
         change = f"Ratings that bring its score above {low}."
     else:
-        change = _CHANGES.get(slug, f"Ratings that bring its score to {_shown(verdict.threshold)}.")
+        change = _CHANGES.get(slug, f"Ratings that bring its score to {scoring.shown(verdict.threshold)}.")
     if is_decided:
         return f"{change} That could only open a second look: a request is decided once."
     return change
-
-
-def _shown(score: float) -> int:
-    return round(100 * min(1.0, max(0.0, score + RANGE)))

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, cast
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -18,8 +17,7 @@ from app.core.models import Note, NoteSums, RaterParameters, ScoringModel
 from app.core.note_scores import NOT_FITTED, Fit
 from app.core.rating_snapshots import Snapshot
 from app.core.refits import Claim, check
-from app.core.scoring import Regime, Scores, Sums
-from app.core.scoring.model import OFFSET
+from app.core.scoring import Regime, Scores, Sums, shown
 from app.core.types import UtcDateTime
 from app.core.vocabulary import NoteStatus
 
@@ -121,12 +119,11 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
     Final statuses stay out: staff's, and those that age has locked (``verdicts.settle`` looks again at each).
     """
     oldest = clock.now() - timedelta(days=snapshot.settings.lock_days)
-    shown = np.rint(100 * np.clip(scores.intercepts + OFFSET, 0.0, 1.0)).astype(int)
-    columns = (scores.note_ids, scores.statuses, scores.intercepts, scores.factors, shown, scores.rules)
+    columns = (scores.note_ids, scores.statuses, scores.intercepts, scores.factors, scores.rules)
     settle: list[uuid.UUID] = []
     changes: list[Change] = []
-    for number, status, intercept, factor, score, rule in zip(*(c.tolist() for c in columns), strict=True):
-        note = snapshot.notes[number]
+    for number, status, intercept, factor, rule in zip(*(c.tolist() for c in columns), strict=True):
+        note, score = snapshot.notes[number], shown(intercept)
         decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
         old = decided and (note.status_locked_at is not None or note.created_at <= oldest)
         if note.locked or (old and number not in snapshot.under_review):

@@ -89,6 +89,15 @@ def current(session: Session, note: Note) -> Scored:
     return Scored(fit, _rebuild(session, note, fit, row))
 
 
+def read(session: Session, note: Note) -> Scored:
+    """As ``current``, but nothing is written: for whoever only looks."""
+    fit = in_force(session, note.community_id)
+    row = _row(session, note, fit)
+    if row is not None and _holds(row, note):
+        return Scored(fit, Sums.from_list(row.sums))
+    return Scored(fit, _from_ratings(session, note, fit))
+
+
 def rating_changed(
     session: Session, note: Note, rater_id: uuid.UUID, before: float | None, after: float | None
 ) -> Scored:
@@ -159,6 +168,12 @@ def _holds(row: NoteSums, note: Note) -> bool:
 
 
 def _rebuild(session: Session, note: Note, fit: Fit, row: NoteSums | None) -> Sums:
+    sums = _from_ratings(session, note, fit)
+    _keep(session, note, fit, row, sums)
+    return sums
+
+
+def _from_ratings(session: Session, note: Note, fit: Fit) -> Sums:
     found = session.execute(
         counting(note)
         .with_only_columns(Rating.helpfulness_level, RaterParameters)
@@ -175,7 +190,6 @@ def _rebuild(session: Session, note: Note, fit: Fit, row: NoteSums | None) -> Su
     for level, parameters in found:
         rater = _as_rater(parameters) if parameters is not None else None
         sums = sums.plus(fit.model, rater, VALUES[level])
-    _keep(session, note, fit, row, sums)
     return sums
 
 

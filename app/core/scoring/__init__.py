@@ -9,8 +9,9 @@ from app.core.scoring.scale import (
     HELPFUL_AT,
     INERTIA,
     MIN_RATINGS,
-    NOT_HELPFUL_AT,
     VALUES,
+    not_helpful_at,
+    shown,
 )
 from app.core.scoring.scores import FullScores, Scores
 from app.core.scoring.sums import Counts, Sides, Sums
@@ -21,7 +22,6 @@ __all__ = [
     "HELPFUL_AT",
     "INERTIA",
     "MIN_RATINGS",
-    "NOT_HELPFUL_AT",
     "RULES",
     "VALUES",
     "BoolArray",
@@ -38,6 +38,8 @@ __all__ = [
     "Sums",
     "Verdict",
     "decide",
+    "not_helpful_at",
     "score",
     "score_full",
+    "shown",
 ]

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, IntArray
-from app.core.scoring.scale import HELPFUL_AT, MIN_RATINGS
+from app.core.scoring.scale import HELPFUL_AT, MIN_RATINGS, OFFSET
 from app.core.scoring.verdict import Regime
 
 COLD_WEIGHT = 2.0
 COLD_MEAN = 0.5
-OFFSET = 0.35
-"""mu + mean i_u of a large community: puts all regimes on one scale (SCORING: 2.1)."""
 COLD_MSE = 0.10
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings
 from app.core.scoring.matrix import Matrix
 from app.core.scoring.model import Facts
-from app.core.scoring.rules import FACTOR_SLOPE, GRAIN
-from app.core.scoring.scale import HELPFUL_AT, NOT_HELPFUL_AT
+from app.core.scoring.rules import GRAIN
+from app.core.scoring.scale import HELPFUL_AT, not_helpful_at
 from app.core.scoring.solver import Fit
 
 HELPFULNESS = 0.66
@@ -62,7 +62,7 @@ def high_volume(ratings: Ratings) -> BoolArray:
 
 def _provisional(first: Fit) -> IntArray:
     """Per note of the fit: helpful, not helpful, or open. The filter has seen to 5 ratings each."""
-    low = NOT_HELPFUL_AT - FACTOR_SLOPE * np.abs(first.note_factor)
+    low = not_helpful_at(first.note_factor)
     status = np.where(first.note_intercept >= HELPFUL_AT - GRAIN, _HELPFUL, _OPEN)
     return np.where(first.note_intercept <= low + GRAIN, _NOT_HELPFUL, status)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.core.scoring.model import Model
-from app.core.scoring.scale import INERTIA, NOT_HELPFUL_AT
+from app.core.scoring.scale import INERTIA, not_helpful_at
 from app.core.scoring.solver import half_step
 from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, Sums
 from app.core.scoring.verdict import Regime, Verdict
@@ -19,7 +19,6 @@ from app.core.vocabulary import NoteStatus
 
 GRAIN = 1e-9
 """Scores closer than this are equal, so that 0.75 - 0.35 counts as 0.40."""
-FACTOR_SLOPE = 0.8
 FACTOR_AT_MOST = 0.5
 BOUND_AT = -0.04
 NOT_MISLEADING_AT = -0.15
@@ -133,7 +132,7 @@ def judge(
     intercept, factor, error = _solve(main, model)
     enough = rows[:, ANY].sum(axis=1) >= model.min_ratings
     counted = enough & (main[:, 0] >= model.min_counted)
-    low = NOT_HELPFUL_AT - FACTOR_SLOPE * np.abs(factor)
+    low = not_helpful_at(factor)
     sheet = _Sheet(counted, intercept, threshold)
     sheet.put(~enough, _NMR, "few-ratings")
     sheet.put(enough & ~counted, _NMR, "few-counted")

@@ -1,5 +1,8 @@
 """The one score scale of all regimes, and what a rating counts on it (SCORING: 1.1, 1.5, 2.1)."""
 
+from typing import TypeVar
+
+from app.core.scoring.arrays import FloatArray
 from app.core.vocabulary import HelpfulnessLevel
 
 VALUES = {
@@ -9,10 +12,27 @@ VALUES = {
 }
 """What a level counts (SCORING: 1.1)."""
 
+OFFSET = 0.35
+"""mu + mean i_u of a large community: puts all regimes on one scale (SCORING: 2.1)."""
 HELPFUL_AT = 0.40
 NOT_HELPFUL_AT = -0.05
+FACTOR_SLOPE = 0.8
+"""How much lower the not-helpful bound lies for a note that one viewpoint likes (SCORING: 1.5)."""
 INERTIA = 0.01
 GRAVE_MARGIN = 0.10
 """Added to the helpful threshold when the note would delete or silence (SCORING: 2.4)."""
 MIN_RATINGS = 5
 """Ratings of any kind that a status needs."""
+
+
+Factor = TypeVar("Factor", float, FloatArray)
+
+
+def not_helpful_at(factor: Factor) -> Factor:
+    """The score at or below which a note with this factor is not helpful, one or an array (SCORING: 1.5)."""
+    return NOT_HELPFUL_AT - FACTOR_SLOPE * abs(factor)
+
+
+def shown(score: float) -> int:
+    """The score as the API's ``helpfulness_score`` says it, a whole number from 0 to 100 (SCORING: 2.3)."""
+    return round(100 * min(1.0, max(0.0, score + OFFSET)))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from app.core.scoring.scale import HELPFUL_AT, shown
 from app.core.vocabulary import NoteStatus
 
 
@@ -35,10 +36,10 @@ class Verdict:
     rule: str
     factor: float = 0.0
     regime: Regime = Regime.COLD
-    threshold: float = 0.40
+    threshold: float = HELPFUL_AT
     ratings: int = 0
 
     @property
     def shown(self) -> int:
         """The API's ``helpfulness_score``, a whole number from 0 to 100 (SCORING: 2.3)."""
-        return round(100 * min(1.0, max(0.0, self.intercept + 0.35)))
+        return shown(self.intercept)
