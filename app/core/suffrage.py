@@ -39,6 +39,15 @@ SENTENCES: Mapping[Exclusion, str] = {
     Exclusion.TRUST: "The rater's trust level is below what this community asks for.",
     Exclusion.AGE: "The rater was first seen more recently than this community asks for.",
 }
+TO_THE_RATER: Mapping[Exclusion, str] = {
+    Exclusion.AUTHOR: "you wrote this note",
+    Exclusion.SUBMITTER: "you submitted the post",
+    Exclusion.CONTENT_AUTHOR: "you wrote the post",
+    Exclusion.NEWCOMER: "you came after the submission, and this cannot be taken back",
+    Exclusion.TRUST: "this community asks for a higher trust level",
+    Exclusion.AGE: "this community asks raters to have been here for longer",
+}
+"""Why one's own rating does not count, after "Not counted:"."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 
-from app.core import impact
+from app.core import impact, suffrage
 from app.core.errors import Invalid
 from app.core.impact import Became, Impact, NoteRow, RatingRow, Wrote
 from app.core.models import Action, Note
 from app.core.paging import Slice
 from app.core.permissions import Permission
+from app.core.suffrage import Exclusion
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -55,7 +56,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """A rating or a note of one's own. ``url`` None: it is not there to be opened any more."""
+    """A rating or a note of one's own. ``url`` None: it is not there to be opened any more.
+
+    ``left_out``: why a rating does not count, after "Not counted:".
+    """
 
     id: uuid.UUID
     text: str
@@ -67,6 +71,7 @@ class Row:
     at: datetime
     url: str | None
     change_url: str | None
+    left_out: str | None = None
 
 
 _RATINGS: Mapping[Became, tuple[str, int]] = {
@@ -231,7 +236,17 @@ def _rating_row(row: RatingRow) -> Row:
         at=row.rating.updated_at,
         url=url,
         change_url=url if not note.locked else None,
+        left_out=_left_out(row.rating.excluded),
     )
+
+
+def _left_out(exclusion: str | None) -> str | None:
+    if exclusion is None:
+        return None
+    try:
+        return suffrage.TO_THE_RATER[Exclusion(exclusion)]
+    except ValueError:
+        return "an earlier rule left it out"
 
 
 def _note_row(row: NoteRow) -> Row:

@@ -57,6 +57,7 @@ class Evidence:
     classifiers: Sequence[str]
     passages: Sequence[tuple[str, str]]
     others: Sequence[tuple[str, float]]
+    held_back: str | None
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,11 @@ class ModeratorPanel:
     def is_waiting(self) -> bool:
         """Whether the item waits for somebody's decision; what is open later changes one."""
         return self.action.action_state in {ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW}
+
+    @property
+    def may_reopen(self) -> bool:
+        """Whether the community can be asked to look again: it was done, and nobody looks again yet."""
+        return self.action.action_state is ActionState.APPLIED and bool(self.buttons)
 
     @property
     def address_query(self) -> str:
@@ -312,4 +318,5 @@ def _evidence(policy: Policy | None, action: Action) -> Evidence:
             ),
             key=lambda one: -one[1],
         ),
+        held_back=(details.get("held_back") or {}).get("why"),
     )

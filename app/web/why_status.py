@@ -45,13 +45,17 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class WhyStatus:
-    """What the part shows. ``words`` are the three answers; ``tones`` their classes in the bars."""
+    """What the part shows. ``words`` are the three answers; ``tones`` their classes in the bars.
+
+    ``is_covered``: a moderator who could still answer as a member sees it on request only, not by accident.
+    """
 
     told: Explanation
     is_question: bool
     words: tuple[str, str, str]
     tones: tuple[str, str, str]
     rows: Sequence[GroupRow]
+    is_covered: bool
 
 
 def why(session: Session, note: Note, action: Action | None, own: Rating | None) -> WhyStatus | None:
@@ -60,7 +64,8 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
     Moderators always. Raters of an item once it is decided; of a note once they rated or wrote it, or can no longer,
     and it has a status. ``action`` is the item whose rationale the note is, or on which it stands.
     """
-    if not (auth.may(Permission.MODERATE, note.community_id) or _is_over(note, action, own)):
+    is_over = _is_over(note, action, own)
+    if not (is_over or auth.may(Permission.MODERATE, note.community_id)):
         return None
     told = explanations.explain(session, note)
     words = _ANSWER_WORDS if note.rationale else _NOTE_WORDS
@@ -70,7 +75,7 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         name = _GROUPS[group.name]
         said = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
         rows.append(GroupRow(name, counts, f"{name}: {said}", _segments(counts)))
-    return WhyStatus(told, note.rationale, words, _TONES, rows)
+    return WhyStatus(told, note.rationale, words, _TONES, rows, is_covered=not is_over)
 
 
 def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:

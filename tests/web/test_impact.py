@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from app.core import actions, notes, profiles, verdicts
-from app.core.models import Action, Note, Profile
+from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.wiring import Wiring
@@ -54,6 +55,19 @@ def test_an_answer_can_be_changed_until_the_note_locks(
     page = rater.get("/me").text
     assert "Same view as others" in page
     assert "Change answer" not in page
+
+
+def test_a_rating_that_does_not_count_says_why(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    rater = visit(cast.rater)
+    rater.post(f"/review/{action_id}/answer", answer="yes")
+    assert "Not counted" not in rater.get("/me").text
+    for excluded, told in (("submitter", "you submitted the post"), ("once", "an earlier rule left it out")):
+        with wiring.database.writing() as session:
+            session.execute(sa.update(Rating).values(excluded=excluded))
+        assert f"Not counted: {told}" in rater.get("/me").text
 
 
 def test_notes_of_ones_own_stand_behind_the_writing_impact(visit: Visit, cast: Cast, wiring: Wiring) -> None:

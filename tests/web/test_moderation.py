@@ -332,6 +332,26 @@ def test_overturning_an_applied_action_proposes_to_show_the_post_again(
         assert restored.action_state is ActionState.PROPOSED
 
 
+def test_a_moderator_asks_for_a_second_look_at_what_was_done(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    for state in (ActionState.PROPOSED, ActionState.APPLIED):
+        move_to(wiring, staff(cast), action_id, state)
+    moderator, path = visit(cast.moderator), f"/review/{action_id}/second-look"
+    assert f'formaction="{path}"' in moderator.get(f"/review/{action_id}").text
+    assert moderator.post(path, reason="").status_code == 422
+    assert moderator.post(path, reason="The author explained it").status_code == 303
+    assert action_of(wiring, action_id).action_state is ActionState.RETRO_REVIEW
+    assert "The author explained it" in moderator.get("/second-look").text
+    assert f'formaction="{path}"' not in moderator.get(f"/review/{action_id}").text
+    move_to(wiring, staff(cast), action_id, ActionState.CONFIRMED)
+    late = moderator.post(path, {"HX-Request": "true"}, reason="Too late")
+    assert late.status_code == 409
+    assert "This is Confirmed now" in late.text
+    assert "Too late" in late.text
+
+
 def test_messages_are_kept_in_the_timeline_for_moderators_alone(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
 ) -> None:

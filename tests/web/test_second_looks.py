@@ -83,7 +83,7 @@ def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
     assert "No second looks" in moderator.get("/second-look").text
     action_id = applied(wiring, cast)
     page = moderator.get("/second-look").text
-    for words in ("Hidden by its score alone", "above 0.95", "btc_doubler", "0 of 5"):
+    for words in ("Hidden by its score alone", "above 0.95", "btc_doubler", "0 (5 needed)"):
         assert words in page
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
