@@ -136,8 +136,9 @@ def test_the_thread_stands_beside_the_post_for_raters_too_escaped_and_without_sc
             ],
         },
     )
-    for person in (cast.rater, cast.moderator):
-        page = visit(person).get(f"/review/{action_id}").text
+    item = f"/review/{action_id}"
+    for person, path in ((cast.rater, item), (cast.moderator, item), (cast.rater, "/help-needed")):
+        page = visit(person).get(path).text
         assert "Who moved &lt;my&gt; boat?" in page
         assert "Where is &lt;it&gt;?" in page
         assert 'datetime="2026-03-01T10:00:00Z"' in page
