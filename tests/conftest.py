@@ -18,7 +18,7 @@ from app.core.sending import Outcome
 from app.jobs.inline import InlineEngine
 from app.jobs.registry import register_all
 from app.settings import Settings
-from app.wiring import Wiring, wire
+from app.wiring import EXTENSION, Wiring, wire
 from tests import postgres
 from tests.cast import Cast, assemble
 
@@ -142,9 +142,18 @@ def jobs(wiring: Wiring) -> InlineEngine:
     return wiring.jobs
 
 
+_apps: list[Flask] = []
+
+
 @pytest.fixture
 def app(wiring: Wiring) -> Flask:
-    return create_app(wiring)
+    """The application over this test's wiring. One for the whole run, so that templates are compiled once."""
+    if not _apps:
+        _apps.append(create_app(wiring))
+    (made,) = _apps
+    made.extensions[EXTENSION] = wiring
+    made.config["SECRET_KEY"] = wiring.settings.secret_key.get_secret_value()
+    return made
 
 
 @pytest.fixture
