@@ -11,55 +11,30 @@ from zoneinfo import available_timezones
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, history, rules
+from app.core.common_passwords import is_common
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
-from app.core.ids import new_id
-from app.core.models import Account, Membership, SignIn
+from app.core.ids import new_id, parse_id
+from app.core.models import Account, AccountLink, Membership, SignIn
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
 
 hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests put a cheap one here."""
-COMMON_PASSWORDS = frozenset(
-    [
-        "password",
-        "password1",
-        "passw0rd",
-        "12345678",
-        "123456789",
-        "1234567890",
-        "qwertyui",
-        "qwertyuiop",
-        "qwerty123",
-        "iloveyou",
-        "letmein1",
-        "welcome1",
-        "admin123",
-        "administrator",
-        "abcdefgh",
-        "abc12345",
-        "11111111",
-        "00000000",
-        "sunshine",
-        "princess",
-        "football",
-        "baseball",
-        "trustno1",
-        "dragon123",
-        "monkey123",
-        "superman",
-        "batman123",
-        "starwars",
-        "whatever",
-        "computer",
-        "internet",
-    ]
-)
 THEMES = ("system", "light", "dark")
 SEEN_EVERY = timedelta(minutes=1)
 BAD_SIGN_IN = "E-mail address or password is wrong"
+
+
+class Unconfirmed(Unauthenticated):
+    """The password is right, but nobody has shown yet that the address is theirs."""
+
+    def __init__(self, account_id: uuid.UUID) -> None:
+        super().__init__("Your email address is not confirmed yet")
+        self.account_id = account_id
 
 
 def create(
@@ -78,20 +53,69 @@ def create(
         Conflict: the address has an account.
     """
     address = rules.email(email)
-    check_password(password, address)
-    if session.scalar(sa.select(Account.id).where(Account.email == address)) is not None:
+    hashed = hash_password(password, address)
+    if find(session, address) is not None:
         raise Conflict(f"{address} already has an account")
+    return insert(session, address, hashed, display_name, confirmed=confirmed, service_admin=service_admin)
+
+
+def insert(
+    session: Session,
+    address: str,
+    password_hash: str,
+    display_name: str | None = None,
+    *,
+    confirmed: bool = False,
+    service_admin: bool = False,
+) -> Account:
+    """The row of a new account. ``address`` is as ``rules.email`` gives it.
+
+    Raises:
+        Conflict: it has an account, by now.
+    """
     account = Account(
         id=new_id(),
         email=address,
         display_name=rules.text(display_name or address.split("@")[0], "display_name", rules.NAME_MAX),
-        password_hash=hasher.hash(password),
+        password_hash=password_hash,
         service_admin=service_admin,
         confirmed_at=clock.now() if confirmed else None,
     )
-    session.add(account)
-    session.flush()
+    try:
+        with session.begin_nested():
+            session.add(account)
+    except IntegrityError:
+        raise Conflict(f"{address} already has an account") from None
     return account
+
+
+def find(session: Session, address: str) -> Account | None:
+    """The account with this address, in the form of ``rules.email``."""
+    return session.scalars(sa.select(Account).where(Account.email == address)).first()
+
+
+def email_of(session: Session, account_id: str) -> str | None:
+    """The address of an account that is named by what a cookie kept; None when it is gone."""
+    identity = parse_id(account_id)
+    return session.scalar(sa.select(Account.email).where(Account.id == identity)) if identity else None
+
+
+def hash_password(password: str, email: str = "", field: str = "password") -> str:
+    """Argon2id of a password that may be used. It takes its time: call it outside of a transaction.
+
+    Raises:
+        Invalid: too short, too long, too common, or like the address.
+    """
+    check_password(password, email, field)
+    return hasher.hash(password)
+
+
+def has_password(account: Account, password: str) -> bool:
+    """Whether this is the account's password."""
+    try:
+        return hasher.verify(account.password_hash, password[: rules.PASSWORD_MAX])
+    except (VerificationError, InvalidHashError, UnicodeEncodeError):
+        return False
 
 
 def check_password(password: str, email: str = "", field: str = "password") -> None:
@@ -101,14 +125,20 @@ def check_password(password: str, email: str = "", field: str = "password") -> N
     if len(password) > rules.PASSWORD_MAX:
         raise Invalid.field(field, f"must have at most {rules.PASSWORD_MAX} characters")
     rules.storable(password, field)
-    if password.casefold() in COMMON_PASSWORDS or (email and password.casefold() == email):
+    if is_common(password) or (email and password.casefold() == email):
         raise Invalid.field(field, "is too easy to guess; choose another")
 
 
 def give_role(
-    session: Session, actor: Actor, account: Account, community_id: uuid.UUID, role: Role
+    session: Session,
+    actor: Actor,
+    account: Account,
+    community_id: uuid.UUID,
+    role: Role,
+    *,
+    cause: str = "",
 ) -> Membership:
-    """Give an account this role in a community, replacing the one it had."""
+    """Give an account this role in a community, replacing the one it had. Callers decide whether the actor may."""
     membership = session.scalars(
         sa.select(Membership).where(
             Membership.account_id == account.id, Membership.community_id == community_id
@@ -130,6 +160,7 @@ def give_role(
             account.id,
             before={"role": before},
             after={"role": role.value},
+            cause=cause,
         )
     return membership
 
@@ -138,19 +169,22 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
     """The account with this address and password, or the same refusal in the same time for every reason.
 
     Raises:
-        Unauthenticated: unknown address, wrong password, unconfirmed or disabled account.
+        Unauthenticated: unknown address, wrong password, disabled account.
+        Unconfirmed: the password is right, and the address has not been confirmed.
     """
     try:
         address = rules.email(email)
     except Invalid:
         address = ""
-    account = session.scalars(sa.select(Account).where(Account.email == address)).first()
+    account = find(session, address)
     try:
         hasher.verify(account.password_hash if account else _nobody(), password[: rules.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         raise Unauthenticated(BAD_SIGN_IN) from None
-    if account is None or account.confirmed_at is None or account.disabled_at is not None:
+    if account is None or account.disabled_at is not None:
         raise Unauthenticated(BAD_SIGN_IN)
+    if account.confirmed_at is None:
+        raise Unconfirmed(account.id)
     return account
 
 
@@ -214,6 +248,13 @@ def end_sign_in(session: Session, token: str) -> None:
         .values(ended_at=clock.now())
         .execution_options(synchronize_session=False)
     )
+
+
+def discard(session: Session, account: Account) -> None:
+    """Delete an account that was never confirmed: nothing can refer to it but its links."""
+    session.execute(sa.delete(AccountLink).where(AccountLink.account_id == account.id))
+    session.execute(sa.delete(Membership).where(Membership.account_id == account.id))
+    session.execute(sa.delete(Account).where(Account.id == account.id))
 
 
 def actor_for(account: Account, profile_id: uuid.UUID | None = None) -> Actor:

@@ -5,7 +5,7 @@
 
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from flask_compress import Compress
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import StrictUndefined
@@ -72,6 +72,8 @@ def register(app: Flask, settings: Settings) -> None:
 
     @app.after_request
     def add_headers(response: Response) -> Response:
+        if policy := g.get("referrer_policy"):
+            response.headers["Referrer-Policy"] = policy
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         if production and request.is_secure:
@@ -93,12 +95,19 @@ def keep_no_copy(response: Response) -> Response:
 
 
 def limit_body() -> None:
-    """A form's body is at most as long as the API's; beyond, reading it answers 413."""
-    request.max_content_length = rules.BODY_MAX_BYTES
+    """A form's body is at most as long as the API's, but for a dataset's file; beyond, reading it answers 413."""
+    is_dataset = request.endpoint == "web.import_dataset"
+    # Beside the file, a form sends its other fields and what parts them.
+    request.max_content_length = (
+        rules.DATASET_FILE_BYTES + rules.METADATA_MAX_BYTES if is_dataset else rules.BODY_MAX_BYTES
+    )
 
 
-def check_origin() -> None:
+def check_origin(*, null_is_ours: bool = False) -> None:
     """An unsafe request must come from a page of ours, as far as the browser says where it comes from.
+
+    Pages that send no referrer send ``Origin: null``: then ``Sec-Fetch-Site`` has to say that it is ours, or with
+    ``null_is_ours``, in browsers that do not send it over plain http, nothing has to.
 
     Raises:
         Forbidden: ``Sec-Fetch-Site`` or ``Origin`` name another site.
@@ -108,6 +117,8 @@ def check_origin() -> None:
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get("Origin")
     foreign = site is not None and site not in {"same-origin", "none"}
+    if origin == "null" and (null_is_ours or site == "same-origin"):
+        origin = None
     if origin is not None and not foreign:
         parts = urlsplit(origin)
         foreign = parts.netloc != request.host or (request.is_secure and parts.scheme != "https")

@@ -1,17 +1,17 @@
 """Signing in and out."""
 
-import ipaddress
 import json
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, flash, make_response, redirect, url_for
+from flask import Response, flash, make_response, redirect, session, url_for
 from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.core import accounts
+from app.core.accounts import Unconfirmed
 from app.core.errors import TooMany, Unauthenticated
-from app.web import auth, errors, forms, navigation, page
+from app.web import auth, forms, page, sign_up
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -52,16 +52,19 @@ def sign_in_submit() -> Response:
         return _show(form, 422)
     email = (form.email.data or "").strip()
     try:
-        wired().throttle.hit("sign_in", email.casefold()[:254], auth.address())
+        account_name = email.casefold()[:254]
+        # Each by itself: one account from many addresses, one address at many accounts, and the two together.
+        wired().throttle.hit("sign_in_address", auth.address())
+        wired().throttle.hit("sign_in_account", account_name)
+        wired().throttle.hit("sign_in", account_name, auth.address())
     except TooMany as refusal:
-        minutes = -(-refusal.retry_after // 60)
-        wait = "1 minute" if minutes == 1 else f"{minutes} minutes"
-        response = errors.render_error(429, f"Too many sign-in attempts. Wait {wait}, then try again.")
-        response.headers["Retry-After"] = str(refusal.retry_after)
-        return response
+        return sign_up.wait(refusal, "Too many sign-in attempts.")
     try:
-        with wired().database.reading() as session:
-            account = accounts.verify_credentials(session, email, form.password.data or "")
+        with wired().database.reading() as reading:
+            account = accounts.verify_credentials(reading, email, form.password.data or "")
+    except Unconfirmed as refusal:
+        session[sign_up.UNCONFIRMED] = str(refusal.account_id)
+        return _show(form, 401, unconfirmed=True)
     except Unauthenticated as refusal:
         form.form_errors.append(f"{refusal.detail}.")
         return _show(form, 401)
@@ -79,31 +82,24 @@ def sign_out() -> Response:
     return response
 
 
-def _show(form: SignInForm, status: int) -> Response:
+def _show(form: SignInForm, status: int, *, unconfirmed: bool = False) -> Response:
     return page.render(
         "sign_in.html",
         status=status,
         form=form,
         demo=demo_sign_ins(),
-        can_sign_up=navigation.has_page("/sign-up"),
-        can_reset=navigation.has_page("/forgot"),
+        unconfirmed=unconfirmed,
+        can_sign_up=sign_up.is_open(),
     )
 
 
 def demo_sign_ins() -> list[DemoSignIn]:
     """The demo accounts that the seed wrote down; in development, for a browser on this machine."""
     settings = wired().settings
-    if not settings.is_demo_allowed or not _is_loopback(auth.address()):
+    if not settings.is_demo_allowed or not auth.is_from_this_machine():
         return []
     try:
         written: Any = json.loads((settings.data_dir / "demo.json").read_text())
         return [DemoSignIn(one["role"], one["email"], one["password"]) for one in written["sign_ins"]]
     except (OSError, ValueError, KeyError, TypeError):
         return []  # no demo was seeded
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False

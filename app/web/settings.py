@@ -1,20 +1,27 @@
-"""Settings: how the dashboard looks and behaves for whoever is signed in, and who they are on their platforms."""
+"""Settings: how the dashboard looks and behaves for whoever is signed in, and who they are on their platforms.
+
+What is about the account itself is in ``account``, on the same page.
+"""
 
 import uuid
+from datetime import timedelta
 from zoneinfo import available_timezones
 
 from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import accounts, linking, rules
+from app.core import accounts, digests, linking, rules, sign_ins
 from app.core.errors import Invalid
 from app.core.linking import ShownCode
 from app.web import auth, forms, page
+from app.web.account_forms import AccountForms, NameForm
 from app.web.blueprint import web
+from app.web.devices import device
 from app.wiring import wired
 
 THEME_WORDS = {"system": "As my device is set", "light": "Light", "dark": "Dark"}
+DIGEST_WORDS = {"off": "Never", "daily": "At most once a day", "weekly": "At most once a week"}
 DEVICE_ZONE = "UTC"
 """What an account begins with; ``auth`` then leaves times to the browser. Who wants UTC has Etc/UTC."""
 
@@ -35,21 +42,24 @@ class SettingsForm(Form):
     content_warnings = BooleanField("Hide sensitive posts until I choose “Show content”")
     shortcuts = BooleanField("Single-key shortcuts")
     timezone = SelectField("Timezone", choices=_zones())
+    digest = RadioField("Mail me when posts need help", choices=forms.choices(DIGEST_WORDS))
 
 
 @web.get("/settings")
 def settings() -> Response:
-    return _show()
+    return show()
 
 
 @web.post("/settings")
 def save_settings() -> Response:
-    form = forms.posted(SettingsForm)
+    form = forms.posted(SettingsForm, digest=auth.current_reader().account.digest.value)
     if forms.filled_in(form):
         try:
             with wired().database.writing() as session:
+                account = accounts.get(session, auth.current_reader().account.id)
+                digests.choose(account, form.digest.data)
                 accounts.set_preferences(
-                    accounts.get(session, auth.current_reader().account.id),
+                    account,
                     theme=form.theme.data,
                     shortcuts=bool(form.shortcuts.data),
                     content_warnings=bool(form.content_warnings.data),
@@ -58,7 +68,7 @@ def save_settings() -> Response:
             return page.done(None, url_for("web.settings"), "Your settings are saved.")
         except Invalid as refusal:
             forms.explain(form, refusal)
-    return _show(form, status=422)
+    return show(form, status=422)
 
 
 @web.post("/settings/link-code")
@@ -66,7 +76,7 @@ def show_link_code() -> Response:
     """The code stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
     with wired().database.writing() as session:
         code = linking.show_code(session, accounts.get(session, auth.current_reader().account.id))
-    return _show(code=code)
+    return show(code=code)
 
 
 @web.post("/settings/linked/<uuid:profile_id>/unlink")
@@ -77,21 +87,45 @@ def unlink_profile(profile_id: uuid.UUID) -> Response:
     return page.done(None, url_for("web.settings"), f"Unlinked: {named}.")
 
 
-def _show(form: SettingsForm | None = None, *, status: int = 200, code: ShownCode | None = None) -> Response:
-    account = auth.current_reader().account
+def show(
+    form: SettingsForm | None = None,
+    *,
+    mine: AccountForms | None = None,
+    status: int = 200,
+    code: ShownCode | None = None,
+    alert: str | None = None,
+) -> Response:
+    """The page; ``form`` and ``mine`` are those that came back."""
+    who = auth.current_reader()
+    account = who.account
     shown = form or SettingsForm(
         theme=account.theme,
         content_warnings=account.content_warnings,
         shortcuts=account.shortcuts,
         timezone=account.timezone or DEVICE_ZONE,
+        digest=account.digest.value,
     )
+    limits = wired().settings
     with wired().database.reading() as session:
         linked = linking.linked_to(session, account.id)
+        browsers = sign_ins.still_open(
+            session,
+            account.id,
+            idle=timedelta(minutes=limits.session_idle_minutes),
+            longest=timedelta(hours=limits.session_hours),
+        )
     return page.render(
         "settings.html",
         status=status,
+        alert=alert,
         form=shown,
+        mine=mine or AccountForms(name=NameForm(display_name=account.display_name)),
+        email=account.email,
         linked=linked,
         code=code,
         code_minutes=rules.LINK_CODE_MINUTES,
+        browsers=browsers,
+        this_browser=who.sign_in.id,
+        device=device,
+        password_min=rules.PASSWORD_MIN,
     )

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from argon2 import PasswordHasher
 
 from app.core import accounts, clock
 from app.core.errors import Conflict, Invalid, Unauthenticated
@@ -43,13 +44,13 @@ def test_one_address_has_one_account_whatever_its_case(wiring: Wiring, cast: Cas
 
 def test_every_failed_sign_in_gets_the_same_refusal(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
-        accounts.create(session, "unconfirmed@example.org", PASSWORD)
+        waiting = accounts.create(session, "unconfirmed@example.org", PASSWORD)
         session.get_one(Account, cast.operator.account_id).disabled_at = clock.now()
     said = set()
     for email, password in (
         ("nobody@example.org", PASSWORD),
         (cast.rater.email, "wrong password"),
-        ("unconfirmed@example.org", PASSWORD),
+        (waiting.email, "wrong password"),
         (cast.operator.email, PASSWORD),
         ("not an address", PASSWORD),
         (cast.rater.email, "\ud800"),
@@ -58,6 +59,25 @@ def test_every_failed_sign_in_gets_the_same_refusal(wiring: Wiring, cast: Cast) 
             accounts.verify_credentials(session, email, password)
         said.add(refusal.value.detail)
     assert said == {accounts.BAD_SIGN_IN}
+    with wiring.database.reading() as session, pytest.raises(accounts.Unconfirmed) as right_password:
+        accounts.verify_credentials(session, waiting.email, PASSWORD)
+    assert right_password.value.account_id == waiting.id
+
+
+@pytest.mark.parametrize(
+    "password", ["P@ssw0rd1", "Summer2026!", "qwertzuiop", "1q2w3e4r", "dragondragon", "aaaaaaaaab"]
+)
+def test_what_is_tried_first_is_no_password(password: str) -> None:
+    with pytest.raises(Invalid, match="easy to guess"):
+        accounts.check_password(password)
+
+
+@pytest.mark.parametrize(
+    "password", ["correct horse battery", "tree-lamp-1234", "äöüß äöüß", "x" * 7 + "y z"]
+)
+def test_no_rule_of_composition_refuses_what_is_hard_to_guess(password: str) -> None:
+    accounts.check_password(password)
+    assert PasswordHasher().hash(password).startswith("$argon2id$")
 
 
 def test_a_session_ends_when_idle_old_or_signed_out(wiring: Wiring, cast: Cast) -> None:

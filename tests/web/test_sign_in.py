@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -97,13 +98,9 @@ def test_every_failure_gets_the_same_reply(visit: Visit, cast: Cast, email: str)
     )
 
 
-@pytest.mark.parametrize("column", ["disabled_at", "confirmed_at"])
-def test_disabled_and_unconfirmed_accounts_get_that_reply_too(
-    visit: Visit, cast: Cast, wiring: Wiring, column: str
-) -> None:
+def test_disabled_accounts_get_that_reply_too(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        account = session.get_one(Account, cast.rater.account_id)
-        setattr(account, column, clock.now() if column == "disabled_at" else None)
+        session.get_one(Account, cast.rater.account_id).disabled_at = clock.now()
     answer = _sign_in(visit(None), cast.rater.email)
     assert answer.status_code == 401
     assert "E-mail address or password is wrong" in answer.text
@@ -128,6 +125,27 @@ def test_too_many_attempts_are_told_to_wait(visit: Visit, cast: Cast, wiring: Wi
     assert answer.status_code == 429
     assert int(answer.headers["Retry-After"]) >= 1
     assert "Wait 1 minute, then try again." in answer.text
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_one_account_and_one_address_are_limited_each_by_itself(
+    app: Flask, visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    limits = {"rate_limit_sign_in_account": "3 per minute", "rate_limit_sign_in_address": "3 per minute"}
+    wiring.throttle = Throttle.from_settings(
+        wiring.settings.model_copy(update=limits | {"rate_limit_enabled": True})
+    )
+
+    def tried(email: str, address: str) -> int:
+        visitor = visit(None)
+        visitor.client.environ_base["REMOTE_ADDR"] = address
+        return _sign_in(visitor, email, "wrong password").status_code
+
+    from_everywhere = [tried(cast.rater.email, f"192.0.2.{number}") for number in range(4)]
+    assert from_everywhere == [401, 401, 401, 429]
+    at_everybody = [tried(f"nobody-{number}@example.org", "198.51.100.7") for number in range(4)]
+    assert at_everybody == [401, 401, 401, 429]
+    assert tried(cast.moderator.email, "203.0.113.5") == 401, "others are let through"
 
 
 @pytest.mark.parametrize(

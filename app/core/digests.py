@@ -1,0 +1,98 @@
+"""Digests: a mail that says how many items need help, as often as somebody wants; never what stands in them."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core import accounts, clock, help_needed, mail, profiles
+from app.core.errors import Invalid
+from app.core.mail import Kind
+from app.core.models import Account, Community
+from app.core.permissions import Permission, allows
+from app.core.vocabulary import Digest
+
+DIGEST_JOB = "digests"
+DIGEST_SECONDS = 900.0
+BATCH = 100
+PERIODS: Mapping[Digest, timedelta] = {Digest.DAILY: timedelta(days=1), Digest.WEEKLY: timedelta(days=7)}
+
+
+def choose(account: Account, wanted: str) -> None:
+    """How often this person wants one.
+
+    Raises:
+        Invalid: none of off, daily, weekly.
+    """
+    if wanted not in set(Digest):
+        raise Invalid.field("digest", f"must be one of {', '.join(Digest)}", wanted)
+    account.digest = Digest(wanted)
+
+
+def unsubscribe(session: Session, account_id: uuid.UUID) -> None:
+    """No more digests; said again, or of an account that is gone, it changes nothing."""
+    account = session.get(Account, account_id)
+    if account is not None:
+        account.digest = Digest.OFF
+
+
+def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community, int]]:
+    """The account's communities in which items need its help, with how many, by name."""
+    profile = profiles.find(session, profiles.WEB, str(account.id))
+    if profile is None:
+        return []
+    actor = accounts.actor_for(accounts.get(session, account.id), profile.id)
+    mine = session.scalars(
+        sa.select(Community).where(Community.id.in_(actor.roles)).order_by(Community.name, Community.id)
+    )
+    counted = [
+        (community, help_needed.count(session, actor, community.id, profile.id))
+        for community in mine
+        if community.archived_at is None and allows(actor, Permission.RATE, community.id)
+    ]
+    return [(community, count) for community, count in counted if count]
+
+
+def due(session: Session, after: uuid.UUID | None = None) -> Sequence[uuid.UUID]:
+    """Accounts whose period is over since their last digest, a batch in order of id."""
+    now = clock.now()
+    periods = [
+        sa.and_(
+            Account.digest == wanted,
+            sa.or_(Account.digest_sent_at.is_(None), Account.digest_sent_at <= now - period),
+        )
+        for wanted, period in PERIODS.items()
+    ]
+    found = (
+        sa.select(Account.id)
+        .where(sa.or_(*periods), Account.confirmed_at.is_not(None), Account.disabled_at.is_(None))
+        .order_by(Account.id)
+        .limit(BATCH)
+    )
+    return session.scalars(found.where(Account.id > after) if after is not None else found).all()
+
+
+def send(session: Session, account_id: uuid.UUID) -> bool:
+    """Ask for one digest, when something needs help and the period is over; whether it was asked for."""
+    account = session.scalars(
+        sa.select(Account)
+        .where(Account.id == account_id)
+        .options(selectinload(Account.memberships))
+        .with_for_update()
+    ).first()
+    if account is None or not _is_due(account):
+        return False
+    if not waiting_for(session, account):
+        return False
+    account.digest_sent_at = clock.now()
+    mail.ask(session, Kind.DIGEST, account_id=account.id)
+    return True
+
+
+def _is_due(account: Account) -> bool:
+    period = PERIODS.get(account.digest)
+    if period is None or account.confirmed_at is None or account.disabled_at is not None:
+        return False
+    return account.digest_sent_at is None or account.digest_sent_at <= clock.now() - period

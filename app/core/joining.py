@@ -1,0 +1,118 @@
+"""Joining a public community as a rater, and leaving it again."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import accounts, history
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.models import Account, Community, HistoryEntry, Membership
+from app.core.permissions import Actor
+from app.core.vocabulary import Role
+
+CAUSE = "joined a public community"
+LEFT = "left"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A public community, and the role one has there already."""
+
+    community: Community
+    role: Role | None
+
+
+def choices(
+    session: Session, account: Account, *, words: str = "", after: uuid.UUID | None = None, size: int = 50
+) -> tuple[Sequence[Choice], uuid.UUID | None]:
+    """Public communities by name, a page of them, and the id that the next page comes after (None at the end)."""
+    listed = (
+        sa.select(Community, Membership.role)
+        .outerjoin(
+            Membership,
+            sa.and_(Membership.community_id == Community.id, Membership.account_id == account.id),
+        )
+        .where(Community.is_public, Community.is_active, Community.archived_at.is_(None))
+    )
+    if words.strip():
+        listed = listed.where(Community.name.icontains(words.strip()[:100], autoescape=True))
+    last = session.get(Community, after) if after is not None else None
+    if last is not None:
+        listed = listed.where(sa.tuple_(Community.name, Community.id) > sa.tuple_(last.name, last.id))
+    rows = session.execute(listed.order_by(Community.name, Community.id).limit(size + 1)).all()
+    found = [Choice(community, role) for community, role in rows[:size]]
+    return found, found[-1].community.id if len(rows) > size else None
+
+
+def join(session: Session, actor: Actor, account: Account, community_id: uuid.UUID) -> Community:
+    """Become a rater there. Whoever has a role keeps it.
+
+    Raises:
+        NotFound: no such community, or not a public one.
+        Forbidden: an admin there removed them; an invitation brings them back.
+    """
+    community = session.get(Community, community_id)
+    if community is None or not community.is_public or not community.is_active or community.archived_at:
+        raise NotFound("community")
+    serialise(session, community_id)
+    if _membership(session, account, community_id) is None:
+        _refuse_removed(session, account, community_id)
+        accounts.give_role(session, actor, account, community_id, Role.RATER, cause=CAUSE)
+    return community
+
+
+def leave(session: Session, actor: Actor, account: Account, community_id: uuid.UUID) -> Community:
+    """Stop being a rater there. What one rated and wrote stays.
+
+    Raises:
+        NotFound: one does not belong to it.
+        Conflict: one has a higher role, which others may rely on.
+    """
+    serialise(session, community_id)
+    held, community = _membership(session, account, community_id), session.get(Community, community_id)
+    if held is None or community is None:
+        raise NotFound("community")
+    if held.role is not Role.RATER:
+        raise Conflict(f"You are {held.role} of {community.name}. Ask an admin there to take that role first")
+    session.delete(held)
+    session.flush()
+    history.record(
+        session,
+        actor,
+        community_id,
+        "role.taken",
+        "account",
+        account.id,
+        before={"role": held.role.value},
+        after={"role": None},
+        cause=LEFT,
+    )
+    return community
+
+
+def _refuse_removed(session: Session, account: Account, community_id: uuid.UUID) -> None:
+    last = session.execute(
+        sa.select(HistoryEntry.what, HistoryEntry.account_id)
+        .where(
+            HistoryEntry.community_id == community_id,
+            HistoryEntry.object_type == "account",
+            HistoryEntry.object_id == account.id,
+            HistoryEntry.what.in_(("role.given", "role.taken")),
+        )
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if last is not None and last.what == "role.taken" and last.account_id != account.id:
+        raise Forbidden("An admin of this community removed you. Ask there for an invitation")
+
+
+def _membership(session: Session, account: Account, community_id: uuid.UUID) -> Membership | None:
+    return session.scalars(
+        sa.select(Membership).where(
+            Membership.account_id == account.id, Membership.community_id == community_id
+        )
+    ).first()

@@ -1,0 +1,54 @@
+"""The browsers in which somebody is signed in: listed and ended by their owner (ASVS 7.4, 7.5)."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.errors import NotFound
+from app.core.models import SignIn
+
+
+def end_all(session: Session, account_id: uuid.UUID, *, but: uuid.UUID | None = None) -> int:
+    """End every session of an account, or every other one than ``but``; how many were open."""
+    ended = session.execute(
+        sa.update(SignIn)
+        .where(SignIn.account_id == account_id, SignIn.ended_at.is_(None), SignIn.id != but)
+        .values(ended_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    return int(ended.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result has one
+
+
+def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> SignIn:
+    """End one of the account's own sessions.
+
+    Raises:
+        NotFound: it is not theirs.
+    """
+    sign_in = session.get(SignIn, sign_in_id)
+    if sign_in is None or sign_in.account_id != account_id:
+        raise NotFound("session")
+    sign_in.ended_at = sign_in.ended_at or clock.now()
+    return sign_in
+
+
+def still_open(
+    session: Session, account_id: uuid.UUID, *, idle: timedelta, longest: timedelta, limit: int = 50
+) -> Sequence[SignIn]:
+    """The account's sessions that still work, the one seen last first."""
+    now = clock.now()
+    return session.scalars(
+        sa.select(SignIn)
+        .where(
+            SignIn.account_id == account_id,
+            SignIn.ended_at.is_(None),
+            SignIn.last_seen_at >= now - idle,
+            SignIn.created_at >= now - longest,
+        )
+        .order_by(SignIn.last_seen_at.desc(), SignIn.id.desc())
+        .limit(limit)
+    ).all()

@@ -1,0 +1,77 @@
+"""Sending the mail that transactions asked for, and asking for digests."""
+
+import logging
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from app.core import account_links, clock, credentials, digests, letters
+from app.core.mail import Kind, MailRefused
+from app.wiring import Wiring
+
+log = logging.getLogger("bridgenote.mail")
+
+MAIL_ATTEMPTS = 12
+"""About an hour: a server that puts strangers off at first takes the mail then."""
+DEADLINE = 30.0
+KEPT = timedelta(days=30)
+
+
+def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str | None = None) -> None:
+    """Write one mail, send it outside of any transaction, and remember what became of its link.
+
+    Raises:
+        MailDelayed: not now; the engine tries again.
+    """
+    link = uuid.UUID(link_id) if link_id else None
+    with wiring.database.writing() as session:
+        message = letters.write(
+            session,
+            wiring.letterhead,
+            Kind(kind),
+            account_id=uuid.UUID(account_id) if account_id else None,
+            link_id=link,
+        )
+    if message is None:
+        return
+    try:
+        wiring.mailer.send(message, DEADLINE)
+    except MailRefused as refusal:
+        log.warning("A mail (%s) was given up: %s", kind, refusal)
+        give_up(wiring, {"link_id": link_id})
+        return
+    if link is not None:
+        with wiring.database.writing() as session:
+            account_links.note_sent(session, link)
+
+
+def give_up(wiring: Wiring, args: dict[str, Any]) -> None:
+    """A mail will not be sent: its link says so to whoever asked for it."""
+    if args.get("link_id"):
+        with wiring.database.writing() as session:
+            account_links.note_failed(session, uuid.UUID(args["link_id"]))
+
+
+def send_digests(wiring: Wiring) -> None:
+    """Ask for the digests that are due, each in a transaction of its own."""
+    after: uuid.UUID | None = None
+    while True:
+        with wiring.database.reading() as session:
+            batch = digests.due(session, after)
+        for account_id in batch:
+            with wiring.database.writing() as session:
+                digests.send(session, account_id)
+        if len(batch) < digests.BATCH:
+            return
+        after = batch[-1]
+
+
+def prune(wiring: Wiring) -> None:
+    """Forget links that ended a month ago, and accounts that nobody confirmed for as long."""
+    limit = clock.now() - KEPT
+    with wiring.database.writing() as session:
+        account_links.prune(session, limit)
+    while True:
+        with wiring.database.writing() as session:
+            if credentials.prune_unconfirmed(session, limit) < credentials.BATCH:
+                return

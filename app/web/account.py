@@ -1,0 +1,158 @@
+"""One's own account, under Settings: name, address, password, the browsers it is signed in on, its end."""
+
+import uuid
+
+from flask import Response, flash, make_response, redirect, url_for
+
+from app.core import accounts, credentials, digests, erasure, rules, sign_ins
+from app.core.errors import Conflict, Invalid, TooMany
+from app.web import auth, forms, page
+from app.web.account_forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
+from app.web.blueprint import web
+from app.web.settings import show
+from app.web.sign_up import wait
+from app.wiring import wired
+
+WRONG = "This is not your current password."
+
+
+@web.post("/settings/name")
+def save_name() -> Response:
+    form = forms.posted(NameForm)
+    if forms.filled_in(form):
+        try:
+            with wired().database.writing() as session:
+                account = accounts.get(session, auth.current_reader().account.id)
+                credentials.rename(session, account, form.display_name.data or "")
+            return page.done(None, url_for("web.settings"), "Your name is saved.")
+        except Invalid as refusal:
+            forms.explain(form, refusal)
+    return show(mine=AccountForms(name=form), status=422)
+
+
+@web.post("/settings/email")
+def change_email() -> Response:
+    form = forms.posted(NewEmailForm)
+    mine = AccountForms(email=form)
+    if not forms.filled_in(form):
+        return show(mine=mine, status=422)
+    if refused := _too_many_tries():
+        return refused
+    account = auth.current_reader().account
+    if not accounts.has_password(account, form.email_password.data or ""):
+        form.email_password.errors = [WRONG]
+        return show(mine=mine, status=422)
+    try:
+        wired().throttle.hit("mail", rules.email(form.email.data or ""))
+        with wired().database.writing() as session:
+            address = credentials.ask_new_email(
+                session, accounts.get(session, account.id), form.email.data or ""
+            )
+    except TooMany as refusal:
+        return wait(refusal, "Too many mails were asked for.")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return show(mine=mine, status=422)
+    return page.done(
+        None,
+        url_for("web.settings"),
+        f"We have sent a mail to {address}. Open the link in it; until then your address stays as it is.",
+    )
+
+
+@web.post("/settings/password")
+def change_password() -> Response:
+    form = forms.posted(NewPasswordForm)
+    mine = AccountForms(password=form)
+    if not forms.filled_in(form):
+        return show(mine=mine, status=422)
+    if refused := _too_many_tries():
+        return refused
+    who = auth.current_reader()
+    if not accounts.has_password(who.account, form.current_password.data or ""):
+        form.current_password.errors = [WRONG]
+        return show(mine=mine, status=422)
+    try:
+        hashed = accounts.hash_password(form.new_password.data or "", who.account.email, "new_password")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return show(mine=mine, status=422)
+    with wired().database.writing() as session:
+        account = accounts.get(session, who.account.id)
+        credentials.change_password(session, account, hashed, who.sign_in.id)
+    return page.done(
+        None, url_for("web.settings"), "Your password is changed. Every other browser is signed out."
+    )
+
+
+@web.post("/settings/sessions/<uuid:sign_in_id>/end")
+def end_session(sign_in_id: uuid.UUID) -> Response:
+    who = auth.current_reader()
+    if sign_in_id == who.sign_in.id:
+        response = make_response(redirect(url_for("web.sign_in"), 303))
+        auth.end(response)
+        flash("You are signed out.", "status")
+        return response
+    with wired().database.writing() as session:
+        sign_ins.end_one(session, who.account.id, sign_in_id)
+    return page.done(None, url_for("web.settings", _anchor="sessions"), "That browser is signed out.")
+
+
+@web.post("/settings/sessions/end-others")
+def end_other_sessions() -> Response:
+    who = auth.current_reader()
+    with wired().database.writing() as session:
+        ended = sign_ins.end_all(session, who.account.id, but=who.sign_in.id)
+    told = "Every other browser is signed out." if ended else "You are signed in on this browser only."
+    return page.done(None, url_for("web.settings", _anchor="sessions"), told)
+
+
+@web.post("/settings/delete")
+def delete_account() -> Response:
+    form = forms.posted(DeleteForm)
+    mine = AccountForms(delete=form)
+    if not forms.filled_in(form):
+        return show(mine=mine, status=422)
+    if refused := _too_many_tries():
+        return refused
+    who = auth.current_reader()
+    if not accounts.has_password(who.account, form.delete_password.data or ""):
+        form.delete_password.errors = [WRONG]
+        return show(mine=mine, status=422)
+    try:
+        with wired().database.writing() as session:
+            erasure.erase_account(session, who.actor, who.account.id)
+    except Conflict as refusal:
+        return show(mine=mine, status=409, alert=f"{refusal.detail}.")
+    response = make_response(redirect("/", 303))
+    auth.end(response)
+    flash("Your account is deleted.", "status")
+    return response
+
+
+@web.get("/unsubscribe/<uuid:account_id>/<token>")
+@auth.from_mail
+def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
+    """Only the button ends it: programs that check mail open every link in it."""
+    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    return page.render("unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
+
+
+@web.post("/unsubscribe/<uuid:account_id>/<token>")
+@auth.one_click
+def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
+    """The button, and the mail program's own (RFC 8058): no form token, for the address is one."""
+    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    if valid:
+        with wired().database.writing() as session:
+            digests.unsubscribe(session, account_id)
+    return page.render("unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=valid)
+
+
+def _too_many_tries() -> Response | None:
+    """A stolen session must not be able to try passwords: they count like sign-ins."""
+    try:
+        wired().throttle.hit("sign_in", auth.current_reader().account.email, auth.address())
+    except TooMany as refusal:
+        return wait(refusal, "Too many tries.")
+    return None

@@ -1,0 +1,79 @@
+"""Forms about one's account. What a password or an address must be is ``core``'s word; these say what is missing."""
+
+from dataclasses import dataclass, field
+
+from wtforms import EmailField, Form, HiddenField, PasswordField, StringField
+from wtforms.validators import DataRequired, InputRequired
+
+from app.core import rules
+from app.web import forms
+
+ADDRESS = [InputRequired("Enter your email address."), forms.mail_address]
+
+
+class SignUpForm(Form):
+    """Create an account."""
+
+    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
+    password = PasswordField("Password", [InputRequired("Enter a password.")])
+
+
+class JoinForm(Form):
+    """Create the account of an invitation, whose address is known."""
+
+    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    password = PasswordField("Password", [InputRequired("Enter a password.")])
+
+
+class ForgotForm(Form):
+    """Ask for a link to choose a new password."""
+
+    email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
+
+
+class ResetForm(Form):
+    """Choose a new password. ``username`` tells password managers whose it is; the server does not read it."""
+
+    username = HiddenField()
+    password = PasswordField("New password", [InputRequired("Enter a new password.")])
+
+
+class NameForm(Form):
+    """The name that others read."""
+
+    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+
+
+class NewEmailForm(Form):
+    """Another address to sign in with."""
+
+    email = EmailField("New email", ADDRESS, filters=[forms.trimmed])
+    email_password = PasswordField("Current password", [InputRequired("Enter your current password.")])
+
+
+class NewPasswordForm(Form):
+    """Another password."""
+
+    current_password = PasswordField("Current password", [InputRequired("Enter your current password.")])
+    new_password = PasswordField("New password", [InputRequired("Enter a new password.")])
+
+
+class DeleteForm(Form):
+    """The end of an account."""
+
+    delete_password = PasswordField("Password", [InputRequired("Enter your password.")])
+
+
+@dataclass
+class AccountForms:
+    """The forms of the settings page about the account; the one that came back holds its errors."""
+
+    name: NameForm = field(default_factory=NameForm)
+    email: NewEmailForm = field(default_factory=NewEmailForm)
+    password: NewPasswordForm = field(default_factory=NewPasswordForm)
+    delete: DeleteForm = field(default_factory=DeleteForm)
+
+    @property
+    def errors(self) -> bool:
+        return any(form.errors for form in (self.name, self.email, self.password, self.delete))

@@ -1,0 +1,126 @@
+"""Becoming a member: by an invitation, or of a public community; and leaving."""
+
+import uuid
+
+from flask import Response, url_for
+
+from app.core import accounts, invitations, joining, letters, rules
+from app.core.account_links import LinkOver
+from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.ids import parse_id
+from app.core.invitations import Offer
+from app.core.models import Community
+from app.web import auth, forms, page
+from app.web.account_forms import JoinForm
+from app.web.blueprint import web
+from app.web.sign_up import over
+from app.wiring import wired
+
+
+@web.get("/join/<token>")
+@auth.from_mail
+def join(token: str) -> Response:
+    try:
+        return _show_offer(token, JoinForm())
+    except LinkOver:
+        return over("invite")
+
+
+@web.post("/join/<token>")
+@auth.from_mail
+def join_submit(token: str) -> Response:
+    """Whoever has an account accepts signed in to it; whoever has none creates it here, its address confirmed."""
+    who = auth.reader()
+    form = forms.posted(JoinForm)
+    try:
+        offer = _offer(token)
+        if offer.account_id is not None:
+            if who is None or who.account.id != offer.account_id:
+                return _show_offer(token, JoinForm(), status=403)
+            with wired().database.writing() as session:
+                invitations.accept(session, accounts.get(session, who.account.id), token)
+            return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
+        if not forms.filled_in(form):
+            return _show_offer(token, form, status=422)
+        hashed = accounts.hash_password(form.password.data or "", offer.email)
+        with wired().database.writing() as session:
+            account = invitations.accept_new(session, token, form.display_name.data or "", hashed)
+    except LinkOver:
+        return over("invite")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show_offer(token, form, status=422)
+    response = page.done(
+        None, _start(offer.community), f"Your account is created, and you belong to {offer.community.name}."
+    )
+    auth.set_cookie(response, auth.begin(account))
+    return response
+
+
+def _offer(token: str) -> Offer:
+    with wired().database.reading() as session:
+        return invitations.look(session, token)
+
+
+def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
+    offer, who = _offer(token), auth.reader()
+    return page.render(
+        "join.html",
+        status=status,
+        form=form,
+        offer=offer,
+        role=letters.with_article(offer.role),
+        is_me=who is not None and who.account.id == offer.account_id,
+        signed_in_as=who.account.email if who is not None else None,
+        sign_in_url=url_for("web.sign_in", next=url_for("web.join", token=token)),
+        password_min=rules.PASSWORD_MIN,
+    )
+
+
+@web.get("/communities")
+def public_communities() -> Response:
+    return _show_communities()
+
+
+@web.post("/communities/<uuid:community_id>/join")
+def join_community(community_id: uuid.UUID) -> Response:
+    who = auth.current_reader()
+    try:
+        with wired().database.writing() as session:
+            account = accounts.get(session, who.account.id)
+            community = joining.join(session, who.actor, account, community_id)
+    except Forbidden as refusal:
+        return _show_communities(status=403, alert=f"{refusal.detail}.")
+    return page.done(None, _start(community), f"You belong to {community.name} now.")
+
+
+@web.post("/communities/<uuid:community_id>/leave")
+def leave_community(community_id: uuid.UUID) -> Response:
+    who = auth.current_reader()
+    try:
+        with wired().database.writing() as session:
+            left = joining.leave(session, who.actor, accounts.get(session, who.account.id), community_id)
+    except Conflict as refusal:
+        return _show_communities(status=409, alert=f"{refusal.detail}.")
+    return page.done(None, url_for("web.public_communities"), f"You left {left.name}.")
+
+
+def _start(community: Community) -> str:
+    return url_for("web.home", community=community.slug)
+
+
+def _show_communities(*, status: int = 200, alert: str | None = None) -> Response:
+    words, after = forms.from_address("q"), forms.from_address("after")
+    who = auth.current_reader()
+    with wired().database.reading() as session:
+        found, following = joining.choices(session, who.account, words=words, after=parse_id(after))
+    return page.render(
+        "communities.html",
+        status=status,
+        alert=alert,
+        rows=found,
+        words=words,
+        is_newcomer=not who.communities,
+        next_url=url_for("web.public_communities", q=words or None, after=following) if following else None,
+        first_url=url_for("web.public_communities", q=words or None) if after else None,
+    )

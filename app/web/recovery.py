@@ -1,0 +1,81 @@
+"""A forgotten password: a link by mail, then a new one."""
+
+from flask import Response, make_response, redirect, url_for
+
+from app.core import account_links, accounts, credentials, rules
+from app.core.account_links import LinkOver
+from app.core.errors import Invalid
+from app.core.vocabulary import LinkPurpose
+from app.web import auth, forms, page
+from app.web.account_forms import ForgotForm, ResetForm
+from app.web.blueprint import web
+from app.web.sign_up import over, sent, too_many_mails
+from app.wiring import wired
+
+
+@web.get("/forgot")
+@auth.open_to_all
+def forgot() -> Response:
+    if auth.reader() is not None:
+        return make_response(redirect(url_for("web.settings"), 303))
+    return page.render("forgot.html", form=ForgotForm())
+
+
+@web.post("/forgot")
+@auth.open_to_all
+def forgot_submit() -> Response:
+    form = forms.posted(ForgotForm)
+    if not forms.filled_in(form):
+        return page.render("forgot.html", status=422, form=form)
+    try:
+        address = rules.email(form.email.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return page.render("forgot.html", status=422, form=form)
+    if refused := too_many_mails(address):
+        return refused
+    with wired().database.writing() as writing:
+        credentials.forgot(writing, address)
+    return sent("reset")
+
+
+@web.get("/reset/<token>")
+@auth.from_mail
+def reset(token: str) -> Response:
+    try:
+        return _show(ResetForm(username=_address(token)))
+    except LinkOver:
+        return over("reset")
+
+
+@web.post("/reset/<token>")
+@auth.from_mail
+def reset_submit(token: str) -> Response:
+    form = forms.posted(ResetForm)
+    try:
+        address = _address(token)
+        form.username.data = address
+        if not forms.filled_in(form):
+            return _show(form, 422)
+        hashed = accounts.hash_password(form.password.data or "", address)
+        with wired().database.writing() as writing:
+            credentials.reset(writing, token, hashed)
+    except LinkOver:
+        return over("reset")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(form, 422)
+    return page.done(
+        None,
+        url_for("web.sign_in"),
+        "Your password is changed, and you are signed out everywhere. Sign in with it.",
+    )
+
+
+def _address(token: str) -> str:
+    with wired().database.reading() as reading:
+        return account_links.find(reading, token, LinkPurpose.RESET).email
+
+
+def _show(form: ResetForm, status: int = 200) -> Response:
+    return page.render("reset.html", status=status, form=form, password_min=rules.PASSWORD_MIN)
