@@ -8,26 +8,33 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, contains_eager, joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock, history, outbox, paging, webhooks
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.models import Attempt, Delivery, Endpoint, Event
+from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.ids import parse_id
+from app.core.models import Action, Attempt, Delivery, Endpoint, Event, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import DeliveryState, EventName
 
-REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED)
+REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
+
+MOST_COUNTED = 100
+"""What the navigation counts; more than that are many."""
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What to list; None leaves a filter out. ``since`` ≤ the event's time < ``until``."""
+    """What to list; None leaves a filter out. ``since`` ≤ when it was put into the queue < ``until``.
+
+    ``about`` is an id: of the delivery, its event, the action, or the request (ours, or the integration's own string).
+    """
 
     state: DeliveryState | None = None
     endpoint_id: uuid.UUID | None = None
     event: EventName | None = None
-    event_id: uuid.UUID | None = None
+    about: str | None = None
     since: datetime | None = None
     until: datetime | None = None
 
@@ -53,21 +60,55 @@ def listing(
     """
     statement = (
         _managed(actor, community_id, sa.select(Delivery))
-        .join(Delivery.event)
-        .options(contains_eager(Delivery.event), joinedload(Delivery.endpoint))
-        .where(*_clauses(filters))
+        .options(joinedload(Delivery.event), joinedload(Delivery.endpoint))
+        .where(*clauses(filters))
     )
     page = paging.paginate(session, statement, Delivery.created_at, Delivery.id, wanted)
-    last = _last_attempts(session, [delivery.id for delivery in page.rows])
-    return dataclasses.replace(page, rows=[Line(delivery, last.get(delivery.id)) for delivery in page.rows])
+    return dataclasses.replace(page, rows=_lines(session, page.rows))
+
+
+def latest(session: Session, actor: Actor, endpoint: Endpoint, limit: int) -> list[Line]:
+    """An endpoint's newest deliveries; two queries."""
+    require(actor, Permission.MANAGE_WEBHOOKS, endpoint.community_id, "webhook")
+    rows = session.scalars(
+        sa.select(Delivery)
+        .options(joinedload(Delivery.event), joinedload(Delivery.endpoint))
+        .where(Delivery.community_id == endpoint.community_id, Delivery.endpoint_id == endpoint.id)
+        .order_by(Delivery.created_at.desc(), Delivery.id.desc())
+        .limit(limit)
+    )
+    return _lines(session, rows.all())
 
 
 def counts(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> dict[DeliveryState, int]:
-    """How many deliveries are in each state; the dashboard's badge shows the dead ones."""
+    """How many deliveries are in each state."""
     columns: list[Any] = [Delivery.state, sa.func.count()]
     statement = _managed(actor, community_id, sa.select(*columns))
     found = {row[0]: row[1] for row in session.execute(statement.group_by(Delivery.state))}
     return {state: found.get(state, 0) for state in DeliveryState}
+
+
+def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> tuple[int, int]:
+    """Deliveries given up or parked that could be sent again, and disabled endpoints: two quick queries.
+
+    More than ``MOST_COUNTED`` deliveries are not counted further.
+    """
+    require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+    present = sa.and_(Endpoint.community_id == community_id, Endpoint.deleted_at.is_(None))
+    dead = (
+        sa.select(Delivery.id)
+        .where(
+            Delivery.endpoint_id.in_(sa.select(Endpoint.id).where(present)),
+            Delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
+        )
+        .limit(MOST_COUNTED + 1)
+        .subquery()
+    )
+    disabled = sa.select(sa.func.count()).select_from(Endpoint).where(present, sa.not_(Endpoint.is_active))
+    return (
+        session.scalar(sa.select(sa.func.count()).select_from(dead)) or 0,
+        session.scalar(disabled) or 0,
+    )
 
 
 def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
@@ -79,6 +120,12 @@ def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
         raise NotFound("delivery")
     require(actor, Permission.MANAGE_WEBHOOKS, delivery.community_id, "delivery")
     return delivery
+
+
+def of_event(session: Session, event_id: uuid.UUID, endpoint_id: uuid.UUID) -> uuid.UUID:
+    """The delivery of an event to an endpoint, which exists."""
+    which = sa.and_(Delivery.event_id == event_id, Delivery.endpoint_id == endpoint_id)
+    return session.scalars(sa.select(Delivery.id).where(which)).one()
 
 
 def attempts_of(session: Session, delivery: Delivery) -> Sequence[Attempt]:
@@ -97,7 +144,7 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     delivery = get(session, actor, delivery_id)
     serialise(session, delivery.community_id)
     _check_receives(session.get_one(Endpoint, delivery.endpoint_id, populate_existing=True))
-    if not _send_again(session, Delivery.id == delivery.id, REPLAYABLE):
+    if not send_again(session, Delivery.id == delivery.id, REPLAYABLE):
         raise Conflict("This delivery is already on its way", delivery.id)
     session.refresh(delivery)
     history.record(
@@ -110,58 +157,6 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
         after={"event_id": str(delivery.event_id), "webhook": str(delivery.endpoint_id)},
     )
     return delivery
-
-
-def replay_range(
-    session: Session,
-    actor: Actor,
-    endpoint_id: uuid.UUID,
-    since: datetime,
-    until: datetime,
-    *,
-    delivered: bool = False,
-) -> int:
-    """Send again an endpoint's dead deliveries of events from ``since`` until before ``until``: how many.
-
-    With ``delivered`` those too that arrived, for a receiver that lost what it had.
-
-    Raises:
-        Invalid: the range is empty.
-        Conflict: the endpoint is disabled.
-    """
-    endpoint = webhooks.get(session, actor, endpoint_id)
-    if since >= until:
-        raise Invalid.field("until", "must be later than the start", clock.iso(until))
-    serialise(session, endpoint.community_id)
-    session.refresh(endpoint)
-    _check_receives(endpoint)
-    of_range = sa.and_(
-        Delivery.endpoint_id == endpoint.id,
-        Delivery.event_id.in_(
-            sa.select(Event.id).where(
-                Event.community_id == endpoint.community_id,
-                Event.created_at >= since,
-                Event.created_at < until,
-            )
-        ),
-    )
-    count = _send_again(session, of_range, REPLAYABLE if delivered else (DeliveryState.DEAD,))
-    if count:
-        history.record(
-            session,
-            actor,
-            endpoint.community_id,
-            "delivery.range_replayed",
-            "webhook",
-            endpoint.id,
-            after={
-                "since": clock.iso(since),
-                "until": clock.iso(until),
-                "deliveries": count,
-                "delivered": delivered,
-            },
-        )
-    return count
 
 
 def prune_attempts(session: Session, older_than: datetime, *, limit: int = 5_000) -> int:
@@ -187,16 +182,34 @@ def _managed(actor: Actor, community_id: uuid.UUID | None, statement: sa.Select[
     return statement
 
 
-def _clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
-    given = [
+def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
+    """The filters as conditions on deliveries."""
+    given: list[tuple[Any, Any]] = [
         (filters.state, Delivery.state == filters.state),
         (filters.endpoint_id, Delivery.endpoint_id == filters.endpoint_id),
-        (filters.event, Event.name == filters.event),
-        (filters.event_id, Delivery.event_id == filters.event_id),
-        (filters.since, Event.created_at >= filters.since if filters.since else sa.true()),
-        (filters.until, Event.created_at < filters.until if filters.until else sa.true()),
+        (filters.event, Delivery.event.has(Event.name == filters.event)),
+        (filters.about, _is_about(filters.about or "")),
+        (filters.since, Delivery.created_at >= filters.since if filters.since else sa.true()),
+        (filters.until, Delivery.created_at < filters.until if filters.until else sa.true()),
     ]
     return [clause for value, clause in given if value is not None]
+
+
+def _is_about(text: str) -> sa.ColumnElement[bool]:
+    """Every branch looks into an index."""
+    theirs = Event.request_id.in_(sa.select(Request.id).where(Request.request_id == text))
+    identity = parse_id(text)
+    if identity is None:
+        return Delivery.event_id.in_(sa.select(Event.id).where(theirs))
+    of_action = sa.select(Action.request_id).where(Action.id == identity).scalar_subquery()
+    by_action = sa.and_(Event.request_id == of_action, Event.action_id == identity)
+    events = sa.select(Event.id).where(sa.or_(Event.request_id == identity, by_action, theirs))
+    return sa.or_(Delivery.id == identity, Delivery.event_id == identity, Delivery.event_id.in_(events))
+
+
+def _lines(session: Session, rows: Sequence[Delivery]) -> list[Line]:
+    last = _last_attempts(session, [delivery.id for delivery in rows])
+    return [Line(delivery, last.get(delivery.id)) for delivery in rows]
 
 
 def _last_attempts(session: Session, delivery_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Attempt]:
@@ -219,7 +232,8 @@ def _check_receives(endpoint: Endpoint) -> None:
         raise Conflict("This webhook is disabled; enable it first", endpoint.id)
 
 
-def _send_again(session: Session, which: sa.ColumnElement[bool], states: Collection[DeliveryState]) -> int:
+def send_again(session: Session, which: sa.ColumnElement[bool], states: Collection[DeliveryState]) -> int:
+    """Put deliveries back into the queue with a fresh set of attempts: how many. Who asks has been checked."""
     now = clock.now()
     rows = (
         sa.select(Delivery.id)

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, outbox
+from app.core import clock, history, notices, outbox
 from app.core.models import Delivery, Endpoint
 from app.core.permissions import SYSTEM
 from app.core.sending import Outcome
@@ -102,7 +102,7 @@ def give_up_if_hopeless(session: Session, endpoint: Endpoint, now: datetime) -> 
         return
     before = shown(endpoint)
     disable(session, endpoint, reason)
-    history.record(
+    entry = history.record(
         session,
         SYSTEM,
         endpoint.community_id,
@@ -113,6 +113,7 @@ def give_up_if_hopeless(session: Session, endpoint: Endpoint, now: datetime) -> 
         after=shown(endpoint),
         cause=reason,
     )
+    notices.tell_disabled(session, entry)
 
 
 def _reason_to_give_up(endpoint: Endpoint, now: datetime) -> str | None:

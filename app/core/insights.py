@@ -29,11 +29,11 @@ TOP_REVIEWERS = 10
 Word = TypeVar("Word", bound=StrEnum)
 
 # A rating is borne out when it took the side that the note's status took; "somewhat" takes none.
-_TOOK_A_SIDE = sa.and_(
+TOOK_A_SIDE = sa.and_(
     Rating.helpfulness_level != HelpfulnessLevel.SOMEWHAT_HELPFUL,
     Note.status != NoteStatus.NEEDS_MORE_RATINGS,
 )
-_BORNE_OUT = sa.or_(
+BORNE_OUT = sa.or_(
     sa.and_(
         Rating.helpfulness_level == HelpfulnessLevel.HELPFUL,
         Note.status == NoteStatus.CURRENTLY_RATED_HELPFUL,
@@ -109,8 +109,8 @@ def scoring_analysis(session: Session, actor: Actor, community_id: uuid.UUID) ->
             sa.func.count(),
             sa.func.count().filter(Rating.updated_at >= since),
             sa.func.count(Rating.rater_id.distinct()),
-            sa.func.count().filter(_TOOK_A_SIDE),
-            sa.func.count().filter(_BORNE_OUT),
+            sa.func.count().filter(TOOK_A_SIDE),
+            sa.func.count().filter(BORNE_OUT),
         )
     ).one()
     by_state = _summed((state, count) for _, state, count in opened)
@@ -188,7 +188,7 @@ def _of_ratings(community_id: uuid.UUID, *columns: Any) -> sa.Select[Any]:
 def _top_reviewers(session: Session, community_id: uuid.UUID) -> list[Reviewer]:
     total = sa.func.count()
     name = sa.func.coalesce(Profile.display_name, Profile.platform_user_id)
-    sided, borne_out = sa.func.count().filter(_TOOK_A_SIDE), sa.func.count().filter(_BORNE_OUT)
+    sided, borne_out = sa.func.count().filter(TOOK_A_SIDE), sa.func.count().filter(BORNE_OUT)
     rows = session.execute(
         _of_ratings(community_id, name, total, sided, borne_out)
         .join(Profile, Profile.id == Rating.rater_id)

@@ -1,4 +1,5 @@
-"""What moderators are told of their own decisions: overturned by somebody else or by consensus, or not carried out.
+"""What people are told: moderators, of their own decisions that were overturned or not carried out; operators, of
+webhooks that were disabled.
 
 A notice is written in the transaction of what it tells of. It holds no words: names and reasons are read from history,
 where erasing a person reaches them.
@@ -12,11 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, selectinload
 
-from app.core import clock, paging
+from app.core import clock, mail, paging
 from app.core.errors import NotFound
-from app.core.models import Action, HistoryEntry, HistoryText, Hold, Notice
+from app.core.mail import Kind
+from app.core.models import Account, Action, HistoryEntry, HistoryText, Hold, Membership, Notice
 from app.core.paging import Page, Slice
-from app.core.permissions import Actor, Permission, allows
+from app.core.permissions import Actor, Permission, allows, roles_with
 
 _ACTED = ("action.proposed", "action.confirmed")
 _OVERTURNED = frozenset({"action.dismissed", "action.under_review", "action.overturned"})
@@ -24,7 +26,8 @@ _OVERTURNED = frozenset({"action.dismissed", "action.under_review", "action.over
 
 @dataclass(frozen=True)
 class Told:
-    """A notice with the entry that it tells of, that entry's words, and the item it is about (None: a note's)."""
+    """A notice with the entry that it tells of, that entry's words, and the item it is about (None: a note's, or a
+    webhook's)."""
 
     notice: Notice
     entry: HistoryEntry
@@ -77,6 +80,25 @@ def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
             entry_id=entry.id,
         )
     )
+    session.flush()
+
+
+def tell_disabled(session: Session, entry: HistoryEntry) -> None:
+    """A webhook was disabled by itself: its community's operators learn of it, by mail too, and whoever is admin
+    everywhere."""
+    operators = sa.select(Membership.account_id).where(
+        Membership.community_id == entry.community_id,
+        Membership.role.in_(roles_with(Permission.MANAGE_WEBHOOKS)),
+    )
+    people = session.scalars(
+        sa.select(Account).where(
+            sa.or_(Account.id.in_(operators), Account.service_admin), Account.disabled_at.is_(None)
+        )
+    ).all()
+    for one in people:
+        session.add(Notice(community_id=entry.community_id, account_id=one.id, entry_id=entry.id))
+        if one.confirmed_at is not None:
+            mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=one.id)
     session.flush()
 
 

@@ -19,6 +19,7 @@ import hashlib
 import hmac
 import json
 import re
+import secrets as randomness
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,9 @@ SIGNATURE_FIELD = "_webhook_signature"
 USER_AGENT = "Bridgenote-Webhooks/1"
 STANDARD_PREFIX = "whsec_"
 TOLERANCE_SECONDS = 300
+SECRET_BYTES = 32
+STAMPED = ("X-Webhook-Timestamp", "X-Webhook-Signature", "webhook-timestamp", "webhook-signature")
+"""The headers that each attempt makes anew."""
 
 _HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -39,6 +43,11 @@ class BadSignature(ValueError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def new_secret() -> str:
+    """A secret nobody could guess, in the form of Standard Webhooks."""
+    return STANDARD_PREFIX + base64.b64encode(randomness.token_bytes(SECRET_BYTES)).decode("ascii")
 
 
 def canonical(payload: Mapping[str, Any]) -> bytes:
@@ -75,14 +84,21 @@ def headers_for(
     newest = _hmac(secrets[0].encode(), body).hex()
     message = f"{event_id}.{timestamp}.".encode() + body
     return {
+        **same_headers(event_id, event_name),
+        "X-Webhook-Timestamp": str(timestamp),
+        "X-Webhook-Signature": f"sha256={newest}",
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(_standard_signature(secret, message) for secret in secrets),
+    }
+
+
+def same_headers(event_id: str, event_name: str) -> dict[str, str]:
+    """The headers that are the same in every attempt; ``STAMPED`` names the others."""
+    return {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
         "X-Webhook-Event": event_name,
-        "X-Webhook-Timestamp": str(timestamp),
-        "X-Webhook-Signature": f"sha256={newest}",
         "webhook-id": event_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(_standard_signature(secret, message) for secret in secrets),
     }
 
 

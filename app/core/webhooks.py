@@ -3,6 +3,7 @@
 A secret is sealed for the row that holds it and appears in no reply, no history entry and no refusal.
 """
 
+import hashlib
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -13,23 +14,21 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, endpoint_health, events, history, rules, signing
+from app.core import clock, endpoint_health, events, history, webhook_values
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Problem
+from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id
 from app.core.models import Community, Endpoint, Event
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.sealing import SealBroken, Sealer
-from app.core.sending import AllowList, BadAddress, check_url
-from app.core.vocabulary import DeliveryState, EventName
+from app.core.sending import AllowList
+from app.core.vocabulary import DeliveryState
 
 OVERLAP = timedelta(hours=24)
 """How long a replaced secret also signs."""
 
 BY_HAND = "Disabled by hand"
 REMOVED = "Removed"
-
-_KNOWN_EVENTS = ", ".join(EventName)
 
 
 class Unchanged(Enum):
@@ -61,9 +60,9 @@ def register(
         Forbidden, NotFound: not this actor's to do.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
-    _check_url(url, allow)
-    _check_secret(secret)
-    chosen = _checked_events(event_names)
+    webhook_values.check_address(url, allow)
+    webhook_values.check_secret(secret)
+    chosen = webhook_values.checked_events(event_names)
     serialise(session, community.id)
     endpoint = _at(session, community.id, url)
     if endpoint is None:
@@ -97,6 +96,13 @@ def get(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
         raise NotFound("webhook")
     require(actor, Permission.MANAGE_WEBHOOKS, endpoint.community_id, "webhook")
     return endpoint
+
+
+def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Endpoint | None:
+    """The community's endpoint with this URL."""
+    require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+    serialise(session, community_id)
+    return _at(session, community_id, url)
 
 
 def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Endpoint]:
@@ -142,23 +148,28 @@ def change(
     secret: str | None = None,
     event_names: Sequence[str] | Unchanged | None = UNCHANGED,
     is_active: bool | None = None,
+    edition: str | None = None,
 ) -> Endpoint:
     """Change what is given. A new secret starts a rotation; enabling forgets past failures.
 
+    ``edition`` is the secret's that the caller means to replace: a form sent twice rotates once.
+
     Raises:
         Invalid: as ``register``.
-        Conflict: another endpoint of the community already has this URL.
+        Conflict: another endpoint of the community already has this URL, or the secret is another one by now.
     """
     endpoint = _held(session, actor, endpoint_id)
+    if edition is not None and edition != secret_edition(endpoint):
+        raise Conflict("The secret was replaced already", endpoint.id)
     before, rotated = endpoint_health.shown(endpoint), False
     if url is not None and url != endpoint.url:
-        _check_url(url, allow)
+        webhook_values.check_address(url, allow)
         _move_to(session, endpoint, url)
     if secret is not None:
-        _check_secret(secret)
+        webhook_values.check_secret(secret)
         rotated = _set_secret(endpoint, sealer, secret, clock.now())
     if not isinstance(event_names, Unchanged):
-        endpoint.events = _checked_events(event_names)
+        endpoint.events = webhook_values.checked_events(event_names)
     if is_active is True and not endpoint.is_active:
         endpoint_health.enable(session, endpoint)
     elif is_active is False and endpoint.is_active:
@@ -208,6 +219,11 @@ def secrets_of(endpoint: Endpoint, sealer: Sealer, now: datetime) -> list[str]:
     if former is not None and until is not None and now < until:
         live.append(sealer.open(former, context))
     return live
+
+
+def secret_edition(endpoint: Endpoint) -> str:
+    """Names the secret in force without telling anything of it: it is sealed anew whenever it is set."""
+    return hashlib.sha256(endpoint.secret).hexdigest()[:16]
 
 
 def _held(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
@@ -300,37 +316,3 @@ def _record_change(
         before={name: before[name] for name in sorted(changed)},
         after={name: after[name] for name in sorted(changed)} | ({"secret": "changed"} if rotated else {}),
     )
-
-
-def _check_url(url: str, allow: AllowList) -> None:
-    try:
-        check_url(url, allow)
-    except BadAddress as error:
-        raise Invalid.field("url", error.reason, url[:200]) from error
-
-
-def _check_secret(secret: str) -> None:
-    # The refusals never carry the value: ``input`` is echoed to the caller and may be logged there.
-    if not rules.SECRET_MIN <= len(secret) <= rules.SECRET_MAX:
-        raise Invalid.field("secret", f"must have {rules.SECRET_MIN} to {rules.SECRET_MAX} characters")
-    rules.storable(secret, "secret")
-    if not secret.strip():
-        raise Invalid.field("secret", "must not be blank")
-    if secret.startswith(signing.STANDARD_PREFIX) and signing.standard_key(secret) == secret.encode():
-        raise Invalid.field("secret", f"must be base64 after {signing.STANDARD_PREFIX}")
-
-
-def _checked_events(names: Sequence[str] | None) -> list[str] | None:
-    if names is None:
-        return None
-    if not names:
-        raise Invalid.field("events", "must name at least one event, or be null for all of them", [])
-    known = set(EventName)
-    problems = [
-        Problem("enum", ("events", index), f"must be one of {_KNOWN_EVENTS}", name)
-        for index, name in enumerate(names)
-        if name not in known
-    ]
-    if problems:
-        raise Invalid(*problems)
-    return list(dict.fromkeys(names))

@@ -77,7 +77,7 @@ class QueueForm(Form):
     def query(self) -> dict[str, str]:
         """The filters that are set, as parameters of an address."""
         plain = {"sort": Sort.OLDEST.value}
-        return {name: text for name, text in _texts(self).items() if text and text != plain.get(name)}
+        return {name: text for name, text in texts(self).items() if text and text != plain.get(name)}
 
 
 class HistoryForm(Form):
@@ -103,10 +103,10 @@ class HistoryForm(Form):
         _offer(self.category, categories)
 
     def validate_from_day(self, field: DateField) -> None:
-        _check_year(field)
+        check_year(field)
 
     def validate_to_day(self, field: DateField) -> None:
-        _check_year(field)
+        check_year(field)
         if field.data and self.from_day.data and field.data < self.from_day.data:
             raise ValidationError("To must not be before From.")
 
@@ -119,13 +119,13 @@ class HistoryForm(Form):
             actor=(self.actor.data or "").strip().replace("\x00", ""),
             author=(self.author.data or "").strip().replace("\x00", ""),
             category=self.category.data or "",
-            since=_midnight(self.from_day.data) if self.from_day.data else None,
-            until=_midnight(self.to_day.data + timedelta(days=1)) if self.to_day.data else None,
+            since=midnight(self.from_day.data) if self.from_day.data else None,
+            until=midnight(self.to_day.data + timedelta(days=1)) if self.to_day.data else None,
         )
 
     def query(self) -> dict[str, str]:
         """The filters that are set, as parameters of an address."""
-        return {name: text for name, text in _texts(self).items() if text}
+        return {name: text for name, text in texts(self).items() if text}
 
 
 class LookForm(Form):
@@ -161,7 +161,7 @@ class LookForm(Form):
     def query(self) -> dict[str, str]:
         """The filters that are set, as parameters of an address."""
         plain = {"sort": second_looks.Sort.DUE.value}
-        return {name: text for name, text in _texts(self).items() if text and text != plain.get(name)}
+        return {name: text for name, text in texts(self).items() if text and text != plain.get(name)}
 
 
 class DecisionForm(ReasonForm):
@@ -285,15 +285,18 @@ def _offer(field: SelectField, categories: Sequence[str]) -> None:
     field.choices = choices(ALL | {name: category_name(name) for name in known})
 
 
-def _texts(form: Form) -> dict[str, str]:
+def texts(form: Form) -> dict[str, str]:
+    """What was sent of a form, as it was typed."""
     return {field.name: (field.raw_data or [""])[0].strip() for field in form if field.raw_data}
 
 
-def _check_year(field: DateField) -> None:
+def check_year(field: DateField) -> None:
+    """Refuse a day that no period of ours has."""
     # Midnight in the reader's zone must be a moment that databases can hold.
     if field.data and not 1970 <= field.data.year <= 2999:
         raise ValidationError(f"{field.label.text} must be from 1970 to 2999.")
 
 
-def _midnight(day: date) -> datetime:
+def midnight(day: date) -> datetime:
+    """When a day begins for the reader."""
     return datetime.combine(day, time(), ZoneInfo(g.get("timezone") or "UTC"))

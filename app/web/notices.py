@@ -1,4 +1,4 @@
-"""Notices: what became of one's own decisions; a count in the header, a page, and no mail."""
+"""Notices: what became of one's own decisions, and webhooks that were disabled; a count in the header, and a page."""
 
 import uuid
 from dataclasses import dataclass
@@ -30,7 +30,10 @@ _VERBS = {
 
 @dataclass(frozen=True)
 class NoticeRow:
-    """One notice. ``decision`` is the reader's own, by its button; ``became`` what happened instead."""
+    """One notice. ``decision`` is the reader's own, by its button; ``became`` what happened instead.
+
+    ``webhook`` names a webhook that was disabled: such a notice is of no decision.
+    """
 
     id: uuid.UUID
     decision: str
@@ -43,6 +46,7 @@ class NoticeRow:
     url: str
     entry_url: str | None
     is_read: bool
+    webhook: str = ""
 
 
 @web.context_processor
@@ -109,6 +113,8 @@ def _unread() -> int:
 
 def _row(told: Told) -> NoticeRow:
     entry, action = told.entry, told.action
+    if entry.object_type == "webhook":
+        return _webhook_row(told)
     lapsed = entry.what == "hold.lapsed"
     decision = _VERBS.get(str(entry.after.get("verb", "")), "") if lapsed else ""
     if told.decided is not None:
@@ -130,4 +136,23 @@ def _row(told: Told) -> NoticeRow:
         if action is not None and not lapsed
         else None,
         is_read=told.notice.read_at is not None,
+    )
+
+
+def _webhook_row(told: Told) -> NoticeRow:
+    entry = told.entry
+    place = str(entry.before.get("url", "")).partition("://")[2]
+    return NoticeRow(
+        id=told.notice.id,
+        decision="",
+        post=place,
+        became="Disabled",
+        who="",
+        why=cause_words(entry.cause),
+        at=entry.at,
+        decided_at=None,
+        url=url_for("web.endpoint_page", endpoint_id=entry.object_id),
+        entry_url=None,
+        is_read=told.notice.read_at is not None,
+        webhook=place,
     )

@@ -1,4 +1,5 @@
-"""The moderators' lists with 10,000 items in the queue and 100,000 changes in the history, first pages and deep ones.
+"""The moderators' lists with 10,000 items in the queue and 100,000 changes in the history, first pages and deep ones;
+insights over 100,000 submissions, and their deliveries.
 
 Everything runs in this process, so the figures are the pages' own: no network, no browser.
 """
@@ -28,6 +29,7 @@ from app.core.vocabulary import ActionState, ActionTier, ActionType, Classificat
 from app.jobs.inline import InlineEngine
 from app.settings import Settings
 from app.wiring import Wiring, wire
+from tests.bench import _year
 from tests.cast import assemble
 
 QUEUED, CHANGES, TIMES = 10_000, 100_000, 20
@@ -199,8 +201,9 @@ def main() -> None:
         wiring.attach(jobs)
         cast = assemble(wiring.database)
         fill(wiring, cast.community_id)
+        _year.fill(wiring, cast.community_id, CATEGORIES)
         with wiring.database.writing() as session:
-            account = session.get_one(Account, cast.moderator.account_id)
+            account = session.get_one(Account, cast.operator.account_id)
             account.content_warnings = False
             token = accounts.open_sign_in(session, account, "bench")
         client = create_app(wiring).test_client()
@@ -210,7 +213,9 @@ def main() -> None:
 
 
 def _print(client: FlaskClient, counted: Counted) -> None:
-    table = Table(title=f"{QUEUED:,} items in the queue, {CHANGES:,} changes in the history")
+    table = Table(
+        title=f"{QUEUED:,} items in the queue, {CHANGES:,} changes in the history, {_year.SUBMITTED:,} submissions"
+    )
     for heading in ("page", "ms p50", "ms p95", "kB, br", "requests", "elements", "queries"):
         table.add_column(heading, justify="left" if heading == "page" else "right")
     look: Callable[[str, str], str] = lambda name, path: measure(table, client, counted, name, path)  # noqa: E731
@@ -225,6 +230,14 @@ def _print(client: FlaskClient, counted: Counted) -> None:
     look("history, one actor", "/history?actor=Moderator+7")
     look("history, search", "/history?q=quay+wall")
     look("history, search for an id", "/history?q=post-9999")
+    for days in (7, 30, 90):
+        look(f"insights, {days} days", f"/insights?days={days}")
+    look("webhooks", "/endpoints")
+    look("deliveries, first", "/deliveries")
+    look("deliveries, 100 pages on", deep(client, "/deliveries", 100))
+    look("deliveries, given up", "/deliveries?state=dead")
+    look("deliveries of a request", "/deliveries?q=year-1")
+    look("replay, counted", "/deliveries/replay?which=all")
     text = client.get("/review?q=9999").get_data(as_text=True)
     item = re.search(r'href="(/review/[0-9a-f-]{36})', text)
     if item is not None:

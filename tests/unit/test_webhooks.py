@@ -19,6 +19,7 @@ from app.core import (
     delivery_queue,
     events,
     history,
+    replays,
     signing,
     webhooks,
 )
@@ -638,19 +639,32 @@ def test_a_range_of_dead_deliveries_is_sent_again(desk: Desk, held_clock: Clock)
     desk.tell(endpoint)
     desk.attempt(answered(400))
 
-    def replay_range(**how: bool) -> object:
+    def replay_range(state: DeliveryState | None) -> object:
         return desk.write(
-            lambda session: deliveries.replay_range(session, desk.operator, endpoint.id, since, until, **how)
+            lambda session: (
+                replays.begin(
+                    session,
+                    desk.operator,
+                    desk.cast.community_id,
+                    Filters(state=state, endpoint_id=endpoint.id, since=since, until=until),
+                ).sent
+            )
         )
 
-    assert replay_range() == 1
+    assert replay_range(DeliveryState.DEAD) == 1
     assert [one.delivery_id for one in desk.claim()] == [first]
     desk.record(first, answered(200))
-    assert replay_range(delivered=True) == 2
+    assert replay_range(None) == 2
     assert {one.delivery_id for one in desk.claim()} == {first, arrived}
     assert desk.delivery(before).state is DeliveryState.DEAD
+    with pytest.raises(Conflict):
+        replay_range(DeliveryState.DEAD)
     with pytest.raises(Invalid):
-        desk.write(lambda session: deliveries.replay_range(session, desk.operator, endpoint.id, until, since))
+        desk.write(
+            lambda session: replays.begin(
+                session, desk.operator, desk.cast.community_id, Filters(since=until, until=since)
+            )
+        )
 
 
 def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> None:

@@ -92,6 +92,7 @@ class Attempt(Base):
     """One try of a delivery: what was answered, in how many milliseconds, and the first 1 KB of it."""
 
     __tablename__ = "delivery_attempts"
+    __table_args__ = (sa.Index("ix_delivery_attempts_at", "at"),)
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     delivery_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("deliveries.id"), index=True)
@@ -100,3 +101,24 @@ class Attempt(Base):
     milliseconds: Mapped[int] = mapped_column()
     excerpt: Mapped[str] = mapped_column(sa.Text, default="")
     error: Mapped[str | None] = mapped_column(sa.String(255))
+
+
+class Replay(Stamped, Base):
+    """A range of deliveries that somebody sends again, in batches by the deliveries' ids.
+
+    ``filters`` says which, as ``deliveries.Filters`` writes itself; ``last_id`` is the delivery where the last batch
+    ended, so that whoever goes on repeats none. ``sent`` of ``total`` were put back into the queue so far;
+    ``stopped`` says why it ended early.
+    """
+
+    __tablename__ = "replays"
+    __table_args__ = (sa.Index("ix_replays_community_id_created_at", "community_id", "created_at"),)
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    filters: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
+    total: Mapped[int] = mapped_column()
+    sent: Mapped[int] = mapped_column(default=0)
+    last_id: Mapped[uuid.UUID | None] = mapped_column()
+    stopped: Mapped[str | None] = mapped_column(sa.Text)
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -1,0 +1,128 @@
+"""A stretch of whole days as people reckon them, cut into days or weeks; moments are told apart in SQL."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
+from app.core.errors import Invalid
+
+DAYS_MOST = 731
+BY_DAY = 31
+"""A period of more days than this is cut into weeks."""
+WEEK = 7
+_DAY_SECONDS = 86_400
+
+
+class unix(FunctionElement[int]):
+    """Whole seconds since 1970 of a column of moments."""
+
+    type = sa.BigInteger()
+    inherit_cache = True
+
+
+@compiles(unix, "sqlite")
+def _unix_sqlite(element: Any, compiler: Any, **options: Any) -> str:
+    # strftime rounds to milliseconds, so the last of a day would belong to the next: the fraction is cut first.
+    return f"CAST(strftime('%s', substr({compiler.process(element.clauses, **options)}, 1, 19)) AS INTEGER)"
+
+
+@compiles(unix)
+def _unix(element: Any, compiler: Any, **options: Any) -> str:
+    return f"CAST(floor(extract(epoch FROM {compiler.process(element.clauses, **options)})) AS BIGINT)"
+
+
+@dataclass(frozen=True)
+class Period:
+    """The days from ``first`` to ``last``, both included, in ``zone``.
+
+    Raises:
+        Invalid: ``last`` is before ``first``, or there are more than ``DAYS_MOST`` days.
+    """
+
+    first: date
+    last: date
+    zone: ZoneInfo
+
+    def __post_init__(self) -> None:
+        if self.last < self.first:
+            raise Invalid.field("to", "must not be before From")
+        if self.days > DAYS_MOST:
+            raise Invalid.field("to", f"must be at most {DAYS_MOST} days after From")
+
+    @property
+    def days(self) -> int:
+        return (self.last - self.first).days + 1
+
+    @property
+    def width(self) -> int:
+        """Days in each part but the last, which may have fewer."""
+        return 1 if self.days <= BY_DAY else WEEK
+
+    @cached_property
+    def starts(self) -> Sequence[date]:
+        """The first day of each part."""
+        return [self.first + timedelta(days=offset) for offset in range(0, self.days, self.width)]
+
+    @property
+    def since(self) -> datetime:
+        return self._midnight(self.first)
+
+    @property
+    def until(self) -> datetime:
+        """When the day after the last begins."""
+        return self._midnight(self.last + timedelta(days=1))
+
+    def holds(self, column: Any) -> sa.ColumnElement[bool]:
+        """The condition that a moment is in the period."""
+        return sa.and_(column >= self.since, column < self.until)
+
+    def part(self, column: Any) -> sa.ColumnElement[int]:
+        """The number of the part that a moment of the period is in, from 0."""
+        *changes, (_, last) = self._offsets()
+        offset: Any = _plain(last)
+        if changes:
+            offset = sa.case(
+                *((column < until, _plain(seconds)) for until, seconds in changes), else_=_plain(last)
+            )
+        first = (self.first - date(1970, 1, 1)).days
+        day = (unix(column) + offset) // _plain(_DAY_SECONDS)
+        part: sa.ColumnElement[int] = (day - _plain(first)) // _plain(self.width)
+        return part
+
+    def _offsets(self) -> list[tuple[datetime, int]]:
+        """The zone's distance from UTC, in seconds, and until when it holds: one for each change of the clocks."""
+        found: list[tuple[datetime, int]] = []
+        for begin, end in self._days():
+            before, after = self._offset(begin), self._offset(end)
+            if before != after:
+                found.append((self._change(begin, end, before), before))
+        return [*found, (self.until, self._offset(self.until - timedelta(seconds=1)))]
+
+    def _days(self) -> Iterator[tuple[datetime, datetime]]:
+        moments = [self._midnight(self.first + timedelta(days=number)) for number in range(self.days)]
+        return zip(moments, [*moments[1:], self.until - timedelta(seconds=1)], strict=True)
+
+    def _change(self, begin: datetime, end: datetime, before: int) -> datetime:
+        while end - begin > timedelta(seconds=1):
+            middle = begin + (end - begin) / 2
+            begin, end = (middle, end) if self._offset(middle) == before else (begin, middle)
+        return end.replace(microsecond=0)
+
+    def _offset(self, moment: datetime) -> int:
+        distance = moment.astimezone(self.zone).utcoffset() or timedelta()
+        return int(distance.total_seconds())
+
+    def _midnight(self, day: date) -> datetime:
+        return datetime.combine(day, time(), self.zone).astimezone(UTC)
+
+
+def _plain(number: int) -> Any:
+    """A number in the SQL's own text: PostgreSQL takes two grouped expressions with parameters for different ones."""
+    return sa.literal_column(str(number), sa.BigInteger)

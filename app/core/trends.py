@@ -1,0 +1,239 @@
+"""How a community's moderation went over a period, for its moderators: aggregates in SQL, eleven queries at most."""
+
+import uuid
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import quantiles
+from app.core.insights import BORNE_OUT, TOOK_A_SIDE
+from app.core.models import Action, Decision, Note, Rating, Request, Score
+from app.core.periods import Period, unix
+from app.core.permissions import Actor, Permission, require
+from app.core.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
+from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
+
+SPLIT = 3
+"""A review is split when at least one in so many of the answers that took a side took the smaller one."""
+
+_OWN = sa.and_(Action.restores_id.is_(None), Action.action_tier.is_not(None))
+_CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
+
+
+def of(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> Trends:
+    """The figures of one community.
+
+    Raises:
+        NotFound, Forbidden: its history is not the actor's to see.
+    """
+    require(actor, Permission.SEE_HISTORY, community_id)
+    look = _Look(session, community_id, period)
+    delays, delay = look.delays()
+    return Trends(
+        period=period,
+        volume=look.volume(),
+        delays=delays,
+        delay=delay,
+        backlog=look.backlog(),
+        activity=look.activity(),
+        raters=look.raters(),
+        agreement=look.agreement(),
+        categories=look.categories(),
+        classifiers=look.classifiers(),
+    )
+
+
+class _Look:
+    """The queries over one community and period."""
+
+    def __init__(self, session: Session, community_id: uuid.UUID, period: Period) -> None:
+        self._session = session
+        self._community_id = community_id
+        self._period = period
+        self._parts = range(len(period.starts))
+
+    def _rows(self, statement: Any) -> dict[int, Any]:
+        return {int(row[0]): row for row in self._session.execute(statement)}
+
+    def volume(self) -> list[Volume]:
+        tiers = (
+            sa.select(Action.request_id, sa.func.min(Action.action_tier).label("tier"))
+            # An action is younger than its request, so older ones need not be looked at.
+            .where(Action.community_id == self._community_id, _OWN, Action.created_at >= self._period.since)
+            .group_by(Action.request_id)
+            .subquery()
+        )
+        part = self._period.part(Request.requested_at)
+        scored = Request.status == RequestStatus.COMPLETED
+        found = self._rows(
+            sa.select(
+                part,
+                sa.func.count(),
+                sa.func.count().filter(tiers.c.tier == ActionTier.IMMEDIATE),
+                sa.func.count().filter(tiers.c.tier == ActionTier.CONSENSUS),
+                sa.func.count().filter(tiers.c.tier.is_(None), scored),
+            )
+            .select_from(Request)
+            .outerjoin(tiers, tiers.c.request_id == Request.id)
+            .where(
+                Request.community_id == self._community_id,
+                Request.withdrawn_at.is_(None),
+                self._period.holds(Request.requested_at),
+            )
+            .group_by(part)
+        )
+        volume = []
+        for number in self._parts:
+            _, submitted, acted, reviewed, ignored = found.get(number, (number, 0, 0, 0, 0))
+            volume.append(Volume(submitted, acted, reviewed, ignored, submitted - acted - reviewed - ignored))
+        return volume
+
+    def delays(self) -> tuple[list[Delay], Delay]:
+        """Those of each part, and of the whole."""
+        seconds = (unix(Decision.decided_at) - unix(Request.requested_at)).label("value")
+
+        def rows(part: Any) -> Any:
+            return (
+                sa.select(part.label("part"), seconds)
+                .select_from(Decision)
+                .join(Request, Request.id == Decision.request_id)
+                .where(
+                    Decision.community_id == self._community_id,
+                    Decision.tier == 2,
+                    self._period.holds(Decision.decided_at),
+                )
+            )
+
+        found = self._rows(quantiles.by_part(rows(self._period.part(Decision.decided_at)), 0.5, 0.9))
+        whole = self._rows(quantiles.by_part(rows(sa.literal(0)), 0.5, 0.9))
+        return (
+            [Delay(*found[number][1:]) if number in found else Delay() for number in self._parts],
+            Delay(*whole[0][1:]) if whole else Delay(),
+        )
+
+    def backlog(self) -> list[Backlog]:
+        closed_at = sa.case(
+            (Action.action_state == ActionState.UNDER_REVIEW, None),
+            else_=sa.func.coalesce(Action.proposed_at, Action.applied_at, Action.dismissed_at),
+        )
+        closed = sa.type_coerce(closed_at, Action.created_at.type)
+        reviews = sa.and_(
+            Action.community_id == self._community_id, _OWN, Action.action_tier == ActionTier.CONSENSUS
+        )
+
+        def counted(moment: Any) -> dict[int, Any]:
+            part = self._period.part(moment)
+            return self._rows(
+                sa.select(part, sa.func.count()).where(reviews, self._period.holds(moment)).group_by(part)
+            )
+
+        since = self._period.since
+        waiting: int = (
+            self._session.scalar(
+                sa.select(sa.func.count()).where(
+                    reviews, Action.created_at < since, sa.or_(closed.is_(None), closed >= since)
+                )
+            )
+            or 0
+        )
+        opened, ended = counted(Action.created_at), counted(closed)
+        backlog = []
+        for number in self._parts:
+            began, finished = (found.get(number, (number, 0))[1] for found in (opened, ended))
+            waiting += began - finished
+            backlog.append(Backlog(began, finished, waiting))
+        return backlog
+
+    def activity(self) -> list[Activity]:
+        part = self._period.part(Rating.created_at)
+        found = self._rows(
+            sa.select(part, sa.func.count(), sa.func.count(Rating.rater_id.distinct()))
+            .where(Rating.community_id == self._community_id, self._period.holds(Rating.created_at))
+            .group_by(part)
+        )
+        return [Activity(*found[number][1:]) if number in found else Activity() for number in self._parts]
+
+    def raters(self) -> int:
+        """How many people rated at all."""
+        statement = sa.select(sa.func.count(Rating.rater_id.distinct())).where(
+            Rating.community_id == self._community_id, self._period.holds(Rating.created_at)
+        )
+        return self._session.scalar(statement) or 0
+
+    def agreement(self) -> list[Agreement]:
+        part = self._period.part(Rating.created_at)
+        ratings = self._rows(
+            sa.select(part, sa.func.count(), sa.func.count().filter(BORNE_OUT))
+            .select_from(Rating)
+            .join(Note, Note.id == Rating.note_id)
+            .where(
+                Rating.community_id == self._community_id,
+                self._period.holds(Rating.created_at),
+                Rating.note_version == Note.version,
+                Note.deleted_at.is_(None),
+                TOOK_A_SIDE,
+            )
+            .group_by(part)
+        )
+        decided = self._period.part(Decision.decided_at).label("part")
+        yes = sa.func.count().filter(Rating.helpfulness_level == HelpfulnessLevel.HELPFUL).label("yes")
+        no = sa.func.count().filter(Rating.helpfulness_level == HelpfulnessLevel.NOT_HELPFUL).label("no")
+        sides = (
+            sa.select(decided, yes, no)
+            .select_from(Decision)
+            .join(Action, Action.id == Decision.action_id)
+            .join(Rating, Rating.note_id == Action.note_id)
+            .where(
+                Decision.community_id == self._community_id,
+                Decision.tier == 2,
+                self._period.holds(Decision.decided_at),
+            )
+            .group_by(Decision.id, decided)
+            .subquery()
+        )
+        smaller = sa.case((sides.c.yes < sides.c.no, sides.c.yes), else_=sides.c.no)
+        both = sides.c.yes + sides.c.no
+        reviews = self._rows(
+            sa.select(sides.c.part, sa.func.count(), sa.func.count().filter(smaller * SPLIT >= both))
+            .where(both > 0)
+            .group_by(sides.c.part)
+        )
+        return [
+            Agreement(*ratings.get(number, (number, 0, 0))[1:], *reviews.get(number, (number, 0, 0))[1:])
+            for number in self._parts
+        ]
+
+    def categories(self) -> list[Overturned]:
+        return self._overturned(
+            sa.select(_CATEGORY, sa.func.count(), sa.func.count(Action.overturned_at))
+            .where(self._acted(), _CATEGORY.is_not(None))
+            .group_by(_CATEGORY)
+        )
+
+    def classifiers(self) -> list[Overturned]:
+        """By the classifier that scored highest in the category which led to the action."""
+        place = sa.func.row_number().over(
+            partition_by=Action.id, order_by=(Score.score.desc(), Score.classifier, Score.classifier_version)
+        )
+        ranked = (
+            sa.select(Score.classifier, Action.overturned_at, place.label("place"))
+            .select_from(Action)
+            .join(Score, sa.and_(Score.request_id == Action.request_id, Score.category == Action.category))
+            .where(self._acted())
+            .subquery()
+        )
+        return self._overturned(
+            sa.select(ranked.c.classifier, sa.func.count(), sa.func.count(ranked.c.overturned_at))
+            .where(ranked.c.place == 1)
+            .group_by(ranked.c.classifier)
+        )
+
+    def _acted(self) -> sa.ColumnElement[bool]:
+        return sa.and_(
+            Action.community_id == self._community_id, _OWN, self._period.holds(Action.proposed_at)
+        )
+
+    def _overturned(self, statement: Any) -> list[Overturned]:
+        rows = [Overturned(*row) for row in self._session.execute(statement)]
+        return sorted(rows, key=lambda one: (-one.acted, one.name))

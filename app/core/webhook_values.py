@@ -1,0 +1,47 @@
+"""What an endpoint may be given: an address we send to, a secret that signs, events that exist."""
+
+from collections.abc import Sequence
+
+from app.core import rules, signing
+from app.core.errors import Invalid, Problem
+from app.core.sending import AllowList, BadAddress, check_url
+from app.core.vocabulary import EventName
+
+_KNOWN_EVENTS = ", ".join(EventName)
+
+
+def check_address(url: str, allow: AllowList) -> None:
+    """Refuse a URL to which nothing is ever sent."""
+    try:
+        check_url(url, allow)
+    except BadAddress as error:
+        raise Invalid.field("url", error.reason, url[:200]) from error
+
+
+def check_secret(secret: str) -> None:
+    """Refuse a secret that is too short, too long, blank, or no base64 although it says so."""
+    # The refusals never carry the value: ``input`` is echoed to the caller and may be logged there.
+    if not rules.SECRET_MIN <= len(secret) <= rules.SECRET_MAX:
+        raise Invalid.field("secret", f"must have {rules.SECRET_MIN} to {rules.SECRET_MAX} characters")
+    rules.storable(secret, "secret")
+    if not secret.strip():
+        raise Invalid.field("secret", "must not be blank")
+    if secret.startswith(signing.STANDARD_PREFIX) and signing.standard_key(secret) == secret.encode():
+        raise Invalid.field("secret", f"must be base64 after {signing.STANDARD_PREFIX}")
+
+
+def checked_events(names: Sequence[str] | None) -> list[str] | None:
+    """The events, each once; None stands for all of them."""
+    if names is None:
+        return None
+    if not names:
+        raise Invalid.field("events", "must name at least one event, or be null for all of them", [])
+    known = set(EventName)
+    problems = [
+        Problem("enum", ("events", index), f"must be one of {_KNOWN_EVENTS}", name)
+        for index, name in enumerate(names)
+        if name not in known
+    ]
+    if problems:
+        raise Invalid(*problems)
+    return list(dict.fromkeys(names))

@@ -1,0 +1,90 @@
+"""The demonstration's webhook: plainly local, disabled when the story ends, with deliveries of its last days.
+
+What it "answered" is told through the dispatcher's own verbs. Nothing is ever sent: no call leaves the machine.
+"""
+
+import itertools
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from app.core import clock, delivery_queue, signing, webhooks
+from app.core.models import Community
+from app.core.permissions import Actor
+from app.core.sealing import Sealer
+from app.core.sending import AllowList, Outcome
+from app.core.vocabulary import EventName
+
+URL = "http://localhost:8099/demo-forum/hook"
+OWNER = "demonstration"
+DELAYS = (10.0, 30.0)
+BEGINS, AWAY, ENDS = 5.0, 0.75, 0.25
+"""Days ago: registered, answers no more, and disabled; what comes in between waits."""
+EVERY = 0.125
+EVENTS = (EventName.DECISION, EventName.ACTION_CREATED, EventName.ACTION_OVERTURNED, EventName.NOTE_STATUS)
+
+_ANSWERS = (
+    Outcome(200, 84, '{"ok": true}'),
+    Outcome(200, 61, '{"ok": true}'),
+    Outcome(200, 143, '{"ok": true}'),
+    Outcome(503, 912, "The forum is being updated. Back in a minute."),
+    Outcome(200, 97, '{"ok": true}'),
+    Outcome(404, 38, "<h1>No such topic</h1>"),
+    Outcome(200, 70, '{"ok": true}'),
+    Outcome(None, 10_000, error="timeout after 10 s"),
+    Outcome(200, 2_310, '{"ok": true, "slow": true}'),
+)
+
+
+class DemoWebhook:
+    """The webhook's life in steps. ``days`` says when each is to run, in days ago."""
+
+    def __init__(self, session: Session, sealer: Sealer, operator: Actor, community_id: uuid.UUID) -> None:
+        self._session = session
+        self._sealer = sealer
+        self._operator = operator
+        self._community_id = community_id
+        self._endpoint_id: uuid.UUID | None = None
+        self._answers = itertools.cycle(_ANSWERS)
+
+    def days(self) -> Iterator[tuple[float, Callable[[], None]]]:
+        yield BEGINS, self._register
+        count = int((BEGINS - AWAY) / EVERY)
+        for number in range(1, count):
+            yield BEGINS - number * EVERY, self._answer
+        yield ENDS, self._disable
+
+    def _register(self) -> None:
+        endpoint, _ = webhooks.register(
+            self._session,
+            self._operator,
+            self._sealer,
+            AllowList.parse("localhost"),
+            self._session.get_one(Community, self._community_id),
+            URL,
+            signing.new_secret(),
+            [name.value for name in EVENTS],
+        )
+        self._endpoint_id = endpoint.id
+
+    def _answer(self) -> None:
+        """What waits is tried, and what failed is tried again as it would be."""
+        moment = clock.now()
+        for seconds in (0, 11, 43):
+            at = moment + timedelta(seconds=seconds)
+            for one in delivery_queue.claim_due(self._session, self._sealer, OWNER, at, busy={}):
+                answer = next(self._answers)
+                delivery_queue.record_attempt(self._session, one.delivery_id, OWNER, answer, at, DELAYS)
+
+    def _disable(self) -> None:
+        if self._endpoint_id is not None:
+            webhooks.change(
+                self._session,
+                self._operator,
+                self._sealer,
+                AllowList(),
+                self._endpoint_id,
+                is_active=False,
+            )

@@ -1,0 +1,7 @@
+"""Cells of the files that the dashboard exports."""
+
+
+def cell(value: object) -> str:
+    """A cell that no spreadsheet takes for a formula (RELIABILITY: section 2, CSV; OWASP CSV Injection)."""
+    text = str(value)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\0")) else text

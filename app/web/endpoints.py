@@ -1,0 +1,226 @@
+"""Webhooks, for operators: how each is doing, and the verbs that the API has too.
+
+A new secret stands in the answer to the POST that set it and nowhere else: that answer is no page to return to, and
+sending the form again changes nothing and shows nothing.
+"""
+
+import uuid
+from urllib.parse import urlsplit
+
+from flask import Response, url_for
+
+from app.core import clock, communities, deliveries, endpoint_figures, webhooks
+from app.core.errors import Conflict, Invalid
+from app.core.models import Endpoint
+from app.core.permissions import Permission
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.endpoint_forms import EVENT_WORDS, EndpointForm, RegisterForm, SecretForm
+from app.wiring import wired
+
+LATEST = 5
+"""Deliveries that a webhook's own page shows."""
+
+
+@web.get("/endpoints")
+@auth.needs(Permission.MANAGE_WEBHOOKS)
+def endpoints() -> Response:
+    return _show_all()
+
+
+@web.post("/endpoints")
+@auth.needs(Permission.MANAGE_WEBHOOKS)
+def register_endpoint() -> Response:
+    form = forms.posted(RegisterForm)
+    if not forms.filled_in(form):
+        return _show_all(form, status=422)
+    actor, community_id = auth.current_actor(), auth.current_community().id
+    secret, shown = form.chosen_secret()
+    try:
+        with wired().database.writing() as session:
+            if webhooks.at_url(session, actor, community_id, form.url.data or "") is not None:
+                raise Invalid.field("url", "is registered already. Open it below to change it")
+            endpoint, _ = webhooks.register(
+                session,
+                actor,
+                wired().sealer,
+                wired().allow,
+                communities.get(session, actor, community_id),
+                form.url.data or "",
+                secret,
+                form.chosen_events(),
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show_all(form, status=422)
+    if shown is None:
+        return page.done(None, _address(endpoint), f"{place_of(endpoint)} is registered.")
+    return _show(endpoint.id, secret=shown)
+
+
+@web.get("/endpoints/<uuid:endpoint_id>")
+def endpoint_page(endpoint_id: uuid.UUID) -> Response:
+    return _show(endpoint_id)
+
+
+@web.post("/endpoints/<uuid:endpoint_id>")
+def save_endpoint(endpoint_id: uuid.UUID) -> Response:
+    form = forms.posted(EndpointForm)
+    if not forms.filled_in(form):
+        return _show(endpoint_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            webhooks.change(
+                session,
+                auth.current_actor(),
+                wired().sealer,
+                wired().allow,
+                endpoint_id,
+                url=form.url.data,
+                event_names=form.chosen_events(),
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(endpoint_id, form, status=422)
+    except Conflict as refusal:
+        return _show(endpoint_id, form, status=409, alert=f"{refusal.detail}.")
+    return page.done(None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The webhook is saved.")
+
+
+@web.post("/endpoints/<uuid:endpoint_id>/enable")
+def enable_endpoint(endpoint_id: uuid.UUID) -> Response:
+    return _switch(endpoint_id, True, "is enabled. What waited is sent now.")
+
+
+@web.post("/endpoints/<uuid:endpoint_id>/disable")
+def disable_endpoint(endpoint_id: uuid.UUID) -> Response:
+    return _switch(endpoint_id, False, "is disabled. What is due to it waits until you enable it.")
+
+
+@web.post("/endpoints/<uuid:endpoint_id>/rotate")
+def rotate_secret(endpoint_id: uuid.UUID) -> Response:
+    form = forms.posted(SecretForm)
+    if not forms.filled_in(form):
+        return _show(endpoint_id, rotation=form, status=422)
+    secret, shown = form.chosen_secret()
+    try:
+        with wired().database.writing() as session:
+            webhooks.change(
+                session,
+                auth.current_actor(),
+                wired().sealer,
+                wired().allow,
+                endpoint_id,
+                secret=secret,
+                edition=form.edition.data or "",
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(endpoint_id, rotation=form, status=422)
+    except Conflict as refusal:
+        return _show(
+            endpoint_id, status=409, alert=f"{refusal.detail}, so nothing was changed. It is not shown again."
+        )
+    if shown is None:
+        return page.done(
+            None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The new secret signs from now on."
+        )
+    return _show(endpoint_id, secret=shown)
+
+
+@web.post("/endpoints/<uuid:endpoint_id>/test")
+def test_endpoint(endpoint_id: uuid.UUID) -> Response:
+    """Send a test event and lead to its delivery, which follows what becomes of it."""
+    try:
+        with wired().database.writing() as session:
+            event = webhooks.send_test(session, auth.current_actor(), endpoint_id)
+            delivery_id = deliveries.of_event(session, event.id, endpoint_id)
+    except Conflict as refusal:
+        address = url_for("web.endpoint_page", endpoint_id=endpoint_id)
+        return page.done(None, address, f"{refusal.detail}.", status=409)
+    address = url_for("web.delivery_page", delivery_id=delivery_id)
+    return page.done(None, address, "The test event is on its way.")
+
+
+@web.post("/endpoints/<uuid:endpoint_id>/remove")
+def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
+    with wired().database.writing() as session:
+        gone = webhooks.remove(session, auth.current_actor(), endpoint_id)
+    return page.done(
+        None, url_for("web.endpoints"), f"{place_of(gone)} is removed. Its deliveries stay listed."
+    )
+
+
+def place_of(endpoint: Endpoint) -> str:
+    """The host and path of a webhook. A query may hold the receiver's token, so it is left out."""
+    parts = urlsplit(endpoint.url)
+    return f"{parts.netloc}{parts.path}"
+
+
+def _switch(endpoint_id: uuid.UUID, active: bool, becomes: str) -> Response:
+    with wired().database.writing() as session:
+        endpoint = webhooks.change(
+            session,
+            auth.current_actor(),
+            wired().sealer,
+            wired().allow,
+            endpoint_id,
+            is_active=active,
+        )
+    return page.done(None, _address(endpoint), f"{place_of(endpoint)} {becomes}")
+
+
+def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        rows = webhooks.visible(session, actor, community.id)
+        figures = endpoint_figures.of(session, [row.id for row in rows])
+    return page.render(
+        "endpoints.html",
+        status=status,
+        form=form or RegisterForm(data={"all_events": True}),
+        rows=rows,
+        figures=figures,
+        place_of=place_of,
+        event_words=EVENT_WORDS,
+    )
+
+
+def _show(
+    endpoint_id: uuid.UUID,
+    form: EndpointForm | None = None,
+    rotation: SecretForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+    secret: str | None = None,
+) -> Response:
+    with wired().database.reading() as session:
+        endpoint = webhooks.get(session, auth.current_actor(), endpoint_id)
+        auth.enter(endpoint.community_id)
+        figures = endpoint_figures.of(session, [endpoint.id])[endpoint.id]
+        latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
+    rotated = rotation or SecretForm()
+    rotated.edition.data = webhooks.secret_edition(endpoint)
+    edited = form or EndpointForm.of(endpoint)
+    until = endpoint.previous_until
+    return page.render(
+        "endpoint.html",
+        status=status,
+        alert=alert,
+        form=rotated if rotated.errors else edited,
+        edited=edited,
+        rotation=rotated,
+        row=endpoint,
+        one=figures,
+        latest=latest,
+        now=clock.now(),
+        both_until=until if until is not None and clock.now() < until else None,
+        secret=secret,
+        place=place_of(endpoint),
+        event_words=EVENT_WORDS,
+    )
+
+
+def _address(endpoint: Endpoint) -> str:
+    return url_for("web.endpoint_page", endpoint_id=endpoint.id)

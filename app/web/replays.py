@@ -1,0 +1,144 @@
+"""A range of deliveries sent again: choose it, see how many they are, confirm, follow it."""
+
+import uuid
+from typing import Any
+
+from flask import Response, url_for
+from wtforms import SelectField
+
+from app.core import replays, webhooks
+from app.core.errors import Conflict, Invalid
+from app.core.models import Replay
+from app.core.permissions import Permission
+from app.core.vocabulary import DeliveryState
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.deliveries import RangeForm
+from app.web.endpoint_forms import EVENT_WORDS
+from app.web.endpoints import place_of
+from app.wiring import wired
+
+ALL = "all"
+WHICH = {
+    DeliveryState.DEAD.value: "Those given up",
+    DeliveryState.PARKED.value: "Those parked after a restore",
+    DeliveryState.DELIVERED.value: "Those delivered",
+    ALL: "All of these",
+}
+
+
+class ReplayForm(RangeForm):
+    """A range to send again."""
+
+    which = SelectField("Which", choices=forms.choices(WHICH), default=DeliveryState.DEAD.value)
+
+    @property
+    def state(self) -> DeliveryState | None:
+        return None if self.which.data == ALL else DeliveryState(self.which.data)
+
+
+@web.get("/deliveries/replay")
+@auth.needs(Permission.MANAGE_WEBHOOKS)
+def replay_range() -> Response:
+    """The range that the address names, and how many deliveries it holds."""
+    form = forms.queried(ReplayForm)
+    return _show(form, status=200 if forms.filled_in(form) else 422)
+
+
+@web.post("/deliveries/replay")
+@auth.needs(Permission.MANAGE_WEBHOOKS)
+def begin_replay() -> Response:
+    form = forms.posted(ReplayForm)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    try:
+        with wired().database.writing() as session:
+            made = replays.begin(
+                session,
+                auth.current_actor(),
+                auth.current_community().id,
+                form.wanted(form.state),
+            )
+    except Conflict as refusal:
+        return _show(form, status=409, alert=f"{refusal.detail}.")
+    except Invalid:
+        # The page was made for days that had not begun.
+        return _show(form, status=422, alert="Nothing was put into the queue in these days yet.")
+    address = url_for("web.replay_progress", replay_id=made.id)
+    return page.done(None, address, f"{_deliveries(made.total)} are sent again.")
+
+
+@web.get("/deliveries/replays/<uuid:replay_id>")
+def replay_progress(replay_id: uuid.UUID) -> Response:
+    return page.render("replay.html", **_followed(replay_id))
+
+
+@web.get("/deliveries/replays/<uuid:replay_id>/progress")
+@auth.passive
+def replay_step(replay_id: uuid.UUID) -> Response:
+    """How far it is by now; 204 while nothing changed."""
+    shown = _followed(replay_id)
+    if forms.from_address("seen") == shown["edition"]:
+        return Response(status=204)
+    if shown["replay"].finished_at is None:
+        return page.render("replay.html", "_replay.html", **shown)
+    return page.done(
+        "_replay.html", url_for("web.replay_progress", replay_id=replay_id), shown["words"], **shown
+    )
+
+
+def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        one = replays.get(session, actor, replay_id)
+        auth.enter(one.community_id)
+        rows = {str(row.id): place_of(row) for row in webhooks.visible(session, actor, one.community_id)}
+    filters = replays.read(one.filters)
+    return {
+        "replay": one,
+        "wanted": filters,
+        "which": WHICH[filters.state or ALL],
+        "place": rows.get(str(filters.endpoint_id), "A removed webhook")
+        if filters.endpoint_id
+        else "All webhooks",
+        "event_word": EVENT_WORDS[filters.event] if filters.event else "All events",
+        "words": _words(one),
+        "edition": f"{one.sent}-{one.finished_at is not None}",
+    }
+
+
+def _words(one: Replay) -> str:
+    if one.stopped:
+        return f"Stopped after {one.sent:,} of {one.total:,}. {one.stopped}."
+    if one.finished_at is None:
+        return f"{one.sent:,} of {one.total:,} are in the queue again."
+    left = one.total - one.sent
+    if left > 0:
+        return (
+            f"{_deliveries(one.sent)} are in the queue again. {left:,} were left out: "
+            "they were on their way already, or their webhook was disabled."
+        )
+    return f"All {_deliveries(one.sent)} are in the queue again."
+
+
+def _deliveries(count: int) -> str:
+    return f"{count:,} {'delivery' if count == 1 else 'deliveries'}"
+
+
+def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        form.offer(webhooks.visible(session, actor, community.id))
+        found = (
+            None if form.errors else replays.preview(session, actor, community.id, form.wanted(form.state))
+        )
+    count = 0 if found is None else found.total
+    return page.render(
+        "replay_range.html",
+        status=status,
+        alert=alert,
+        form=form,
+        found=found,
+        count=count,
+        in_background=count > replays.BATCH,
+    )

@@ -1,0 +1,59 @@
+"""An operator connects a platform: registers its address, sees a test event arrive, and gives it another secret."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visit
+from tests.browser.place import Place
+from tests.browser.receiver import Receiver
+
+
+def test_a_test_event_is_seen_to_arrive_and_a_new_secret_is_shown_once(
+    place: Place, visit: Visit, receiver: Receiver
+) -> None:
+    olga = visit(place.operator)
+    olga.wants(409)
+    olga.open("/endpoints")
+    olga.page.get_by_label("URL").fill(receiver.url)
+    olga.page.get_by_label("I enter one").check()
+    olga.page.get_by_label("Your secret").fill(receiver.secret)
+    olga.button("Register").click()
+    expect(olga.status).to_contain_text("is registered.")
+    olga.button("Send test event").click()
+    result = olga.page.get_by_role("region", name="What became of it")
+    expect(result).to_contain_text("Delivered")
+    expect(result).to_contain_text("200")
+    receiver.wait("webhook.test")
+    assert receiver.refused == []
+
+    result.get_by_role("link", name=re.compile("127.0.0.1")).click()
+    assert receiver.secret not in olga.page.content()
+    olga.page.get_by_role("group").filter(has_text="Rotate secret").locator("summary").click()
+    olga.page.locator("#secret").get_by_role("button", name="Rotate secret").click()
+    shown = olga.page.locator("code.secret")
+    expect(shown).to_be_visible()
+    secret = shown.inner_text()
+    expect(olga.page.get_by_text("Two secrets sign each delivery until")).to_be_visible()
+    olga.page.reload()
+    expect(olga.alert).to_contain_text("nothing was changed")
+    assert secret not in olga.page.content()
+
+
+def test_without_script_the_result_stands_there_after_a_reload(
+    place: Place, visit: Visit, receiver: Receiver
+) -> None:
+    place.register(receiver)
+    olga = visit(place.operator, java_script_enabled=False)
+    olga.open("/endpoints")
+    olga.page.get_by_role("button", name=re.compile("Send test event")).click()
+    receiver.wait("webhook.test")
+    result = olga.page.get_by_role("region", name="What became of it")
+    for _ in range(20):
+        if "Delivered" in result.inner_text():
+            break
+        olga.page.wait_for_timeout(100)
+        olga.page.reload()
+    expect(result).to_contain_text("Delivered")
+    olga.open("/insights")
+    expect(olga.heading("Insights")).to_be_visible()

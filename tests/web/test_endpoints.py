@@ -1,0 +1,245 @@
+"""Webhooks in the dashboard: how each is doing, the API's verbs, and secrets that are shown once."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock, webhooks
+from app.core.mail import Message
+from app.core.models import Delivery, Endpoint, HistoryEntry, HistoryText
+from app.core.vocabulary import DeliveryState
+from app.jobs.inline import InlineEngine
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Visitor
+from tests.web.hooks import GONE, MISSING, OK, SECRET, URL, Hooks
+
+Visit = Callable[[Person | None], Visitor]
+NEW = {"url": "https://forum.example.org/new", "how": "generate", "all_events": "y"}
+
+
+@pytest.fixture
+def hooks(wiring: Wiring, cast: Cast) -> Hooks:
+    return Hooks(wiring, cast.community_id)
+
+
+def shown_secret(page: str) -> str | None:
+    found = re.search(r'<code class="secret"[^>]*>([^<]+)</code>', page)
+    return found.group(1) if found else None
+
+
+def live_secrets(wiring: Wiring) -> list[str]:
+    with wiring.database.reading() as session:
+        endpoint = session.scalars(sa.select(Endpoint)).one()
+        return webhooks.secrets_of(endpoint, wiring.sealer, clock.now())
+
+
+def recorded(wiring: Wiring) -> str:
+    """Everything that history holds, as text."""
+    with wiring.database.reading() as session:
+        rows = session.execute(sa.select(HistoryEntry, HistoryText).join(HistoryText)).all()
+        return " ".join(f"{entry.before} {entry.after} {entry.cause} {text.reason}" for entry, text in rows)
+
+
+def edition(page: str) -> str:
+    return page.split('name="edition" type="hidden" value="')[1].split('"')[0]
+
+
+def test_only_operators_and_above_open_webhooks_and_deliveries(
+    visit: Visit, cast: Cast, hooks: Hooks
+) -> None:
+    endpoint_id = hooks.register()
+    (delivery_id,) = hooks.tell(endpoint_id)
+    lists = ("/endpoints", "/deliveries", "/deliveries/replay")
+    objects = (
+        f"/endpoints/{endpoint_id}",
+        f"/deliveries/{delivery_id}",
+        f"/deliveries/{delivery_id}/attempts",
+    )
+    for who, allowed, foreign in (
+        (cast.rater, 403, 403),
+        (cast.moderator, 403, 403),
+        (cast.outsider, 403, 404),
+        (cast.operator, 200, 200),
+        (cast.admin, 200, 200),
+    ):
+        visitor = visit(who)
+        for path in lists:
+            assert visitor.get(path).status_code == allowed, (path, who)
+        for path in objects:
+            assert visitor.get(path, **HTMX).status_code == foreign, (path, who)
+    moderator, outsider = visit(cast.moderator), visit(cast.outsider)
+    for verb in ("enable", "disable", "rotate", "test", "remove"):
+        path = f"/endpoints/{endpoint_id}/{verb}"
+        data = {"how": "generate", "edition": ""}
+        assert (moderator.post(path, **data).status_code, outsider.post(path, **data).status_code) == (
+            403,
+            404,
+        )
+    assert hooks.endpoint(endpoint_id).is_active
+
+
+def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    made = operator.post("/endpoints", **NEW)
+    assert made.status_code == 200
+    assert made.headers["Cache-Control"] == "no-store"
+    first = shown_secret(made.text)
+    assert first is not None
+    assert live_secrets(wiring) == [first]
+
+    again = operator.post("/endpoints", **NEW)
+    assert again.status_code == 422
+    assert "URL is registered already" in again.text
+    assert live_secrets(wiring) == [first]
+    with wiring.database.reading() as session:
+        path = f"/endpoints/{session.scalars(sa.select(Endpoint.id)).one()}"
+    page = operator.get(path).text
+    for one in (again.text, page, operator.get("/endpoints").text):
+        assert first not in one
+
+    form = {"how": "generate", "edition": edition(page)}
+    rotated = operator.post(f"{path}/rotate", **form)
+    second = shown_secret(rotated.text)
+    assert second is not None
+    assert rotated.headers["Cache-Control"] == "no-store"
+    assert "Two secrets sign each delivery until" in rotated.text
+    refreshed = operator.post(f"{path}/rotate", **form)
+    assert refreshed.status_code == 409
+    assert shown_secret(refreshed.text) is None
+    assert live_secrets(wiring) == [second, first]
+
+    short = operator.post(f"{path}/rotate", how="typed", secret="short", edition=edition(refreshed.text))
+    assert short.status_code == 422
+    assert "Your secret must have 8 to 500 characters." in short.text
+    assert "short" not in short.text.replace("shortcuts", "")
+    own = operator.post(f"{path}/rotate", how="typed", secret=SECRET, edition=edition(refreshed.text))
+    assert own.status_code == 303
+    assert live_secrets(wiring) == [SECRET, second]
+    page = operator.get(path).text
+    told = recorded(wiring)
+    for secret in (first, second, SECRET):
+        assert secret not in page + told
+
+
+def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs(
+    visit: Visit, cast: Cast, wiring: Wiring, hooks: Hooks
+) -> None:
+    operator = visit(cast.operator)
+    endpoint_id = hooks.register()
+    hooks.register("https://forum.example.org/other")
+    path = f"/endpoints/{endpoint_id}"
+    wrong = operator.post(path, url="http://forum.example.org/plain", all_events="y")
+    assert wrong.status_code == 422
+    assert "URL must start with https://." in wrong.text
+    assert "http://forum.example.org/plain" in wrong.text
+    assert "Tick at least one event" in operator.post(path, url=URL).text
+    taken = operator.post(path, url="https://forum.example.org/other", all_events="y")
+    assert taken.status_code == 409
+    assert "already has this URL" in taken.text
+    chosen = ["moderation.decision", "note.status_changed"]
+    assert operator.post(path, url=URL, events=chosen).status_code == 303
+    assert hooks.endpoint(endpoint_id).events == chosen
+
+    (delivery_id,) = hooks.tell(endpoint_id)
+    operator.post(f"{path}/disable")
+    assert "Disabled by hand." in operator.get("/endpoints").text
+    assert hooks.attempt(OK) == []
+    assert "When the webhook is enabled" in operator.get(f"/deliveries/{delivery_id}").text
+    refused = operator.post(f"{path}/test")
+    assert refused.status_code == 303
+    assert "enable it first" in operator.get(path).text
+    operator.post(f"{path}/enable")
+    assert hooks.attempt(OK) == [delivery_id]
+
+    (waiting,) = hooks.tell(endpoint_id)
+    assert operator.post(f"{path}/remove").status_code == 303
+    assert operator.get(path).status_code == 404
+    assert hooks.states([delivery_id, waiting]) == [DeliveryState.DELIVERED, DeliveryState.CANCELLED]
+    assert "removed" in operator.get(f"/deliveries/{delivery_id}").text
+    with wiring.database.reading() as session:
+        told = session.scalars(sa.select(HistoryEntry.what).order_by(HistoryEntry.number)).all()
+    assert told[-4:] == ["webhook.changed", "webhook.changed", "webhook.changed", "webhook.removed"]
+
+
+def test_a_test_events_result_is_followed_until_it_arrived(
+    visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    sent = operator.post(f"/endpoints/{hooks.register()}/test")
+    assert sent.status_code == 303
+    page = operator.get(sent.location).text
+    assert "Waiting to be sent" in page
+    poll = page.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
+    assert operator.get(poll, **HTMX).status_code == 204
+    hooks.attempt(OK)
+    part = operator.get(poll, **HTMX).text
+    assert "Delivered: answered 200 in 40 ms." in part
+    assert "hx-get" not in part
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Delivery.state)).one() is DeliveryState.DELIVERED
+
+
+def test_health_at_a_glance_costs_the_same_for_three_webhooks_as_for_one(
+    visit: Visit, cast: Cast, hooks: Hooks, statements: Callable[[], Any]
+) -> None:
+    operator = visit(cast.operator)
+    endpoint_id = hooks.register()
+    hooks.tell(endpoint_id, 4)
+    hooks.attempt(OK, OK, MISSING, OK)
+    operator.get("/endpoints")
+    with statements() as few:
+        page = operator.get("/endpoints").text
+    assert "75.0\u00a0%" in page
+    assert "95 of 100 within 120 ms" in page
+    assert re.search(r"<dt>Given up</dt><dd><a [^>]*>1</a>", page)
+    assert "answered 404" in page
+    assert "not-for-eyes" not in page
+    for number in range(2):
+        other = hooks.register(f"https://forum.example.org/{number}")
+        hooks.tell(other)
+    hooks.attempt(MISSING)
+    with statements() as many:
+        operator.get("/endpoints")
+    assert len(many) == len(few)
+
+
+@dataclass
+class Postbox:
+    """Stands in for a mail server: keeps what it was handed."""
+
+    sent: list[Message] = field(default_factory=list)
+
+    def send(self, message: Message, deadline: float) -> None:
+        self.sent.append(message)
+
+
+def test_operators_are_told_when_a_webhook_is_disabled_by_itself(
+    visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring, jobs: InlineEngine
+) -> None:
+    wiring.mailer = postbox = Postbox()
+    endpoint_id = hooks.register()
+    hooks.tell(endpoint_id, 3)
+    hooks.attempt(GONE)
+    assert not hooks.endpoint(endpoint_id).is_active
+    jobs.run_all()
+    assert {one.to for one in postbox.sent} == {cast.operator.email, cast.admin.email}
+    assert all("/notices" in one.text and "not-for-eyes" not in one.text for one in postbox.sent)
+    for who in (cast.operator, cast.admin):
+        page = visit(who).get("/notices").text
+        assert "1 notice" in page
+        assert "forum.example.org/hook" in page
+        assert "not-for-eyes" not in page
+        assert f'href="/endpoints/{endpoint_id}"' in page
+        assert re.search(r'<b>3<span class="vh"> given up or parked</span>', page)
+        assert re.search(r'<b>1<span class="vh"> disabled</span>', page)
+    page = visit(cast.moderator).get("/notices").text
+    assert "forum.example.org" not in page
+    assert 'class="vh"> given up or' not in page
+    assert "gone (410)" in visit(cast.operator).get(f"/endpoints/{endpoint_id}").text
