@@ -153,7 +153,14 @@ def app(wiring: Wiring) -> Flask:
     (made,) = _apps
     made.extensions[EXTENSION] = wiring
     made.config["SECRET_KEY"] = wiring.settings.secret_key.get_secret_value()
+    made.test_client_class = None
     return made
+
+
+@pytest.fixture
+def own_app(wiring: Wiring) -> Flask:
+    """An application of this test's own, to which it may add."""
+    return create_app(wiring)
 
 
 @pytest.fixture

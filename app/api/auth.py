@@ -154,6 +154,7 @@ def _actor(key: LiveKey, asserted: Asserted, read_only: bool) -> Actor:
         staff=not read_only and (asserted_staff if asserted.speaks_of_a_user else True),
         read_only=read_only,
         may_open_communities=key.may_open_communities and not read_only,
+        archived=key.archived,
     )
 
 

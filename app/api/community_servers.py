@@ -108,7 +108,7 @@ def show(community: Community, policy: Policy) -> dict[str, Any]:
         "slug": community.slug,
         "name": community.name,
         "description": community.description,
-        "is_active": community.is_active,
+        "is_active": community.is_active and community.archived_at is None,
         "is_public": community.is_public,
         "config_version": policy.version,
         "categories": [

@@ -46,7 +46,7 @@ def create_community(json_data: CommunityCreate) -> Response:
             auth.actor(),
             json_data.platform,
             json_data.platform_community_server_id,
-            settings=json_data.settings or {},
+            supplied=json_data.settings or {},
             **given,
         )
         return answer(show(community), 201)
@@ -123,9 +123,9 @@ def show(community: Community) -> dict[str, Any]:
         "slug": community.slug,
         "name": community.name,
         "description": community.description,
-        "settings": community.settings,
+        "settings": community.supplied,
         "server_stats": community.server_stats,
-        "is_active": community.is_active,
+        "is_active": community.is_active and community.archived_at is None,
         "is_public": community.is_public,
         "created_at": community.created_at,
         "updated_at": community.updated_at,

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, decisions, history, outbox, rules
+from app.core import clock, community_settings, decisions, history, outbox, rules
 from app.core.db import serialise
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
@@ -413,8 +413,10 @@ def _exempt(session: Session, action: Action) -> None:
 
 
 def _is_rated_tier_1(session: Session, action: Action) -> bool:
-    """Whether this is a Tier 1 action whose rationale was rated already, and may be further."""
+    """Whether this is a Tier 1 action whose rationale was rated already, and ratings open second looks here."""
     if action.action_tier is not ActionTier.IMMEDIATE or action.note_id is None:
+        return False
+    if not community_settings.read(session, action.community_id).second_look:
         return False
     note = session.get_one(Note, action.note_id)
     return note.ratings_count > 0 and not note.locked

@@ -1,13 +1,9 @@
 """Communities: found by platform id, opened when unknown and allowed."""
 
-import hashlib
-import json
 import re
 import unicodedata
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from dataclasses import fields as fields_of
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,11 +14,10 @@ from app.core import history, policies, rules
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Community, HistoryEntry, HistoryText, KeyCommunity
+from app.core.models import Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
 
 SLUG_TRIES = 5
-REVISED = "community.revised"
 
 
 def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
@@ -121,7 +116,7 @@ def open_community(
 def create(
     session: Session, actor: Actor, platform: str, platform_id: str, name: str, **fields: Any
 ) -> Community:
-    """Open a community that must not be there yet; ``fields`` are ``description``, ``settings``, ``is_…``.
+    """Open a community that must not be there yet; ``fields`` are ``description``, ``supplied``, ``is_…``.
 
     Raises:
         Conflict: it is there. Its id is named only to those who see it.
@@ -134,8 +129,8 @@ def create(
         raise Forbidden("This API key may not open communities")
     if fields.get("description") is not None:
         rules.text(fields["description"], "description", rules.DESCRIPTION_MAX, least=0)
-    if fields.get("settings") is not None:
-        rules.json_object(fields["settings"], "settings")
+    if fields.get("supplied") is not None:
+        rules.json_object(fields["supplied"], "settings")
     community = _insert(session, actor, platform, platform_id, name, fields)
     if community is None:
         raise Conflict("This community server exists already")
@@ -173,91 +168,6 @@ def rename(
             after={"name": name},
         )
     return community
-
-
-@dataclass(frozen=True)
-class Draft:
-    """What an operator sets of a community; empty texts are None. A new setting is a new field here."""
-
-    name: str
-    description: str | None
-    policy_text: str | None
-    ai_notes_enabled: bool
-
-    @property
-    def edition(self) -> str:
-        """Names exactly these values, so that a page made from others is noticed."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
-
-
-def draft_of(community: Community) -> Draft:
-    """The values in force."""
-    return Draft(**{field.name: getattr(community, field.name) for field in fields_of(Draft)})
-
-
-def revise(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    draft: Draft,
-    reason: str,
-    *,
-    based_on: str | None = None,
-) -> bool:
-    """Set what operators set; whether anything changed. ``based_on`` is the edition that the draft was made from.
-
-    Raises:
-        Invalid: a text is too long, or the name or the reason is blank.
-        Conflict: somebody saved other values meanwhile.
-    """
-    require(actor, Permission.REVISE_POLICY, community_id)
-    rules.text(draft.name, "name", rules.NAME_MAX)
-    rules.text(draft.description or "", "description", rules.DESCRIPTION_MAX, least=0)
-    rules.text(draft.policy_text or "", "policy_text", rules.POLICY_TEXT_MAX, least=0)
-    rules.text(reason, "reason", rules.REASON_MAX)
-    serialise(session, community_id)
-    community = get(session, actor, community_id)
-    session.refresh(community)
-    was, wanted = draft_of(community), asdict(draft)
-    if based_on is not None and based_on != was.edition:
-        raise Conflict("Somebody saved other values meanwhile", community_id)
-    before = {name: value for name, value in asdict(was).items() if value != wanted[name]}
-    if not before:
-        return False
-    for name in before:
-        setattr(community, name, wanted[name])
-    session.flush()
-    history.record(
-        session,
-        actor,
-        community_id,
-        REVISED,
-        "community",
-        community_id,
-        before=before,
-        after={name: wanted[name] for name in before},
-        reason=reason,
-    )
-    return True
-
-
-def revisions(
-    session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 20
-) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """What operators set, newest first, with who and why."""
-    require(actor, Permission.REVISE_POLICY, community_id)
-    rows = session.execute(
-        sa.select(HistoryEntry, HistoryText)
-        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(
-            HistoryEntry.object_type == "community",
-            HistoryEntry.object_id == community_id,
-            HistoryEntry.what == REVISED,
-        )
-        .order_by(HistoryEntry.number.desc())
-        .limit(limit)
-    )
-    return [(entry, text) for entry, text in rows]
 
 
 def _insert(

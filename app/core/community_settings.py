@@ -1,7 +1,7 @@
 """What a community may set about the scoring of its notes and against its manipulation (SCORING: 2.1, 2.3, 3 and 4).
 
-They stand in ``communities.settings``, a free object that integrations fill too: a value that is not ours to
-understand is left alone there, and the default holds in its place.
+They stand in ``communities.settings``, where only operators set them; what integrations supply is kept apart in
+``communities.supplied``. A value that is missing or makes no sense is at its default.
 """
 
 import uuid
@@ -30,6 +30,10 @@ class CommunitySettings:
     by raters first seen within the last ``burst_hours``, and there are at least ``burst_raters`` of them. Where fewer
     than ``burst_known`` raters have been known for longer, everybody is new and nothing is a burst.
     ``exempt_similarity`` (0.0–1.0): how alike an edited message must be to one that was restored, to be exempt too.
+
+    ``second_look``: whether raters' ratings open the second look of an action that was carried out; moderators and
+    appeals always may. ``undo_seconds``: how long a moderator's decision can be undone. ``content_retention_days``:
+    how long submitted content is kept; None keeps it.
     """
 
     min_ratings: int = 5
@@ -44,6 +48,9 @@ class CommunitySettings:
     burst_raters: int = 3
     burst_known: int = 20
     exempt_similarity: float = 0.9
+    second_look: bool = True
+    undo_seconds: float = 10.0
+    content_retention_days: int | None = None
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -59,10 +66,19 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "burst_raters": (1, 10_000),
     "burst_known": (0, 10_000),
     "exempt_similarity": (0.0, 1.0),
+    "undo_seconds": (0.0, 600.0),
+    "content_retention_days": (1, 36_500),
 }
-"""Least and most of each. A score of 0.65 is a predicted helpfulness of 1: nothing could reach it."""
-_FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity"})
-"""The others are whole numbers."""
+"""Least and most of each number. A score of 0.65 is a predicted helpfulness of 1: nothing could reach it."""
+_FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
+"""The other numbers are whole."""
+_SWITCHES = frozenset({"second_look"})
+OPTIONAL = frozenset({"min_trust_level", "min_age_days", "content_retention_days"})
+"""Those that None switches off."""
+NAMES = (*BOUNDS, *_SWITCHES)
+_NOT_SCORED = frozenset({"second_look", "undo_seconds", "content_retention_days", "exempt_similarity"})
+SCORED = frozenset(NAMES) - _NOT_SCORED
+"""Those whose change asks for the notes to be scored anew."""
 
 _service_wide = CommunitySettings()
 
@@ -82,7 +98,8 @@ def understood(given: Mapping[str, Any] | None) -> CommunitySettings:
     """What a stored object of settings says; what is not there, or makes no sense, is at its default."""
     stored = given or {}
     return replace(
-        _service_wide, **{name: stored[name] for name in BOUNDS if _is_valid(name, stored.get(name))}
+        _service_wide,
+        **{name: stored[name] for name in NAMES if name in stored and _is_valid(name, stored[name])},
     )
 
 
@@ -102,8 +119,10 @@ def check(values: Mapping[str, Any]) -> CommunitySettings:
     Raises:
         Invalid: a value is outside its bounds or of the wrong kind; names every field.
     """
-    known = {name: values[name] for name in BOUNDS if name in values}
+    known = {name: values[name] for name in NAMES if name in values}
     for name, value in known.items():
+        if name in _SWITCHES and not isinstance(value, bool):
+            raise Invalid.field(name, "must be true or false", value)
         if not _is_valid(name, value):
             least, most = BOUNDS[name]
             kind = "number" if name in _FRACTIONS else "whole number"
@@ -117,6 +136,10 @@ def as_stored(settings: CommunitySettings) -> dict[str, Any]:
 
 
 def _is_valid(name: str, value: Any) -> bool:
+    if name in _SWITCHES:
+        return isinstance(value, bool)
+    if value is None:
+        return name in OPTIONAL
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     if name not in _FRACTIONS and not isinstance(value, int):

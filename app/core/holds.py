@@ -11,7 +11,18 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import accounts, actions, clock, history, notices, outbox, policies, rules, verdicts
+from app.core import (
+    accounts,
+    actions,
+    clock,
+    community_settings,
+    history,
+    notices,
+    outbox,
+    policies,
+    rules,
+    verdicts,
+)
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import new_id
@@ -44,9 +55,10 @@ def hold(
     comment: str = "",
     category: str | None = None,
     version: int | None = None,
-    seconds: float = 10.0,
+    seconds: float | None = None,
 ) -> Hold:
-    """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``.
+    """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``; None: as the
+    community has set.
 
     ``version`` is the version of the page it was made from, ``category`` what the action is decided under when that
     is not the category it was scored in.
@@ -80,6 +92,8 @@ def hold(
         raise Conflict(f"Already decided{_by_whom(session, note.id)}", note.id)
     elif note is not None and version is not None and note.version != version:
         raise Conflict("The note's text was changed meanwhile; read it again", note.id)
+    if seconds is None:
+        seconds = community_settings.read(session, subject.community_id).undo_seconds
     due = clock.now() + timedelta(seconds=seconds)
     held = Hold(
         id=new_id(),
@@ -137,15 +151,18 @@ def by(session: Session, actor: Actor) -> list[Hold]:
 
 
 def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
-    """Take a held decision back, as if it had never been. Ratings that came meanwhile count now.
+    """Take a held decision of one's own back, as if it had never been. Ratings that came meanwhile count now.
 
     Raises:
         Conflict: too late, it has been carried out.
+        Forbidden: somebody else's.
     """
     held = session.get(Hold, hold_id)
     if held is None:
         raise Conflict("Too late to undo: the decision has been carried out")
     require(actor, Permission.MODERATE, held.community_id, "item")
+    if held.account_id != actor.account_id:
+        raise Forbidden(f"Only {held.account_name} can undo this")
     serialise(session, held.community_id)
     if not _take(session, held):
         raise Conflict("Too late to undo: the decision has been carried out")

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from app.core import clock, history, rules
-from app.core.errors import Forbidden, Invalid, NotFound
-from app.core.models import ApiKey, KeyCommunity
-from app.core.permissions import Actor
+from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.ids import new_id
+from app.core.models import ApiKey, Community, KeyCommunity
+from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import KeyTemplate, Scope
 
 PREFIX = "bnk_"
@@ -26,6 +28,7 @@ _SCOPES = {
     KeyTemplate.METRICS: [Scope.METRICS.value],
 }
 LAST_USED_EVERY = timedelta(minutes=1)
+DAYS_MAX = 365
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class LiveKey:
     may_assert_staff: bool
     last_used_at: datetime | None
     communities: frozenset[uuid.UUID]
+    archived: frozenset[uuid.UUID]
 
 
 def mint(
@@ -61,45 +65,63 @@ def mint(
     days: int | None = None,
     may_open_communities: bool | None = None,
     may_assert_staff: bool | None = None,
+    key_id: uuid.UUID | None = None,
 ) -> Minted:
     """Mint a key for these communities; ``None`` means every community, now and later.
 
-    A Platform adapter key minted by a service admin may open communities and assert staff unless told otherwise.
+    A Platform adapter key minted by a service admin may open communities and assert staff unless told otherwise; other
+    templates never may. ``key_id`` is the caller's own name for this mint: the same one again mints nothing.
+
+    Raises:
+        Invalid: the name, the days or the communities will not do.
+        Forbidden, NotFound: a community is not the actor's to mint keys for.
+        Conflict: a key with this ``key_id`` was minted before.
     """
     everywhere = community_ids is None
     privileged = actor.kind == "system" or actor.service_admin
     if not privileged and (everywhere or may_open_communities):
         raise Forbidden("Only a service admin mints keys for every community")
     rules.text(name, "name", rules.NAME_MAX)
-    if days is not None and not 1 <= days <= 365:
-        raise Invalid.field("days", "must be from 1 to 365", days)
+    if days is not None and not 1 <= days <= DAYS_MAX:
+        raise Invalid.field("days", f"must be from 1 to {DAYS_MAX}", days)
+    wanted = tuple(dict.fromkeys(community_ids or ()))
+    if not everywhere and not wanted:
+        raise Invalid.field("communities", "must name at least one")
+    for community_id in wanted:
+        require(actor, Permission.MANAGE_KEYS, community_id)
+    if key_id is not None and session.get(ApiKey, key_id) is not None:
+        raise Conflict("This key was minted already", key_id)
     adapter = template is KeyTemplate.ADAPTER
     public_part, secret_part = secrets.token_hex(6), secrets.token_urlsafe(32)
     key = ApiKey(
+        id=key_id or new_id(),
         public_part=public_part,
         secret_hash=_digest(secret_part),
         name=name,
         template=template,
         scopes=_SCOPES[template],
         everywhere=everywhere,
-        may_open_communities=_default(may_open_communities, adapter and privileged and everywhere),
-        may_assert_staff=_default(may_assert_staff, adapter and privileged),
+        may_open_communities=adapter and _default(may_open_communities, privileged and everywhere),
+        may_assert_staff=adapter and _default(may_assert_staff, privileged),
         created_by_id=actor.account_id,
         expires_at=clock.now() + timedelta(days=days) if days else None,
-        communities=[KeyCommunity(community_id=one) for one in dict.fromkeys(community_ids or ())],
+        communities=[KeyCommunity(community_id=one) for one in wanted],
     )
-    session.add(key)
-    session.flush()
-    for community_id in dict.fromkeys(community_ids or ()):
-        history.record(
-            session,
-            actor,
-            community_id,
-            "key.minted",
-            "api_key",
-            key.id,
-            after={"template": template.value, "public_part": public_part},
-        )
+    try:
+        with session.begin_nested():
+            session.add(key)
+    except IntegrityError as error:
+        raise Conflict("This key was minted already", key_id) from error
+    about = {
+        "name": name,
+        "template": template.value,
+        "public_part": public_part,
+        "days": days,
+        "may_open_communities": key.may_open_communities,
+        "may_assert_staff": key.may_assert_staff,
+    }
+    for community_id in reached(session, key):
+        history.record(session, actor, community_id, "key.minted", "api_key", key.id, after=about)
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
 
 
@@ -127,10 +149,15 @@ _BY_PUBLIC_PART = (
         ApiKey.may_assert_staff,
         ApiKey.last_used_at,
         KeyCommunity.community_id,
+        Community.archived_at,
     )
     .outerjoin(KeyCommunity, KeyCommunity.key_id == ApiKey.id)
+    .outerjoin(Community, Community.id == KeyCommunity.community_id)
     .where(ApiKey.public_part == sa.bindparam("public_part"))
 )
+
+
+_ARCHIVED = sa.select(Community.id).where(Community.archived_at.is_not(None))
 
 
 def authenticate(session: Session, token: str) -> LiveKey | None:
@@ -146,6 +173,9 @@ def authenticate(session: Session, token: str) -> LiveKey | None:
     key = rows[0]
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= clock.now()):
         return None
+    archived = frozenset(row.community_id for row in rows if row.archived_at is not None)
+    if key.everywhere:
+        archived = frozenset(session.scalars(_ARCHIVED))
     return LiveKey(
         id=key.id,
         name=key.name,
@@ -156,6 +186,7 @@ def authenticate(session: Session, token: str) -> LiveKey | None:
         may_assert_staff=key.may_assert_staff,
         last_used_at=key.last_used_at,
         communities=frozenset(row.community_id for row in rows if row.community_id is not None),
+        archived=archived,
     )
 
 
@@ -172,18 +203,11 @@ def note_use(session: Session, key_id: uuid.UUID, at: datetime) -> None:
     )
 
 
-def revoke(session: Session, actor: Actor, key_id: uuid.UUID) -> ApiKey:
-    """Revoke a key; effective on the very next call. Revoking twice changes nothing."""
-    key = session.scalars(
-        sa.select(ApiKey).where(ApiKey.id == key_id).options(selectinload(ApiKey.communities))
-    ).first()
-    if key is None:
-        raise NotFound("key")
-    if key.revoked_at is None:
-        key.revoked_at = clock.now()
-        for row in key.communities:
-            history.record(session, actor, row.community_id, "key.revoked", "api_key", key.id)
-    return key
+def reached(session: Session, key: ApiKey) -> Sequence[uuid.UUID]:
+    """Whose histories tell of a key: its communities', in an order in which they can be locked."""
+    if key.everywhere:
+        return session.scalars(sa.select(Community.id).order_by(Community.id)).all()
+    return sorted(row.community_id for row in key.communities)
 
 
 def _digest(secret: str) -> str:

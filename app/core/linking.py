@@ -29,6 +29,9 @@ CODE_LENGTH = 8
 VALID_FOR = timedelta(minutes=rules.LINK_CODE_MINUTES)
 NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
 
+NOT_THE_KEYS = "This profile is active in communities that this API key may not act in"
+NOT_YOURS = "This profile is active in communities that you do not administer"
+
 
 @dataclass(frozen=True)
 class ShownCode:
@@ -82,10 +85,17 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
         raise Conflict("This profile is linked to another account; it can be unlinked there", profile.id)
     is_new = profile.account_id is None
     row.used_at, row.profile_id = row.used_at or clock.now(), profile.id
-    if not is_new:
-        session.flush()
-        return profile
-    rated_in = _communities_of(session, profile)
+    session.flush()
+    return join(session, actor, profile, account) if is_new else profile
+
+
+def join(session: Session, actor: Actor, profile: Profile, account: Account, *, reason: str = "") -> Profile:
+    """Make an unlinked profile the account's: its notes and ratings move. The caller has locked and read the profile.
+
+    Raises:
+        Conflict, Forbidden: as ``link``.
+    """
+    rated_in = communities_of(session, profile)
     _check_reach(session, actor, account, rated_in)
     person = profiles.of_account(session, account)
     doubtful = _doubtful(session, profile, person)
@@ -104,6 +114,7 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
             "profile",
             profile.id,
             after={"account_profile_id": str(person.id)},
+            reason=reason,
         )
     _move_notes(session, profile, person)
     poorer = _merge_ratings(session, actor, profile, person)
@@ -133,9 +144,21 @@ def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
         or profile.account_id != actor.account_id
     ):
         raise NotFound("linked profile")
+    part(session, actor, profile)
+    return profile
+
+
+def part(session: Session, actor: Actor, profile: Profile, *, reason: str = "") -> None:
+    """Let a linked profile stand for itself from now on. The caller has locked and read it."""
     profile.account_id = None
     session.flush()
-    told = session.scalars(
+    for community_id in sorted(told_in(session, profile)):
+        history.record(session, actor, community_id, "profile.unlinked", "profile", profile.id, reason=reason)
+
+
+def told_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:
+    """The communities whose histories tell that this profile was linked."""
+    return session.scalars(
         sa.select(HistoryEntry.community_id)
         .where(
             HistoryEntry.object_type == "profile",
@@ -143,10 +166,7 @@ def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
             HistoryEntry.what == "profile.linked",
         )
         .distinct()
-    )
-    for community_id in sorted(told):
-        history.record(session, actor, community_id, "profile.unlinked", "profile", profile.id)
-    return profile
+    ).all()
 
 
 def _live_code(session: Session, profile: Profile, code: str) -> LinkCode:
@@ -166,7 +186,7 @@ def _live_code(session: Session, profile: Profile, code: str) -> LinkCode:
 def _check_reach(session: Session, actor: Actor, account: Account, active_in: Collection[uuid.UUID]) -> None:
     """Nobody moves votes of communities that are none of theirs, nor gathers the votes of many in one account."""
     if not all(actor.sees(one) for one in active_in):
-        raise Forbidden("This profile is active in communities that this API key may not act in")
+        raise Forbidden(NOT_YOURS if actor.kind == "account" else NOT_THE_KEYS)
     if len(linked_to(session, account.id)) >= rules.LINKED_PROFILES_MAX:
         raise Conflict(f"This account has {rules.LINKED_PROFILES_MAX} linked profiles; more cannot be linked")
 
@@ -186,7 +206,7 @@ def _memberships(session: Session, account: Account) -> Collection[uuid.UUID]:
     ).all()
 
 
-def _communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
+def communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
     """Where this profile rated or wrote."""
     rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
     wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)

@@ -10,7 +10,7 @@ from app.core import clock, events, history, notices
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.models import Action, Note, Request
-from app.core.permissions import ADMIN_REQUIRED, Actor, Permission, allows
+from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
 from app.core.vocabulary import EventName
 
@@ -127,6 +127,8 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
         return
     if not actor.sees(subject.community_id):
         raise NotFound(machine.name)
+    if is_closed(actor, Permission.MODERATE, subject.community_id):
+        raise Forbidden(ARCHIVED)
     if actor.kind == "key" and Who.MODERATOR in move.who and not actor.read_only:
         raise Forbidden(ADMIN_REQUIRED)
     if actor.kind == "key" and not actor.read_only:

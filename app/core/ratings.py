@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, history, note_scores, profiles, refits, suffrage, verdicts
+from app.core import actions, community_settings, history, note_scores, profiles, refits, suffrage, verdicts
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound
 from app.core.ids import new_id
@@ -239,5 +239,6 @@ def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, act
         and action.action_tier is ActionTier.IMMEDIATE
         and action.action_state is ActionState.APPLIED
         and not verdicts.is_held(session, note, action)
+        and community_settings.read(session, action.community_id).second_look
     ):
         actions.open_second_look(session, actor, action, reason="First rating of its rationale")

@@ -237,8 +237,12 @@ def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, caus
             actions.overturn(session, SYSTEM, action, "Raters do not agree with it", cause=cause)
     elif state is ActionState.APPLIED and action.proposed_at is not None:
         fell = note.status is _NOT_HELPFUL or verdict.intercept < verdict.threshold - INERTIA
-        if fell and _was_decided_by_raters(action):
+        if fell and _was_decided_by_raters(action) and _looks_again(session, action):
             actions.open_second_look(session, SYSTEM, action, cause=cause)
+
+
+def _looks_again(session: Session, action: Action) -> bool:
+    return community_settings.read(session, action.community_id).second_look
 
 
 def _was_decided_by_raters(action: Action) -> bool:

@@ -1,81 +1,67 @@
-"""The community's own page for operators: what it is called, what it stands for, what is switched on."""
+"""The community's own page for operators: what it is called, what is switched on; pausing and archiving it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from flask import Response, url_for
-from wtforms import BooleanField, Form, HiddenField, StringField, TextAreaField
+from wtforms import Form, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import communities, rules
-from app.core.communities import Draft
-from app.core.errors import Conflict, Invalid
-from app.core.models import HistoryEntry, HistoryText
+from app.core import communities, community_revisions, community_states, overturns, rules
+from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
-from app.web import auth, forms, page
+from app.web import auth, changes, forms, page
 from app.web.blueprint import web
+from app.web.community_forms import CAUTION_NUMBERS, DESK_NUMBERS, RATING_NUMBERS, CommunityForm, fields_of
 from app.wiring import wired
 
-LABELS = {
-    "name": "Name",
-    "description": "Description",
-    "policy_text": "Policy text",
-    "ai_notes_enabled": "AI notes",
-}
-"""The draft's fields in the order of the page."""
-SHOWN_VALUE = 60
-"""Characters of a value that the list of changes shows."""
 
+class SwitchForm(Form):
+    """Why something is switched."""
 
-class CommunityForm(Form):
-    """What an operator sets. ``version`` names the values that the page was made from."""
-
-    name = StringField(
-        LABELS["name"],
-        [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, LABELS["name"])],
-    )
-    description = TextAreaField(
-        LABELS["description"],
-        [forms.at_most(rules.DESCRIPTION_MAX, LABELS["description"])],
-        filters=[forms.whole_lines],
-    )
-    policy_text = TextAreaField(
-        LABELS["policy_text"],
-        [forms.at_most(rules.POLICY_TEXT_MAX, LABELS["policy_text"])],
-        filters=[forms.whole_lines],
-    )
-    ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
     reason = TextAreaField(
         "Reason",
         [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
     )
-    version = HiddenField()
-
-    def draft(self) -> Draft:
-        """What was typed; empty texts are none."""
-        return Draft(
-            name=self.name.data or "",
-            description=self.description.data or None,
-            policy_text=self.policy_text.data or None,
-            ai_notes_enabled=bool(self.ai_notes_enabled.data),
-        )
 
 
 @dataclass(frozen=True)
-class ChangeRow:
-    """A saved change as the list shows it: "AI notes: on → off"."""
+class Switch:
+    """One thing to switch: its verb in the core, and what is said when it is done."""
 
-    at: datetime
-    made_by: str
-    reason: str
-    changes: Sequence[str]
+    verb: Callable[..., Any]
+    permission: Permission
+    said: str
+
+
+SWITCHES = {
+    "pause": Switch(
+        community_states.pause,
+        Permission.PAUSE_ACTIONS,
+        "Automatic actions are paused. What would act by itself goes to review from now on.",
+    ),
+    "resume": Switch(
+        community_states.resume,
+        Permission.PAUSE_ACTIONS,
+        "Automatic actions are on again. What was sent to review stays there.",
+    ),
+    "archive": Switch(
+        community_states.archive,
+        Permission.ARCHIVE,
+        "The community is archived. Its reviews are ending; everything stays readable.",
+    ),
+    "unarchive": Switch(
+        community_states.unarchive,
+        Permission.ARCHIVE,
+        "The community is open again. Reviews that ended stay ended.",
+    ),
+}
 
 
 @web.get("/community")
-@auth.needs(Permission.REVISE_POLICY)
+@auth.needs(Permission.SEE_SETTINGS)
 def community_page() -> Response:
     return _show()
 
@@ -86,13 +72,15 @@ def save_community() -> Response:
     form = forms.posted(CommunityForm)
     if not forms.filled_in(form):
         return _show(form, status=422)
+    actor, community_id = auth.current_actor(), auth.current_community().id
     try:
         with wired().database.writing() as session:
-            changed = communities.revise(
+            was = community_revisions.draft_of(communities.get(session, actor, community_id))
+            changed = community_revisions.revise(
                 session,
-                auth.current_actor(),
-                auth.current_community().id,
-                form.draft(),
+                actor,
+                community_id,
+                form.draft(was),
                 form.reason.data or "",
                 based_on=form.version.data or None,
             )
@@ -110,13 +98,57 @@ def save_community() -> Response:
     return page.done(None, url_for("web.community_page"), message)
 
 
+@web.get("/community/<name>")
+@auth.needs(Permission.SEE_SETTINGS)
+def ask_switch(name: str) -> Response:
+    return _ask(name)
+
+
+@web.post("/community/<name>")
+@auth.needs(Permission.SEE_SETTINGS)
+def make_switch(name: str) -> Response:
+    switch = _switch(name)
+    auth.require(switch.permission, auth.current_community().id)
+    form = forms.posted(SwitchForm)
+    if not forms.filled_in(form):
+        return _ask(name, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            switch.verb(session, auth.current_actor(), auth.current_community().id, form.reason.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _ask(name, form, status=422)
+    return page.done(None, url_for("web.community_page"), switch.said)
+
+
+def _switch(name: str) -> Switch:
+    if name not in SWITCHES:
+        raise NotFound("page")
+    return SWITCHES[name]
+
+
+def _ask(name: str, form: SwitchForm | None = None, *, status: int = 200) -> Response:
+    """What it means, and the reason, before anything is switched."""
+    auth.require(_switch(name).permission, auth.current_community().id)
+    return page.render(
+        "community_switch.html",
+        status=status,
+        name=name,
+        form=form or SwitchForm(),
+        community=auth.current_community(),
+    )
+
+
 def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | None = None) -> Response:
     actor = auth.current_actor()
     with wired().database.reading() as session:
         community = communities.get(session, actor, auth.current_community().id)
-        changes = communities.revisions(session, actor, community.id)
-        draft = communities.draft_of(community)
-    shown = form or CommunityForm(data={name: getattr(draft, name) for name in LABELS})
+        entries = community_revisions.changes(
+            session, actor, Permission.SEE_SETTINGS, community.id, "community", "overturn"
+        )
+        begun = overturns.recent(session, actor, community.id, limit=5)
+        draft = community_revisions.draft_of(community)
+    shown = form or CommunityForm.of(draft)
     if not shown.version.data:
         shown.version.data = draft.edition
     return page.render(
@@ -125,24 +157,12 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         alert=alert,
         form=shown,
         community=community,
-        changes=[_row(entry, text) for entry, text in changes],
+        rating_fields=fields_of(shown, RATING_NUMBERS),
+        desk_fields=fields_of(shown, DESK_NUMBERS),
+        caution_fields=fields_of(shown, CAUTION_NUMBERS),
+        may_revise=auth.may(Permission.REVISE_POLICY, community.id),
+        may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),
+        may_archive=auth.may(Permission.ARCHIVE, community.id),
+        changes=changes.rows(entries),
+        overturns=begun,
     )
-
-
-def _row(entry: HistoryEntry, text: HistoryText) -> ChangeRow:
-    changes = [
-        f"{label}: {_words(entry.before, name)} → {_words(entry.after, name)}"
-        for name, label in LABELS.items()
-        if name in entry.after
-    ]
-    return ChangeRow(entry.at, text.actor_name, text.reason, changes)
-
-
-def _words(values: Mapping[str, Any], name: str) -> str:
-    value = values.get(name)
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if value is None:
-        return "empty"
-    text = " ".join(str(value).split())
-    return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…"

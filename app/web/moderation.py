@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import holds, review_queue
+from app.core import actions, holds, review_queue
 from app.core.errors import Conflict, IllegalMove, Invalid, Refused
 from app.core.ids import parse_id
 from app.core.models import Action
@@ -64,7 +64,6 @@ def decide(action_id: uuid.UUID) -> Response:
                 comment=form.comment.data or "",
                 category=form.policy.data or None,
                 version=version_of(form),
-                seconds=wired().settings.undo_seconds,
             )
             following = _claim_following(session, action) if form.next.data else None
     except IllegalMove as refusal:
@@ -80,6 +79,25 @@ def decide(action_id: uuid.UUID) -> Response:
     if form.next.data:
         return page.done(None, queue_url(), "Decided. Nothing else waits here.")
     return _done(action_id, "Decided. You can still undo it.")
+
+
+@web.post("/review/<uuid:action_id>/second-look")
+def open_second_look(action_id: uuid.UUID) -> Response:
+    """Ask the community to look again at what was done; at once, for nothing is decided by it."""
+    form = forms.posted(DecisionForm)
+    if not forms.filled_in(form):
+        return _show(action_id, status=422, form=form)
+    try:
+        with wired().database.writing() as session:
+            action = find(session, action_id)
+            actions.open_second_look(session, auth.current_actor(), action, reason=form.reason.data or "")
+    except IllegalMove as refusal:
+        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
+        return _show(action_id, status=409, form=form, alert=alert)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(action_id, status=422, form=form)
+    return _done(action_id, "The community is asked to look again.")
 
 
 @web.post("/review/<uuid:action_id>/claim")

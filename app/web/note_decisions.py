@@ -47,7 +47,6 @@ def decide_note(note_id: uuid.UUID) -> Response:
                 reason=form.reason.data or "",
                 comment=form.comment.data or "",
                 version=version_of(form),
-                seconds=wired().settings.undo_seconds,
             )
             action_id = held.action_id
     except IllegalMove as refusal:

@@ -2,14 +2,14 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from flask import Response, url_for
 from wtforms import Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import communities, policies, reason_templates, rules
+from app.core import policies, reason_templates, rules
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Permission
@@ -58,22 +58,6 @@ class ReasonTemplateForm(Form):
         )
 
 
-class PolicyTextForm(Form):
-    """The community's policy. ``edition`` names the values that the page was made from."""
-
-    policy_text = TextAreaField(
-        "Policy text",
-        [forms.at_most(rules.POLICY_TEXT_MAX, "Policy text")],
-        filters=[forms.whole_lines],
-    )
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
-    edition = HiddenField()
-
-
 @dataclass(frozen=True)
 class Revision:
     """One change as the list tells it; ``changes`` are "Title: old → new" lines in full."""
@@ -106,35 +90,6 @@ def add_reason() -> Response:
         forms.explain(form, refusal)
         return _show(form, status=422)
     return page.done(None, url_for("web.reasons"), f"“{made.title}” is added. Moderators can choose it now.")
-
-
-@web.post("/reasons/policy")
-@auth.needs(Permission.REVISE_POLICY)
-def save_policy_text() -> Response:
-    form = forms.posted(PolicyTextForm)
-    if not forms.filled_in(form):
-        return _show(policy=form, status=422)
-    actor, community_id = auth.current_actor(), auth.current_community().id
-    try:
-        with wired().database.writing() as session:
-            draft = communities.draft_of(communities.get(session, actor, community_id))
-            changed = communities.revise(
-                session,
-                actor,
-                community_id,
-                replace(draft, policy_text=form.policy_text.data or None),
-                form.reason.data or "",
-                based_on=form.edition.data or None,
-            )
-    except Invalid as refusal:
-        forms.explain(form, refusal)
-        return _show(policy=form, status=422)
-    except Conflict as refusal:
-        # What was typed stays, based on the values in force from now on: saving again is a decision.
-        form.edition.data = ""
-        return _show(policy=form, status=409, alert=f"{refusal.detail}. Yours are kept below.")
-    message = "The policy text is saved." if changed else "Nothing was changed."
-    return page.done(None, url_for("web.reasons"), message)
 
 
 @web.get("/reasons/<uuid:reason_id>")
@@ -191,30 +146,21 @@ def _set_active(reason_id: uuid.UUID, active: bool) -> Response:
 
 def _show(
     form: ReasonTemplateForm | None = None,
-    policy: PolicyTextForm | None = None,
     *,
     status: int = 200,
-    alert: str | None = None,
 ) -> Response:
     actor, community_id = auth.current_actor(), auth.current_community().id
     added = form or ReasonTemplateForm()
     with wired().database.reading() as session:
         rows = reason_templates.every(session, actor, community_id)
-        community = communities.get(session, actor, community_id)
-        draft = communities.draft_of(community)
         names = policies.current(session, community_id).categories
         added.offer([one.name for one in names])
         told = reason_templates.revisions(session, actor, community_id)
-    text = policy or PolicyTextForm(data={"policy_text": draft.policy_text})
-    if not text.edition.data:
-        text.edition.data = draft.edition
     return page.render(
         "reasons.html",
         status=status,
-        alert=alert,
-        form=policy if policy is not None and policy.errors else added,
-        added=added,
-        policy=text,
+        form=added,
+        policy_text=auth.current_community().policy_text,
         rows=rows,
         revisions=[_revision(*one) for one in told],
         category_name=category_name,

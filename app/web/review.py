@@ -177,7 +177,6 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
                 action=action,
                 reason=reason,
                 version=choice.version,
-                seconds=wired().settings.undo_seconds,
             )
     except IllegalMove as refusal:
         return Failure(choice.id, text, f"it is now {state_word(refusal.current).lower()}")

@@ -55,7 +55,6 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
                 reason=form.reason.data or "",
                 comment=form.comment.data or "",
                 version=version_of(form),
-                seconds=wired().settings.undo_seconds,
             )
     except IllegalMove as refusal:
         alert = f"This is {state_word(refusal.current)} now. Your text is kept below."

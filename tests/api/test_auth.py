@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.api.blueprints import guarded
-from app.core import clock, keys
+from app.core import clock, key_keeping, keys
 from app.core.models import ApiKey, Profile
 from app.core.permissions import SYSTEM, Actor, Permission, allows
 from app.core.vocabulary import KeyTemplate
@@ -67,7 +67,7 @@ def test_a_revoked_and_an_expired_key_end_with_the_next_call(api: Api, wiring: W
     for minted in (soon, later):
         assert api.get("/requests", instead={"X-API-Key": minted.text}).status_code == 200
     with wiring.database.writing() as session:
-        keys.revoke(session, SYSTEM, later.key.id)
+        key_keeping.revoke(session, SYSTEM, later.key.id)
         session.execute(
             sa.update(ApiKey)
             .where(ApiKey.id == soon.key.id)
@@ -187,7 +187,7 @@ def test_nobody_acts_as_a_person_of_the_dashboard_or_as_the_service(api: Api, ca
 
 
 def test_only_an_asserted_moderator_or_the_key_alone_makes_staff_calls(
-    api: Api, app: Flask, wiring: Wiring, cast: Cast
+    own_app: Flask, wiring: Wiring, cast: Cast
 ) -> None:
     seen: list[Actor] = []
     with wiring.database.writing() as session:
@@ -209,9 +209,10 @@ def test_only_an_asserted_moderator_or_the_key_alone_makes_staff_calls(
         (cast.read_only_headers, False),
         (cast.read_only_headers | acting("7", Admin="true"), False),
     ]
-    _remember_actors(app, seen)
+    _remember_actors(own_app, seen)
+    client = own_app.test_client()
     for headers, staff in table:
-        assert api.get("/probe/actor", instead=headers, follow_redirects=False).status_code == 404
+        assert client.get("/api/public/v1/probe/actor", headers=headers).status_code == 404
         assert seen, headers
         assert allows(seen[-1], Permission.MODERATE, cast.community_id) is staff, headers
 

@@ -26,7 +26,7 @@ def test_a_request_id_is_on_every_answer_and_is_new_each_time(api: Api) -> None:
     assert len({answer.headers["X-Request-Id"] for answer in answers}) == 3
 
 
-def test_a_fault_of_ours_says_nothing_of_the_inside(app: Flask, cast: Cast) -> None:
+def test_a_fault_of_ours_says_nothing_of_the_inside(own_app: Flask, cast: Cast) -> None:
     faults = guarded("faults", enable_openapi=False)
 
     @faults.get("/fault/<kind>")
@@ -41,8 +41,8 @@ def test_a_fault_of_ours_says_nothing_of_the_inside(app: Flask, cast: Cast) -> N
             "deadline": UpstreamTimeout("no"),
         }[kind]
 
-    app.register_blueprint(faults, url_prefix="/api/public/v1")
-    client = app.test_client()
+    own_app.register_blueprint(faults, url_prefix="/api/public/v1")
+    client = own_app.test_client()
     table = {
         "bug": 500,
         "conflict": 409,

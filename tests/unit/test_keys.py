@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, keys
+from app.core import clock, key_keeping, keys
 from app.core.errors import Forbidden, Invalid
 from app.core.models import ApiKey
 from app.core.permissions import SYSTEM, Actor
@@ -60,7 +60,7 @@ def test_wrong_malformed_expired_and_revoked_keys_are_all_nothing(wiring: Wiring
     assert not _counts(wiring, minted.text)
     clock.set_source(None)
     with wiring.database.writing() as session:
-        keys.revoke(session, SYSTEM, minted.key.id)
+        key_keeping.revoke(session, SYSTEM, minted.key.id)
     assert not _counts(wiring, minted.text)
 
 

@@ -1,17 +1,21 @@
 """The community's page: saved with a reason, told in the history, stale saves, who may."""
 
+import uuid
 from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
+from flask.testing import FlaskClient
 
-from app.core import communities
-from app.core.communities import REVISED, Draft
-from app.core.models import Community, HistoryEntry, HistoryText
+from app.core import accounts, communities, community_revisions, community_settings, keys, profiles
+from app.core.community_revisions import REVISED, Draft
+from app.core.models import Community, HistoryEntry, HistoryText, ScoringState
 from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate
+from app.web.community_forms import NUMBERS, as_typed
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import Visitor
+from tests.web.conftest import Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
 URL = "/community?community=harbour-forum"
@@ -20,19 +24,20 @@ URL = "/community?community=harbour-forum"
 def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
     """What the page would send, with ``changed`` typed into it; a dash unticks."""
     draft = in_force(wiring, cast)
-    sent = {
-        "name": draft.name,
-        "description": draft.description or "",
-        "policy_text": draft.policy_text or "",
-        "version": draft.edition,
-        "reason": "Agreed in the spring meeting",
-    } | ({"ai_notes_enabled": "y"} if draft.ai_notes_enabled else {})
+    sent = {"version": draft.edition, "reason": "Agreed in the spring meeting"}
+    for name, value in draft.values.items():
+        if name in NUMBERS:
+            sent[name] = as_typed(value)
+        elif not isinstance(value, bool):
+            sent[name] = value or ""
+        elif value:
+            sent[name] = "y"
     return {name: value for name, value in (sent | changed).items() if value != "-"}
 
 
 def in_force(wiring: Wiring, cast: Cast) -> Draft:
     with wiring.database.reading() as session:
-        return communities.draft_of(session.get_one(Community, cast.community_id))
+        return community_revisions.draft_of(session.get_one(Community, cast.community_id))
 
 
 def told(wiring: Wiring) -> list[tuple[HistoryEntry, HistoryText]]:
@@ -68,7 +73,9 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
     operator = visit(cast.operator)
     typed = as_form(wiring, cast, policy_text="Be kind.\r\nCite sources.", ai_notes_enabled="-")
     assert operator.post("/community", **typed).status_code == 303
-    assert in_force(wiring, cast) == Draft("Harbour forum", None, "Be kind.\nCite sources.", False)
+    assert in_force(wiring, cast) == Draft(
+        "Harbour forum", None, "Be kind.\nCite sources.", True, False, community_settings.defaults()
+    )
     ((entry, text),) = told(wiring)
     assert entry.before == {"policy_text": None, "ai_notes_enabled": True}
     assert entry.after == {"policy_text": "Be kind.\nCite sources.", "ai_notes_enabled": False}
@@ -90,6 +97,12 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
         ({"description": "x" * 5_001}, "Description must be at most 5,000 characters; it has 5,001."),
         ({"policy_text": "x" * 20_001}, "Policy text must be at most 20,000 characters; it has 20,001."),
         ({"policy_text": "a\x00b"}, "Policy text must not contain NUL characters."),
+        ({"min_ratings": "0"}, "Minimum ratings must be a whole number from 1 to 1000."),
+        ({"min_ratings": ""}, "Minimum ratings must be a whole number from 1 to 1000."),
+        ({"min_trust_level": "much"}, "Minimum trust must be a whole number from 0 to 100."),
+        ({"helpful_at": "0,7"}, "Helpful from must be a number from 0 to 0.64."),
+        ({"undo_seconds": "1e9"}, "Seconds to undo must be a number from 0 to 600."),
+        ({"content_retention_days": "1.5"}, "Days to keep content must be a whole number from 1 to 36500."),
         ({"reason": ""}, "Enter a reason."),
         ({"reason": " "}, "Reason must not be blank."),
     ],
@@ -121,3 +134,132 @@ def test_a_save_from_an_older_page_is_409_and_saving_again_is_a_decision(
     assert again["version"] in answer.text
     assert operator.post("/community", **again).status_code == 303
     assert in_force(wiring, cast).name == "My name"
+
+
+def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
+    visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient
+) -> None:
+    operator = visit(cast.operator)
+    typed = as_form(wiring, cast, min_ratings="7", content_retention_days="30", undo_seconds="2,5")
+    assert operator.post("/community", **typed | {"second_look": ""}).status_code == 303
+    ((entry, _),) = told(wiring)
+    assert entry.before["min_ratings"] == 5
+    assert entry.after == {
+        "min_ratings": 7,
+        "content_retention_days": 30,
+        "undo_seconds": 2.5,
+        "second_look": False,
+    }
+    with wiring.database.reading() as session:
+        home = session.get_one(Community, cast.community_id)
+        assert home.settings == entry.after, "what was not changed here follows the service"
+        assert session.get_one(ScoringState, cast.community_id).refit_due_at is not None
+    with wiring.database.writing() as session:
+        key = keys.mint(session, SYSTEM, "Opener", KeyTemplate.ADAPTER, None).text
+    given = {"min_ratings": 1, "theme": "blue"}
+    body = {"platform": "discourse", "platform_community_server_id": "new", "name": "New", "settings": given}
+    answer = client.post("/api/v1/community-servers", json=body, headers={"Authorization": f"Bearer {key}"})
+    assert (answer.status_code, answer.json["settings"]) == (201, given)
+    with wiring.database.reading() as session:
+        opened = session.get_one(Community, uuid.UUID(answer.json["id"]))
+        assert (opened.supplied, opened.settings) == (given, {})
+        assert community_settings.of(opened).min_ratings == 5
+
+
+def test_pausing_and_archiving_ask_first_show_on_every_page_and_end_again(
+    visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient, stage: Stage
+) -> None:
+    action_id = stage.post()
+    operator, admin, moderator = visit(cast.operator), visit(cast.admin), visit(cast.moderator)
+    assert operator.post("/community/pause", reason=" ").status_code == 422
+    assert moderator.get("/community/pause").status_code == 403
+    assert operator.get("/community/nonsense").status_code == 404
+    assert "Pause automatic actions?" in operator.get("/community/pause").text
+    assert operator.post("/community/pause", reason="A rule went wild").status_code == 303
+    for path in ("/review", f"/review/{action_id}", "/settings"):
+        assert "A rule went wild" in moderator.get(path).text, path
+    assert "A rule went wild" not in visit(cast.rater).get("/help-needed").text
+    assert operator.post("/community/resume", reason="Mended").status_code == 303
+    assert "A rule went wild" not in moderator.get("/review").text
+    page = operator.get("/community").text
+    assert "Automatic actions paused" in page
+    assert "Automatic actions resumed" in page
+
+    refused = operator.get("/community/archive")
+    assert refused.status_code == 403
+    assert "role admin" in refused.text
+    assert admin.post("/community/archive", reason="The forum closes").status_code == 303
+    stage.jobs.run_all()
+    assert "is archived" in moderator.get("/review").text
+    assert moderator.get(f"/review/{action_id}").status_code == 200
+    late = moderator.post(f"/review/{action_id}/message", message="Late")
+    assert late.status_code == 403
+    assert "archived" in late.text
+    rater = visit(cast.rater)
+    refused = rater.get("/help-needed")
+    assert (refused.status_code, "archived" in refused.text) == (403, True)
+    headers = cast.headers | {"Content-Type": "application/vnd.api+json"}
+    attributes = {
+        "request_id": "late",
+        "requested_by": "ann",
+        "community_server_id": str(cast.community_id),
+        "original_message_content": "Hello",
+    }
+    sent = client.post(
+        "/api/public/v1/requests",
+        json={"data": {"type": "requests", "attributes": attributes}},
+        headers=headers,
+    )
+    assert (sent.status_code, "archived" in sent.json["detail"]) == (403, True)
+    patched = client.patch(
+        f"/api/public/v1/moderation-actions/{action_id}", json={"action_state": "applied"}, headers=headers
+    )
+    assert (patched.status_code, "archived" in patched.json["detail"]) == (403, True)
+    read = client.get(f"/api/public/v1/community-servers/{cast.community_id}", headers=cast.headers)
+    assert read.json["data"]["attributes"]["is_active"] is False
+    assert operator.post("/community", **as_form(wiring, cast, name="Late")).status_code == 403
+    assert operator.get("/community").status_code == 200
+    assert admin.post("/community/unarchive", reason="It opens again").status_code == 303
+    assert rater.get("/help-needed").status_code == 200
+
+
+def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
+    visit: Visit, cast: Cast, wiring: Wiring, client: FlaskClient
+) -> None:
+    with wiring.database.writing() as session:
+        account = accounts.create(session, "nora@example.org", "correct horse battery", confirmed=True)
+        nora = Person("nora@example.org", account.id, profiles.of_account(session, account).id)
+    visitor = visit(nora)
+    assert "Create a community" in visitor.get("/communities").text
+    for wrong, said in (
+        ({"name": ""}, "Enter a name."),
+        ({"platform": "No!"}, "Platform must be 1 to 50 characters"),
+        ({"platform": "discourse"}, "Id on the platform is needed for this platform."),
+        ({"platform": "discourse", "platform_id": "forum-1"}, "Id on the platform is another community"),
+        ({"platform": "bridgenote", "platform_id": "x"}, "own"),
+    ):
+        refused = visitor.post("/community/new", **({"name": "Nora's garden", "platform": "web"} | wrong))
+        assert (refused.status_code, said in refused.text) == (422, True), wrong
+    made = visitor.post("/community/new", name="Nora's garden", platform="web")
+    assert made.location == "/keys?community=nora-s-garden"
+    page = visitor.get(made.location).text
+    assert "No keys yet" in page
+    with wiring.database.reading() as session:
+        garden = session.scalars(sa.select(Community).where(Community.slug == "nora-s-garden")).one()
+        assert (garden.platform, garden.is_public) == ("web", False)
+    minted = visitor.post("/keys", name="First", template="adapter", communities=str(garden.id))
+    assert minted.headers["Cache-Control"] == "no-store"
+    text = minted.text.split('value="bnk_')[1].split('"')[0]
+    assert (
+        client.get(
+            f"/api/public/v1/community-servers/{garden.id}", headers={"Authorization": f"Bearer bnk_{text}"}
+        ).json["data"]["attributes"]["name"]
+        == "Nora's garden"
+    )
+    wiring.throttle.enabled = True
+    again = [visitor.post("/community/new", name="More", platform="other").status_code for _ in range(6)]
+    assert again == [422] * 5 + [429]
+    wiring.settings.open_communities = False
+    assert visitor.get("/community/new").status_code == 403
+    assert visitor.post("/community/new", name="Another", platform="web").status_code == 403
+    assert "Create a community" not in visitor.get("/communities").text

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core.models import Community, HistoryEntry, Hold, ReasonTemplate
+from app.core.models import HistoryEntry, Hold, ReasonTemplate
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visitor
@@ -45,8 +45,8 @@ def test_only_operators_and_above_open_the_page(
 def test_a_moderator_cannot_change_what_they_choose_from(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     reason = added(visit(cast.operator), wiring)
     moderator, outsider = visit(cast.moderator), visit(cast.outsider)
-    for path in ("/reasons", "/reasons/policy", f"/reasons/{reason.id}", f"/reasons/{reason.id}/retire"):
-        assert moderator.post(path, **BANTER, reason="Because", policy_text="Mine").status_code == 403, path
+    for path in ("/reasons", f"/reasons/{reason.id}", f"/reasons/{reason.id}/retire"):
+        assert moderator.post(path, **BANTER).status_code == 403, path
     assert outsider.post(f"/reasons/{reason.id}", **BANTER).status_code == 404
     assert outsider.get(f"/reasons/{reason.id}").status_code == 404
     assert [what for what, _, _ in told(wiring)] == ["reason.added"]
@@ -114,28 +114,6 @@ def test_two_operators_change_one_reason_and_the_second_hears_who_was_first(
     assert "(Admin, just now)" in answer.text
     assert "The operator&#39;s text" in answer.text
     assert 'name="version" type="hidden" value="2"' in answer.text
-
-
-def test_the_policy_text_is_changed_with_a_reason_and_two_operators_do_not_overwrite_each_other(
-    visit: Visit, cast: Cast, wiring: Wiring
-) -> None:
-    operator = visit(cast.operator)
-    page = operator.get("/reasons").text
-    edition = page.split('name="edition" type="hidden" value="')[1].split('"')[0]
-    missing = operator.post("/reasons/policy", policy_text="Be kind.", edition=edition)
-    assert missing.status_code == 422
-    assert "Be kind." in missing.text
-    saved = operator.post("/reasons/policy", policy_text="Be kind.", reason="Asked for", edition=edition)
-    assert saved.status_code == 303
-    late = visit(cast.admin).post(
-        "/reasons/policy", policy_text="Be brief.", reason="Too long", edition=edition
-    )
-    assert late.status_code == 409
-    assert "Be brief." in late.text
-    with wiring.database.reading() as session:
-        assert session.get_one(Community, cast.community_id).policy_text == "Be kind."
-        entry = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "community.revised")).one()
-        assert (entry.before, entry.after) == ({"policy_text": None}, {"policy_text": "Be kind."})
 
 
 def test_moderators_choose_from_the_reasons_in_use_that_suit_the_item(

@@ -15,7 +15,12 @@ from app.core.vocabulary import ReviewGroup, Verb
 
 
 class Community(Stamped, Base):
-    """A community server of a platform (Spec: Community server and user profile)."""
+    """A community server of a platform (Spec: Community server and user profile).
+
+    ``settings`` is what operators set (``community_settings``), ``supplied`` the free object that integrations give and
+    read back: neither is read as the other. While ``paused_at`` is set, Tier 1 goes to review; once ``archived_at`` is,
+    nothing in the community changes any more.
+    """
 
     __tablename__ = "communities"
     __table_args__ = (sa.UniqueConstraint("platform", "platform_community_server_id"),)
@@ -31,7 +36,12 @@ class Community(Stamped, Base):
     is_public: Mapped[bool] = mapped_column(default=True)
     ai_notes_enabled: Mapped[bool] = mapped_column(default=True)
     settings: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
+    supplied: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict, server_default=sa.text("'{}'"))
     server_stats: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON)
+    archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
+    paused_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    paused_by: Mapped[str | None] = mapped_column(sa.String(255))
+    paused_reason: Mapped[str | None] = mapped_column(sa.Text)
 
 
 class Policy(Base):
@@ -55,7 +65,8 @@ class Policy(Base):
 class Category(Base):
     """One category of one policy version: thresholds 0.0 to 1.0, ``tier1`` None never acts by itself.
 
-    ``severity`` breaks ties between categories, higher first.
+    ``severity`` breaks ties between categories, higher first. ``observe_only``: what would happen is kept with the
+    score, and nothing happens.
     """
 
     __tablename__ = "categories"
@@ -69,6 +80,7 @@ class Category(Base):
     policy_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("policies.id"))
     name: Mapped[str] = mapped_column(sa.String(40))
     enabled: Mapped[bool] = mapped_column(default=True)
+    observe_only: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     tier1: Mapped[float | None] = mapped_column(sa.Float)
     tier2: Mapped[float] = mapped_column(sa.Float)
     tier1_action: Mapped[Verb] = mapped_column(word(Verb), default=Verb.HIDE)

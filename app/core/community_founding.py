@@ -1,0 +1,65 @@
+"""Somebody opens a community of their own and is its admin: the way from signing up to a first key (Decision 0020)."""
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy.orm import Session
+
+from app.core import accounts, communities, rules
+from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.ids import new_id
+from app.core.models import Community
+from app.core.permissions import SYSTEM, Actor
+from app.core.profiles import SERVICE_PLATFORM, WEB
+from app.core.vocabulary import Role
+
+
+@dataclass(frozen=True)
+class Founding:
+    """A new community as its founder gives it; ``platform_id`` None is made for platform ``web``."""
+
+    name: str
+    platform: str = WEB
+    platform_id: str | None = None
+    description: str | None = None
+    is_public: bool = False
+
+
+def may_found(actor: Actor, *, open_to_all: bool) -> bool:
+    """Whether this person may open communities; ``open_to_all`` is the service's own setting."""
+    return actor.kind == "account" and (open_to_all or actor.service_admin)
+
+
+def found(session: Session, actor: Actor, wanted: Founding, *, open_to_all: bool) -> Community:
+    """Open a community with the shipped policy; the actor becomes its admin.
+
+    Raises:
+        Forbidden: the account is not confirmed, or only service admins open communities here.
+        Invalid: a value will not do, or the platform's id is taken.
+    """
+    if not may_found(actor, open_to_all=open_to_all) or actor.account_id is None:
+        raise Forbidden("Only a service admin opens communities here")
+    account = accounts.get(session, actor.account_id)
+    if account.confirmed_at is None or account.disabled_at is not None:
+        raise Forbidden("Confirm your e-mail address first")
+    rules.platform(wanted.platform)
+    if wanted.platform == SERVICE_PLATFORM:
+        raise Invalid.field("platform", "is the service's own", wanted.platform)
+    if wanted.platform_id is None and wanted.platform != WEB:
+        raise Invalid.field("platform_id", "is needed for this platform")
+    platform_id = wanted.platform_id or str(new_id())
+    rules.foreign_id(platform_id, "platform_id")
+    opener = replace(actor, may_open_communities=True)
+    try:
+        community = communities.create(
+            session,
+            opener,
+            wanted.platform,
+            platform_id,
+            wanted.name,
+            description=wanted.description,
+            is_public=wanted.is_public,
+        )
+    except Conflict as taken:
+        raise Invalid.field("platform_id", "is another community's already", platform_id) from taken
+    accounts.give_role(session, SYSTEM, account, community.id, Role.ADMIN, cause="opened the community")
+    return community

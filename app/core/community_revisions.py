@@ -1,0 +1,137 @@
+"""What operators set of their community: every change with its reason, nobody's save lost to another's."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import communities, community_settings, history, refits, rules
+from app.core.community_settings import CommunitySettings
+from app.core.db import serialise
+from app.core.errors import Conflict
+from app.core.models import Community, HistoryEntry, HistoryText
+from app.core.permissions import Actor, Permission, require
+
+REVISED = "community.revised"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What an operator sets of a community; empty texts are None.
+
+    A new column is a new field here; what else can be set is a new field of ``CommunitySettings``.
+    """
+
+    name: str
+    description: str | None
+    policy_text: str | None
+    is_public: bool
+    ai_notes_enabled: bool
+    settings: CommunitySettings
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """Every value by its name, the settings' among them."""
+        own = asdict(self)
+        return {**{name: value for name, value in own.items() if name != "settings"}, **own["settings"]}
+
+    @property
+    def edition(self) -> str:
+        """Names exactly these values, so that a page made from others is noticed."""
+        return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def draft_of(community: Community) -> Draft:
+    """The values in force."""
+    return Draft(
+        name=community.name,
+        description=community.description,
+        policy_text=community.policy_text,
+        is_public=community.is_public,
+        ai_notes_enabled=community.ai_notes_enabled,
+        settings=community_settings.of(community),
+    )
+
+
+def revise(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    draft: Draft,
+    reason: str,
+    *,
+    based_on: str | None = None,
+) -> bool:
+    """Set what operators set; whether anything changed. ``based_on`` is the edition that the draft was made from.
+
+    A setting that was never changed here goes on following the service's own default.
+
+    Raises:
+        Invalid: a text is too long, a number out of bounds, or the name or the reason is blank.
+        Conflict: somebody saved other values meanwhile.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    rules.text(draft.name, "name", rules.NAME_MAX)
+    rules.text(draft.description or "", "description", rules.DESCRIPTION_MAX, least=0)
+    rules.text(draft.policy_text or "", "policy_text", rules.POLICY_TEXT_MAX, least=0)
+    rules.text(reason, "reason", rules.REASON_MAX)
+    community_settings.check(asdict(draft.settings))
+    serialise(session, community_id)
+    community = communities.get(session, actor, community_id)
+    session.refresh(community)
+    was, wanted = draft_of(community), draft.values
+    if based_on is not None and based_on != was.edition:
+        raise Conflict("Somebody saved other values meanwhile", community_id)
+    before = {name: value for name, value in was.values.items() if value != wanted[name]}
+    if not before:
+        return False
+    set_here = {name: wanted[name] for name in before if name in community_settings.NAMES}
+    for name in before.keys() - set_here.keys():
+        setattr(community, name, wanted[name])
+    if set_here:
+        community.settings = {**community.settings, **set_here}
+    session.flush()
+    if set_here.keys() & community_settings.SCORED:
+        refits.ask(session, community_id)
+    history.record(
+        session,
+        actor,
+        community_id,
+        REVISED,
+        "community",
+        community_id,
+        before=before,
+        after={name: wanted[name] for name in before},
+        reason=reason,
+    )
+    return True
+
+
+def changes(
+    session: Session,
+    actor: Actor,
+    permission: Permission,
+    community_id: uuid.UUID,
+    *object_types: str,
+    among: sa.Select[uuid.UUID] | None = None,
+    limit: int = 20,
+) -> Sequence[tuple[HistoryEntry, HistoryText]]:
+    """What was done to a community's objects of these types, newest first, with who and why.
+
+    ``among`` selects the ids of those objects that the actor may hear of; None: all.
+    """
+    require(actor, permission, community_id)
+    seen = sa.true() if among is None else HistoryEntry.object_id.in_(among)
+    rows = session.execute(
+        sa.select(HistoryEntry, HistoryText)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(HistoryEntry.community_id == community_id, HistoryEntry.object_type.in_(object_types), seen)
+        .order_by(HistoryEntry.number.desc())
+        .limit(limit)
+    )
+    return [(entry, text) for entry, text in rows]

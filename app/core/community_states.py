@@ -1,0 +1,129 @@
+"""Pausing what a community does by itself, and archiving it (Decision 0020)."""
+
+import uuid
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import actions, clock, communities, history, holds, outbox, rules
+from app.core.db import serialise
+from app.core.models import Action, Community, Hold
+from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.vocabulary import ActionState
+
+END_REVIEWS_JOB = "end_reviews"
+BATCH = 25
+"""Reviews ended in one transaction."""
+CAUSE = "the community was archived"
+
+
+def pause(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """From this transaction on Tier 1 sends to review instead of acting, in every process. Paused: nothing changes."""
+    community = _held(session, actor, Permission.PAUSE_ACTIONS, community_id, reason)
+    if community.paused_at is None:
+        community.paused_at = clock.now()
+        community.paused_by, community.paused_reason = actor.name, reason
+        _record(session, actor, community, "paused", {"paused": False}, {"paused": True}, reason)
+    return community
+
+
+def resume(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """Tier 1 acts again; what was sent to review meanwhile stays there. Not paused: nothing changes."""
+    community = _held(session, actor, Permission.PAUSE_ACTIONS, community_id, reason)
+    if community.paused_at is not None:
+        community.paused_at = community.paused_by = community.paused_reason = None
+        _record(session, actor, community, "resumed", {"paused": True}, {"paused": False}, reason)
+    return community
+
+
+def archive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """Close a community: nothing in it changes any more, and it stays readable. Archived: nothing changes.
+
+    Decisions that could still be undone are carried out first, then its reviews end, a batch a job.
+    """
+    community = _held(session, actor, Permission.ARCHIVE, community_id, reason)
+    if community.archived_at is not None:
+        return community
+    held = session.scalars(
+        sa.select(Hold.id).where(Hold.community_id == community_id).order_by(Hold.id)
+    ).all()
+    for hold_id in held:
+        holds.carry_out(session, hold_id)
+    community.archived_at = clock.now()
+    _record(session, actor, community, "archived", {"archived": False}, {"archived": True}, reason)
+    outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
+    return community
+
+
+def unarchive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
+    """Open it again. Reviews that ended stay ended. Not archived: nothing changes."""
+    community = _held(session, actor, Permission.ARCHIVE, community_id, reason)
+    if community.archived_at is not None:
+        community.archived_at = None
+        _record(session, actor, community, "unarchived", {"archived": True}, {"archived": False}, reason)
+    return community
+
+
+def end_reviews(session: Session, community_id: uuid.UUID) -> int:
+    """End some of an archived community's reviews: how many. 0 when none is left, or it was opened again.
+
+    As when time runs out: what waits for a decision is dismissed, a second look confirms.
+    """
+    serialise(session, community_id)
+    community = session.get_one(Community, community_id, populate_existing=True)
+    if community.archived_at is None:
+        return 0
+    waiting = session.scalars(
+        sa.select(Action)
+        .where(
+            Action.community_id == community_id,
+            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)),
+        )
+        .order_by(Action.created_at)
+        .limit(BATCH)
+        .execution_options(populate_existing=True)
+    ).all()
+    for action in waiting:
+        if action.action_state is ActionState.UNDER_REVIEW:
+            actions.decide_none(session, SYSTEM, action, confidence=0.5, cause=CAUSE)
+        else:
+            actions.confirm(session, SYSTEM, action, cause=CAUSE)
+    if len(waiting) == BATCH:
+        outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
+    return len(waiting)
+
+
+def _held(
+    session: Session, actor: Actor, permission: Permission, community_id: uuid.UUID, reason: str
+) -> Community:
+    """The community as it is now, while no other writer changes it."""
+    require(actor, permission, community_id)
+    rules.text(reason, "reason", rules.REASON_MAX)
+    serialise(session, community_id)
+    community = communities.get(session, actor, community_id)
+    session.refresh(community)
+    return community
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    community: Community,
+    what: str,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    reason: str,
+) -> None:
+    session.flush()
+    history.record(
+        session,
+        actor,
+        community.id,
+        f"community.{what}",
+        "community",
+        community.id,
+        before=before,
+        after=after,
+        reason=reason,
+    )

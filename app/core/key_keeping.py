@@ -1,0 +1,141 @@
+"""Keeping API keys: who sees which of them, and revoking (Decision 0020)."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core import clock, history, keys, rules
+from app.core.errors import NotFound
+from app.core.models import Account, ApiKey, Community, KeyCommunity
+from app.core.paging import Page, Slice, paginate
+from app.core.permissions import Actor, Permission, allows, require
+
+
+@dataclass(frozen=True)
+class KeyRow:
+    """A key as its keepers see it; ``creator`` None: minted on the command line."""
+
+    key: ApiKey
+    creator: str | None
+    communities: Sequence[Community]
+
+    @property
+    def state(self) -> Literal["live", "expired", "revoked"]:
+        if self.key.revoked_at is not None:
+            return "revoked"
+        over = self.key.expires_at is not None and self.key.expires_at <= clock.now()
+        return "expired" if over else "live"
+
+
+def listed(
+    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice
+) -> tuple[Page[ApiKey], Sequence[KeyRow], int]:
+    """A page of the keys that reach a community and are the actor's to keep, newest first; the number of the others.
+
+    A key that also reaches a community which the actor does not administer is not theirs: they would learn of that
+    community, and could take its key away (Decision 0020).
+    """
+    require(actor, Permission.MANAGE_KEYS, community_id)
+    here = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id == community_id)
+    reaching = sa.select(ApiKey).where(sa.or_(ApiKey.everywhere, here))
+    mine = reaching.where(_is_kept_by(actor)).options(selectinload(ApiKey.communities))
+    page = paginate(session, mine, ApiKey.created_at, ApiKey.id, wanted)
+    every = session.scalar(sa.select(sa.func.count()).select_from(reaching.subquery())) or 0
+    return page, _as_rows(session, page.rows), every - page.count
+
+
+def kept(actor: Actor) -> sa.Select[uuid.UUID]:
+    """The ids of the keys that are the actor's to keep."""
+    return sa.select(ApiKey.id).where(_is_kept_by(actor))
+
+
+def get(session: Session, actor: Actor, key_id: uuid.UUID) -> KeyRow:
+    """One key, for whoever keeps it; unknown and another's look alike."""
+    statement = sa.select(ApiKey).where(ApiKey.id == key_id, _is_kept_by(actor))
+    key = session.scalars(statement.options(selectinload(ApiKey.communities))).first()
+    if key is None:
+        raise NotFound("key")
+    return _as_rows(session, [key])[0]
+
+
+def mintable(session: Session, actor: Actor) -> Sequence[Community]:
+    """The communities that the actor may mint keys for, by name."""
+    statement = sa.select(Community).order_by(Community.name, Community.id)
+    if not _keeps_all(actor):
+        statement = statement.where(Community.id.in_(_administered(actor)))
+    return session.scalars(statement).all()
+
+
+def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") -> ApiKey:
+    """Revoke a key; effective on the very next call. Revoking twice changes nothing.
+
+    Raises:
+        NotFound: unknown, or it reaches a community that the actor does not administer.
+    """
+    rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    key = get(session, actor, key_id).key
+    revoked = session.execute(
+        sa.update(ApiKey)
+        .where(ApiKey.id == key_id, ApiKey.revoked_at.is_(None))
+        .values(revoked_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    if revoked.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+        about = {"name": key.name, "public_part": key.public_part}
+        for community_id in keys.reached(session, key):
+            history.record(
+                session,
+                actor,
+                community_id,
+                "key.revoked",
+                "api_key",
+                key.id,
+                before=about,
+                after={"revoked": True},
+                reason=reason,
+            )
+    session.refresh(key, ["revoked_at"])
+    return key
+
+
+def _keeps_all(actor: Actor) -> bool:
+    return actor.kind == "system" or actor.service_admin
+
+
+def _administered(actor: Actor) -> list[uuid.UUID]:
+    return [one for one in actor.roles if allows(actor, Permission.MANAGE_KEYS, one)]
+
+
+def _is_kept_by(actor: Actor) -> sa.ColumnElement[bool]:
+    if _keeps_all(actor):
+        return sa.true()
+    mine = _administered(actor)
+    foreign = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.not_in(mine))
+    own = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.in_(mine))
+    return sa.and_(ApiKey.everywhere.is_(False), own, ~foreign)
+
+
+def _as_rows(session: Session, found: Sequence[ApiKey]) -> list[KeyRow]:
+    creators = {key.created_by_id for key in found if key.created_by_id is not None}
+    names: dict[uuid.UUID, str] = {
+        account_id: name
+        for account_id, name in session.execute(
+            sa.select(Account.id, Account.display_name).where(Account.id.in_(creators))
+        )
+    }
+    ids = {one.community_id for key in found for one in key.communities}
+    communities = session.scalars(
+        sa.select(Community).where(Community.id.in_(ids)).order_by(Community.name, Community.id)
+    ).all()
+    return [
+        KeyRow(
+            key,
+            names.get(key.created_by_id) if key.created_by_id else None,
+            [one for one in communities if one.id in {row.community_id for row in key.communities}],
+        )
+        for key in found
+    ]

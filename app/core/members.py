@@ -1,0 +1,277 @@
+"""Members of a community: their roles, and accounts that are shut (Decision 0020).
+
+Who acts is read anew once the community's lock is held: of two admins who demote each other at once, the second is none
+any more.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from app.core import clock, history, rules, sign_ins
+from app.core.db import serialise
+from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.models import Account, Membership, Profile, SignIn
+from app.core.paging import Page, Slice, paginate
+from app.core.permissions import Actor, Permission, require
+from app.core.profiles import WEB
+from app.core.vocabulary import Role
+
+SERVICE = uuid.UUID(int=0)
+"""What those take turns at who shut accounts: no community's id."""
+LAST_ADMIN = "You are the last admin here. Make somebody else an admin first"
+LAST_SERVICE_ADMIN = "You are the last service admin. Make somebody else one first"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member as the list shows them; ``profiles`` are the platform profiles linked to their account."""
+
+    membership: Membership
+    seen_at: datetime | None
+    profiles: Sequence[Profile]
+
+    @property
+    def account(self) -> Account:
+        return self.membership.account
+
+    @property
+    def state(self) -> str:
+        if self.account.disabled_at is not None:
+            return "disabled"
+        return "active" if self.account.confirmed_at is not None else "unconfirmed"
+
+
+def listed(
+    session: Session, actor: Actor, community_id: uuid.UUID, search: str, wanted: Slice
+) -> tuple[Page[Membership], Sequence[Member]]:
+    """A page of the members whose name or address has these words, longest here first; five queries at most."""
+    require(actor, Permission.MANAGE_PEOPLE, community_id)
+    statement = (
+        sa.select(Membership)
+        .join(Account, Account.id == Membership.account_id)
+        .where(Membership.community_id == community_id)
+        .options(joinedload(Membership.account))
+    )
+    if search:
+        statement = statement.where(
+            sa.or_(
+                Account.display_name.icontains(search, autoescape=True),
+                Account.email.icontains(search, autoescape=True),
+            )
+        )
+    page = paginate(session, statement, Membership.created_at, Membership.id, wanted, descending=False)
+    return page, _with_more(session, page.rows)
+
+
+def get(session: Session, actor: Actor, membership_id: uuid.UUID) -> Member:
+    """One member, for whoever manages people there; unknown and foreign look alike."""
+    found = session.scalars(
+        sa.select(Membership).where(Membership.id == membership_id).options(joinedload(Membership.account))
+    ).first()
+    if found is None or not actor.sees(found.community_id):
+        raise NotFound("member")
+    require(actor, Permission.MANAGE_PEOPLE, found.community_id, "member")
+    return _with_more(session, [found])[0]
+
+
+def change_role(
+    session: Session, actor: Actor, membership_id: uuid.UUID, role: Role, reason: str
+) -> Membership:
+    """Give a member another role. The one they have: nothing changes.
+
+    Raises:
+        Forbidden: the role, theirs or the wanted one, is above the actor's own.
+        Conflict: the actor is the last admin, and would be none.
+    """
+    membership, own = _locked(session, actor, membership_id, reason)
+    before = membership.role
+    if before is role:
+        return membership
+    _refuse_above(own, before, role)
+    _keep_an_admin(session, actor, membership)
+    membership.role = role
+    session.flush()
+    after = {"role": role.value}
+    _record(session, actor, membership, "role.given", {"role": before.value}, after, reason)
+    return membership
+
+
+def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> Membership:
+    """Take a member out of the community. What they rated and wrote stays.
+
+    Raises:
+        Forbidden, Conflict: as ``change_role``.
+    """
+    membership, own = _locked(session, actor, membership_id, reason)
+    _refuse_above(own, membership.role)
+    _keep_an_admin(session, actor, membership)
+    session.delete(membership)
+    session.flush()
+    before, after = {"role": membership.role.value}, {"role": None}
+    _record(session, actor, membership, "role.taken", before, after, reason)
+    return membership
+
+
+def set_disabled(
+    session: Session, actor: Actor, account_id: uuid.UUID, disabled: bool, reason: str
+) -> Account:
+    """Shut an account, which ends all its sessions at once, or open it again. So already: nothing changes.
+
+    Raises:
+        Forbidden: the actor is no service admin.
+        Conflict: it is the actor's own, and a community's last admin or the last service admin.
+    """
+    if not (actor.service_admin or actor.kind == "system"):
+        raise Forbidden("Only a service admin disables accounts")
+    rules.text(reason, "reason", rules.REASON_MAX)
+    serialise(session, SERVICE)
+    _refuse_former_service_admin(session, actor)
+    account = session.scalars(
+        sa.select(Account)
+        .where(Account.id == account_id)
+        .options(selectinload(Account.memberships))
+        .execution_options(populate_existing=True)
+    ).first()
+    if account is None:
+        raise NotFound("account")
+    if (account.disabled_at is not None) == disabled:
+        return account
+    for membership in sorted(account.memberships, key=lambda one: one.community_id):
+        serialise(session, membership.community_id)
+    if disabled and account.id == actor.account_id:
+        for membership in account.memberships:
+            _keep_an_admin(session, actor, membership)
+        if not _others(session, Account.service_admin, Account.id != account.id):
+            raise Conflict(LAST_SERVICE_ADMIN)
+    account.disabled_at = clock.now() if disabled else None
+    session.flush()
+    if disabled:
+        sign_ins.end_all(session, account.id)
+    what = "account.disabled" if disabled else "account.enabled"
+    for membership in sorted(account.memberships, key=lambda one: one.community_id):
+        before, after = {"disabled": not disabled}, {"disabled": disabled}
+        _record(session, actor, membership, what, before, after, reason)
+    return account
+
+
+def names(session: Session, account_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, str]:
+    """What these accounts are called now, for entries that name them by id."""
+    rows = session.execute(sa.select(Account.id, Account.display_name).where(Account.id.in_(account_ids)))
+    return {account_id: name for account_id, name in rows}
+
+
+def _with_more(session: Session, found: Sequence[Membership]) -> list[Member]:
+    ids = [one.account_id for one in found]
+    seen: dict[uuid.UUID, datetime] = {
+        account_id: at
+        for account_id, at in session.execute(
+            sa.select(SignIn.account_id, sa.func.max(SignIn.last_seen_at))
+            .where(SignIn.account_id.in_(ids))
+            .group_by(SignIn.account_id)
+        )
+    }
+    linked: dict[uuid.UUID, list[Profile]] = {}
+    for profile in session.scalars(
+        sa.select(Profile)
+        .where(Profile.account_id.in_(ids), Profile.platform != WEB)
+        .order_by(Profile.created_at, Profile.id)
+    ):
+        if profile.account_id is not None:
+            linked.setdefault(profile.account_id, []).append(profile)
+    return [Member(one, seen.get(one.account_id), linked.get(one.account_id, [])) for one in found]
+
+
+def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> tuple[Membership, Role]:
+    """The membership, and the actor's own role, as they are now, while no other writer changes them."""
+    rules.text(reason, "reason", rules.REASON_MAX)
+    community_id = get(session, actor, membership_id).membership.community_id
+    serialise(session, community_id)
+    membership = session.scalars(
+        sa.select(Membership)
+        .where(Membership.id == membership_id)
+        .options(joinedload(Membership.account))
+        .execution_options(populate_existing=True)
+    ).first()
+    if membership is None:
+        raise NotFound("member")
+    return membership, _role_now(session, actor, community_id)
+
+
+def _role_now(session: Session, actor: Actor, community_id: uuid.UUID) -> Role:
+    if actor.kind == "system":
+        return Role.ADMIN
+    account = session.get(Account, actor.account_id, populate_existing=True)
+    if account is not None and account.disabled_at is None and account.service_admin:
+        return Role.ADMIN
+    role = session.scalar(
+        sa.select(Membership.role).where(
+            Membership.account_id == actor.account_id, Membership.community_id == community_id
+        )
+    )
+    if role is not Role.ADMIN or account is None or account.disabled_at is not None:
+        raise Forbidden("You are no admin of this community any more")
+    return role
+
+
+def _refuse_former_service_admin(session: Session, actor: Actor) -> None:
+    if actor.kind == "system":
+        return
+    own = session.get(Account, actor.account_id, populate_existing=True)
+    if own is None or not own.service_admin or own.disabled_at is not None:
+        raise Forbidden("You are no service admin any more")
+
+
+def _refuse_above(own: Role, *roles: Role) -> None:
+    if any(role.rank > own.rank for role in roles):
+        raise Forbidden("You may not give or take a role above your own")
+
+
+def _keep_an_admin(session: Session, actor: Actor, membership: Membership) -> None:
+    """Refuse that the actor leaves a community without an admin. Who acts on another is an admin, and stays."""
+    if membership.account_id != actor.account_id or membership.role is not Role.ADMIN:
+        return
+    own = sa.and_(
+        Membership.community_id == membership.community_id,
+        Membership.role == Role.ADMIN,
+        Membership.id != membership.id,
+    )
+    if not _others(session, own):
+        raise Conflict(LAST_ADMIN, membership.community_id)
+
+
+def _others(session: Session, *conditions: Any) -> bool:
+    """Whether there are further accounts like this that can sign in."""
+    found = (
+        sa.select(Account.id)
+        .outerjoin(Membership, Membership.account_id == Account.id)
+        .where(Account.disabled_at.is_(None), Account.confirmed_at.is_not(None), *conditions)
+    )
+    return session.scalar(found.limit(1)) is not None
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    membership: Membership,
+    what: str,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    reason: str,
+) -> None:
+    history.record(
+        session,
+        actor,
+        membership.community_id,
+        what,
+        "account",
+        membership.account_id,
+        before=before,
+        after=after,
+        reason=reason,
+    )

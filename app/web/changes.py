@@ -1,0 +1,102 @@
+"""Changes as lists show them: who did what to a community, its people or its keys, with before, after and reason."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.core.models import HistoryEntry, HistoryText
+from app.web.community_forms import LABELS
+from app.web.timeline import actor_name
+
+SHOWN_VALUE = 60
+"""Characters of a value that a list of changes shows."""
+_SENTENCES: Mapping[str, str] = {
+    "community.opened": "Opened",
+    "community.renamed": "Renamed by the platform",
+    "community.revised": "Settings changed",
+    "community.paused": "Automatic actions paused",
+    "community.resumed": "Automatic actions resumed",
+    "community.archived": "Archived",
+    "community.unarchived": "Unarchived",
+    "overturn.begun": "Overturning began",
+    "overturn.finished": "Overturning ended",
+    "overturn.stopped": "Overturning stopped",
+    "key.minted": "Key minted",
+    "key.revoked": "Key revoked",
+    "role.given": "Role given",
+    "role.taken": "No longer a member",
+    "account.disabled": "Account disabled",
+    "account.enabled": "Account enabled",
+    "invitation.sent": "Invitation sent",
+    "invitation.withdrawn": "Invitation withdrawn",
+    "profile.linked": "Profile linked",
+    "profile.unlinked": "Profile unlinked",
+}
+_SHOWN: Mapping[str, str] = {
+    **LABELS,
+    "role": "Role",
+    "template": "Template",
+    "public_part": "Key",
+    "category": "Category",
+    "rule": "Rule",
+    "total": "Actions found",
+    "done": "Overturned",
+    "failed": "Failed",
+}
+"""The values that lists show, with their labels; the others say nothing that the sentence does not."""
+
+
+@dataclass(frozen=True)
+class ChangeRow:
+    """One change: "Settings changed", about whom or what, and lines such as "AI notes: on → off"."""
+
+    at: datetime
+    what: str
+    about: str
+    made_by: str
+    reason: str
+    changes: Sequence[str]
+
+
+def rows(
+    entries: Iterable[tuple[HistoryEntry, HistoryText]], names: Mapping[Any, str] | None = None
+) -> list[ChangeRow]:
+    """The entries as rows; ``names`` says what the objects are called, by id."""
+    return [_row(entry, text, (names or {}).get(entry.object_id, "")) for entry, text in entries]
+
+
+def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
+    fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
+    lines = [
+        f"{label}: {_change(entry.before, entry.after, name)}"
+        for name, label in _SHOWN.items()
+        if name in entry.before or entry.after.get(name) is not None
+    ]
+    named = about or str(entry.after.get("name") or entry.before.get("name") or "")
+    is_key = entry.object_type == "api_key"
+    return ChangeRow(
+        at=entry.at,
+        what=_SENTENCES.get(entry.what, fallback),
+        about=named if is_key or about else "",
+        made_by=actor_name(text),
+        reason=text.reason or entry.cause,
+        changes=[line for line in lines if not (is_key and line.startswith("Name:"))],
+    )
+
+
+def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> str:
+    if before.get(name) is None and name == "role":
+        return _words(after[name])
+    if name in before and name in after:
+        return f"{_words(before[name])} → {_words(after[name])}"
+    return _words(after[name] if name in after else before[name])
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None or value == "":
+        return "empty"
+    text = f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
+    return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…"

@@ -1,0 +1,177 @@
+"""The form of the community's page. Bounds are ``core.community_settings``'; numbers are typed as people write them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from wtforms import BooleanField, Field, Form, HiddenField, StringField, TextAreaField
+from wtforms.validators import InputRequired, ValidationError
+
+from app.core import community_settings, rules
+from app.core.community_revisions import Draft
+from app.core.community_settings import CommunitySettings
+from app.core.errors import Invalid
+from app.web import forms
+
+NUMBERS: Mapping[str, tuple[str, str]] = {
+    "min_ratings": ("Minimum ratings", "Ratings that a note needs before it gets a status."),
+    "min_trust_level": (
+        "Minimum trust",
+        "Only raters with this trust level or more count. Leave it empty to count everybody.",
+    ),
+    "min_age_days": (
+        "Minimum days known",
+        "Only raters known for so many days count. Leave it empty to count everybody.",
+    ),
+    "helpful_at": ("Helpful from", "The score from which a note is helpful, such as 0.4."),
+    "lock_days": ("Days until a status is final", "After that many days ratings no longer change it."),
+    "stabilisation_minutes": (
+        "Minutes to stay helpful",
+        "A note is shown as helpful after it has been so for this long. 0 is at once.",
+    ),
+    "undo_seconds": ("Seconds to undo", "How long a moderator can take a decision back before it is sent."),
+    "content_retention_days": (
+        "Days to keep content",
+        "Submitted content is deleted after that many days. Leave it empty to keep it.",
+    ),
+    "exempt_similarity": (
+        "Likeness of restored posts",
+        "From 0 to 1: how alike an edited post must be to one that was restored, to be left alone too.",
+    ),
+    "burst_share": (
+        "Share of new raters",
+        "From 0 to 1: above this share of new raters moderators decide instead. 1 is never.",
+    ),
+    "burst_minutes": (
+        "Minutes looked at",
+        "The share is taken of an item's ratings of the last so many minutes.",
+    ),
+    "burst_hours": ("Hours a rater is new", "Whoever was first seen within so many hours is new."),
+    "burst_raters": ("New raters at least", "Fewer new raters than this are no burst."),
+    "burst_known": (
+        "Known raters at least",
+        "While fewer raters than this have been known for longer, nothing is a burst.",
+    ),
+}
+"""The settings that are numbers: label and hint, in the order of the page."""
+RATING_NUMBERS = (
+    "min_ratings",
+    "min_trust_level",
+    "min_age_days",
+    "helpful_at",
+    "lock_days",
+    "stabilisation_minutes",
+)
+DESK_NUMBERS = ("undo_seconds", "content_retention_days")
+CAUTION_NUMBERS = tuple(name for name in NUMBERS if name not in (*RATING_NUMBERS, *DESK_NUMBERS))
+LABELS: Mapping[str, str] = {
+    "name": "Name",
+    "description": "Description",
+    "policy_text": "Policy text",
+    "is_public": "Public",
+    "ai_notes_enabled": "AI notes",
+    "second_look": "Second look",
+    **{name: label for name, (label, _hint) in NUMBERS.items()},
+}
+"""The draft's values in the order of the page, as the list of changes names them too."""
+
+
+def as_number(name: str, typed: str | None) -> float | int | None:
+    """What was typed for a setting, with a point or a comma; None when nothing was.
+
+    Raises:
+        Invalid: no number, or out of the setting's bounds.
+    """
+    written = (typed or "").strip().replace(",", ".")
+    value: Any = None
+    if written:
+        try:
+            value = float(written)
+            value = int(written) if value.is_integer() and "." not in written else value
+        except (ValueError, OverflowError):
+            value = written
+    community_settings.check({name: value})
+    return float(value) if name == "undo_seconds" else value
+
+
+def as_typed(value: float | int | None) -> str:
+    """A setting as its field shows it."""
+    return "" if value is None else f"{value:g}"
+
+
+def _within(form: Form, field: Field) -> None:
+    try:
+        as_number(field.name, field.data)
+    except Invalid as refusal:
+        raise ValidationError(f"{field.label.text} {refusal.problems[0].msg}.") from None
+
+
+class CommunityForm(Form):
+    """What an operator sets. ``version`` names the values that the page was made from."""
+
+    name = StringField(
+        LABELS["name"],
+        [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, LABELS["name"])],
+    )
+    description = TextAreaField(
+        LABELS["description"],
+        [forms.at_most(rules.DESCRIPTION_MAX, LABELS["description"])],
+        filters=[forms.whole_lines],
+    )
+    policy_text = TextAreaField(
+        LABELS["policy_text"],
+        [forms.at_most(rules.POLICY_TEXT_MAX, LABELS["policy_text"])],
+        filters=[forms.whole_lines],
+    )
+    is_public = BooleanField(LABELS["is_public"])
+    ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
+    second_look = BooleanField(LABELS["second_look"])
+    min_ratings = StringField(LABELS["min_ratings"], [_within])
+    min_trust_level = StringField(LABELS["min_trust_level"], [_within])
+    min_age_days = StringField(LABELS["min_age_days"], [_within])
+    helpful_at = StringField(LABELS["helpful_at"], [_within])
+    lock_days = StringField(LABELS["lock_days"], [_within])
+    stabilisation_minutes = StringField(LABELS["stabilisation_minutes"], [_within])
+    undo_seconds = StringField(LABELS["undo_seconds"], [_within])
+    content_retention_days = StringField(LABELS["content_retention_days"], [_within])
+    exempt_similarity = StringField(LABELS["exempt_similarity"], [_within])
+    burst_share = StringField(LABELS["burst_share"], [_within])
+    burst_minutes = StringField(LABELS["burst_minutes"], [_within])
+    burst_hours = StringField(LABELS["burst_hours"], [_within])
+    burst_raters = StringField(LABELS["burst_raters"], [_within])
+    burst_known = StringField(LABELS["burst_known"], [_within])
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+    version = HiddenField()
+
+    @classmethod
+    def of(cls, draft: Draft) -> "CommunityForm":
+        """The form as it shows these values."""
+        shown = {name: as_typed(value) if name in NUMBERS else value for name, value in draft.values.items()}
+        return cls(data=shown)
+
+    def draft(self, was: Draft) -> Draft:
+        """What was typed, over what the page does not show; empty texts are none."""
+        numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
+        settings = asdict(was.settings) | numbers | {"second_look": bool(self.second_look.data)}
+        return Draft(
+            name=self.name.data or "",
+            description=self.description.data or None,
+            policy_text=self.policy_text.data or None,
+            is_public=bool(self.is_public.data),
+            ai_notes_enabled=bool(self.ai_notes_enabled.data),
+            settings=CommunitySettings(**settings),
+        )
+
+
+def hint_of(name: str) -> str:
+    """What a number means."""
+    return NUMBERS[name][1]
+
+
+def fields_of(form: CommunityForm, names: Sequence[str]) -> list[tuple[Field, str, bool]]:
+    """These numbers' fields, each with its hint and whether it may stay empty."""
+    return [(form[name], hint_of(name), name in community_settings.OPTIONAL) for name in names]

@@ -1,0 +1,201 @@
+"""API keys, for admins: minted and shown once, listed, revoked."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Response, url_for
+from sqlalchemy.orm import Session
+from wtforms import (
+    BooleanField,
+    Form,
+    HiddenField,
+    RadioField,
+    SelectMultipleField,
+    StringField,
+)
+from wtforms.validators import InputRequired, ValidationError
+from wtforms.widgets import CheckboxInput, ListWidget
+
+from app.core import community_revisions, key_keeping, keys, rules
+from app.core.errors import Conflict, Invalid
+from app.core.ids import new_id, parse_id
+from app.core.keys import DAYS_MAX, Minted
+from app.core.models import Community
+from app.core.paging import Slice
+from app.core.permissions import Permission
+from app.core.vocabulary import KeyTemplate
+from app.web import auth, changes, forms, page, pages_of
+from app.web.blueprint import web
+from app.web.community import SwitchForm
+from app.wiring import wired
+
+PAGE_SIZE = 50
+TEMPLATES = {
+    KeyTemplate.ADAPTER: "Platform adapter: submits, rates and carries out for its platform",
+    KeyTemplate.READ_ONLY: "Read-only adapter: reads, and changes nothing",
+    KeyTemplate.METRICS: "Metrics: reads figures for monitoring, and nothing else",
+}
+TEMPLATE_NAMES = {one.value: words.split(":")[0] for one, words in TEMPLATES.items()}
+STATES = {"live": "Live", "expired": "Expired", "revoked": "Revoked"}
+
+
+class KeyForm(Form):
+    """A key to mint. ``once`` is this page's own: sent a second time, it mints nothing."""
+
+    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    template = RadioField("Template", choices=forms.choices(TEMPLATES), default=KeyTemplate.ADAPTER.value)
+    communities = SelectMultipleField(
+        "Communities",
+        validate_choice=False,
+        widget=ListWidget(prefix_label=False),
+        option_widget=CheckboxInput(),
+    )
+    everywhere = BooleanField("Every community, now and later")
+    days = StringField("Days until it expires")
+    may_assert_staff = BooleanField("May name moderators and admins")
+    may_open_communities = BooleanField("May open communities")
+    once = HiddenField()
+
+    def validate_days(self, field: StringField) -> None:
+        """Nothing, or a whole number."""
+        typed = (field.data or "").strip()
+        if typed and not (typed.isascii() and typed.isdigit() and 1 <= int(typed[:6]) <= DAYS_MAX):
+            raise ValidationError(f"Days until it expires must be a whole number from 1 to {DAYS_MAX}.")
+
+    def offer(self, mintable: Sequence[Community]) -> None:
+        """Offer the communities that the reader may mint for."""
+        self.communities.choices = forms.choices({str(one.id): one.name for one in mintable})
+
+    def wanted(self) -> list[uuid.UUID] | None:
+        """The communities that were ticked; None: every one."""
+        if self.everywhere.data:
+            return None
+        return [one for text in self.communities.data or () if (one := parse_id(text)) is not None]
+
+
+@dataclass(frozen=True)
+class ShownKey:
+    """A key's text, in this one answer."""
+
+    name: str
+    text: str
+
+
+@web.get("/keys")
+@auth.needs(Permission.MANAGE_KEYS)
+def keys_page() -> Response:
+    return _show()
+
+
+@web.post("/keys")
+@auth.needs(Permission.MANAGE_KEYS)
+def mint_key() -> Response:
+    """The text stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
+    form = forms.posted(KeyForm)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    try:
+        with wired().database.writing() as session:
+            minted = _mint(session, form)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(form, status=422)
+    except Conflict:
+        alert = "This key was minted already, and its text was shown then. If you lost it, revoke it and mint another."
+        return _show(status=409, alert=alert)
+    return _show(minted=ShownKey(minted.key.name, minted.text))
+
+
+@web.get("/keys/<uuid:key_id>/revoke")
+@auth.needs(Permission.MANAGE_KEYS)
+def ask_revoke(key_id: uuid.UUID) -> Response:
+    return _ask(key_id)
+
+
+@web.post("/keys/<uuid:key_id>/revoke")
+@auth.needs(Permission.MANAGE_KEYS)
+def revoke_key(key_id: uuid.UUID) -> Response:
+    form = forms.posted(SwitchForm)
+    if not forms.filled_in(form):
+        return _ask(key_id, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            key = key_keeping.revoke(session, auth.current_actor(), key_id, form.reason.data or "")
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _ask(key_id, form, status=422)
+    return page.done(
+        None, url_for("web.keys_page"), f"{key.name} is revoked: calls with it are refused from now on."
+    )
+
+
+def _mint(session: Session, form: KeyForm) -> Minted:
+    days = (form.days.data or "").strip()
+    privileged = auth.current_reader().account.service_admin
+    return keys.mint(
+        session,
+        auth.current_actor(),
+        form.name.data or "",
+        KeyTemplate(form.template.data),
+        form.wanted(),
+        days=int(days) if days else None,
+        may_open_communities=bool(form.may_open_communities.data) if privileged else None,
+        may_assert_staff=bool(form.may_assert_staff.data),
+        key_id=parse_id(form.once.data or ""),
+    )
+
+
+def _ask(key_id: uuid.UUID, form: SwitchForm | None = None, *, status: int = 200) -> Response:
+    with wired().database.reading() as session:
+        row = key_keeping.get(session, auth.current_actor(), key_id)
+    return page.render(
+        "key_revoke.html",
+        status=status,
+        form=form or SwitchForm(),
+        row=row,
+        template_names=TEMPLATE_NAMES,
+    )
+
+
+def _show(
+    form: KeyForm | None = None,
+    *,
+    minted: ShownKey | None = None,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    privileged = auth.current_reader().account.service_admin
+    wanted = Slice(size=PAGE_SIZE, **pages_of.cursors())
+    with wired().database.reading() as session:
+        found, rows, others = key_keeping.listed(session, actor, community.id, wanted)
+        mintable = key_keeping.mintable(session, actor)
+        entries = community_revisions.changes(
+            session,
+            actor,
+            Permission.MANAGE_KEYS,
+            community.id,
+            "api_key",
+            among=key_keeping.kept(actor),
+            limit=10,
+        )
+    shown = form or KeyForm(data={"communities": [str(community.id)], "may_assert_staff": privileged})
+    shown.offer(mintable)
+    if not shown.once.data:
+        shown.once.data = str(new_id())
+    return page.render(
+        "keys.html",
+        status=status,
+        alert=alert,
+        form=shown,
+        minted=minted,
+        rows=rows,
+        others=others,
+        links=pages_of.links("/keys", found, "key"),
+        privileged=privileged,
+        several=len(mintable) > 1,
+        template_names=TEMPLATE_NAMES,
+        states=STATES,
+        changes=changes.rows(entries),
+    )

@@ -1,0 +1,73 @@
+"""Opening a community of one's own: from an account to a first key."""
+
+from flask import Response, url_for
+from wtforms import BooleanField, Form, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from app.core import community_founding, rules
+from app.core.community_founding import Founding
+from app.core.errors import Forbidden, Invalid
+from app.core.profiles import WEB
+from app.throttle import OverLimit
+from app.web import auth, forms, navigation, page
+from app.web.blueprint import web
+from app.wiring import wired
+
+FIELDS = {"platform_community_server_id": "platform_id"}
+
+
+class FoundingForm(Form):
+    """A new community."""
+
+    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    description = TextAreaField(
+        "Description",
+        [forms.at_most(rules.DESCRIPTION_MAX, "Description")],
+        filters=[forms.whole_lines],
+    )
+    is_public = BooleanField("Public")
+    platform = StringField("Platform", [InputRequired("Enter a platform.")], default=WEB)
+    platform_id = StringField("Id on the platform", [forms.at_most(rules.ID_MAX, "Id on the platform")])
+
+    def wanted(self) -> Founding:
+        """What was typed; empty texts are none."""
+        return Founding(
+            name=self.name.data or "",
+            platform=self.platform.data or WEB,
+            platform_id=self.platform_id.data or None,
+            description=self.description.data or None,
+            is_public=bool(self.is_public.data),
+        )
+
+
+@web.get("/community/new")
+def new_community() -> Response:
+    return _show(FoundingForm())
+
+
+@web.post("/community/new")
+def found_community() -> Response:
+    form = forms.posted(FoundingForm)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    actor, settings = auth.current_actor(), wired().settings
+    try:
+        wired().throttle.hit("communities", str(actor.account_id))
+        with wired().database.writing() as session:
+            made = community_founding.found(
+                session, actor, form.wanted(), open_to_all=settings.open_communities
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal, FIELDS)
+        return _show(form, status=422)
+    except OverLimit as refusal:
+        alert = f"You opened several communities just now. Try again in {refusal.retry_after} seconds."
+        return _show(form, status=429, alert=alert)
+    message = f"{made.name} is open, and you are its admin. Mint a key for its integration next."
+    return page.done(None, url_for("web.keys_page", community=made.slug), message)
+
+
+def _show(form: FoundingForm, *, status: int = 200, alert: str | None = None) -> Response:
+    if not navigation.may_create_community():
+        raise Forbidden("Only a service admin opens communities here")
+    return page.render("new_community.html", status=status, alert=alert, form=form)

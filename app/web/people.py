@@ -1,0 +1,269 @@
+"""People, for admins: who belongs to the community, with which role; invitations; accounts; linked profiles."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from flask import Response, url_for
+from sqlalchemy.orm import Session
+from wtforms import Form, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from app.core import community_revisions, invitations, manual_links, members, rules
+from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.members import Member
+from app.core.paging import Slice
+from app.core.permissions import Permission
+from app.core.vocabulary import Role
+from app.web import auth, changes, forms, page, pages_of
+from app.web.blueprint import web
+from app.wiring import wired
+
+PAGE_SIZE = 50
+ROLES: Mapping[Role, str] = {
+    Role.RATER: "Rater",
+    Role.MODERATOR: "Moderator",
+    Role.OPERATOR: "Operator",
+    Role.ADMIN: "Admin",
+}
+ACTS = ("role", "link", "unlink", "remove", "disable", "enable")
+STATES = {"active": "Active", "disabled": "Disabled", "unconfirmed": "Not confirmed yet"}
+
+
+class InviteForm(Form):
+    """Whom to invite."""
+
+    email = StringField(
+        "Email", [InputRequired("Enter an e-mail address."), forms.mail_address], filters=[forms.trimmed]
+    )
+    role = SelectField("Role", choices=forms.choices(ROLES), default=Role.RATER.value)
+
+
+class MemberForm(Form):
+    """What to do about a member, and why. The page has one for each act."""
+
+    role = SelectField("Role", choices=forms.choices(ROLES), validate_choice=False)
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+    profile = StringField("Profile")
+
+    @classmethod
+    def one_each(cls, role: Role, act: str | None, typed: "MemberForm | None") -> dict[str, "MemberForm"]:
+        """A form for each act; the one of ``act`` is the one that was sent."""
+        made = {name: cls(role=role.value) for name in ACTS}
+        if act is not None and typed is not None:
+            made[act] = typed
+        for name, form in made.items():
+            for field in form:
+                field.id = field.label.field_id = f"{name}-{field.name}"
+        return made
+
+
+@web.get("/people")
+@auth.needs(Permission.MANAGE_PEOPLE)
+def people() -> Response:
+    return _show()
+
+
+@web.post("/people/invite")
+@auth.needs(Permission.MANAGE_PEOPLE)
+def invite() -> Response:
+    form = forms.posted(InviteForm)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    try:
+        wired().throttle.hit("mail", rules.email(form.email.data or ""))
+        with wired().database.writing() as session:
+            link = invitations.invite(
+                session,
+                auth.current_actor(),
+                auth.current_community().id,
+                form.email.data or "",
+                Role(form.role.data),
+            )
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show(form, status=422)
+    return page.done(None, url_for("web.people"), f"An invitation is on its way to {link.email}.")
+
+
+@web.post("/people/invitations/<uuid:invitation_id>/withdraw")
+def withdraw_invitation(invitation_id: uuid.UUID) -> Response:
+    try:
+        with wired().database.writing() as session:
+            link = invitations.withdraw(session, auth.current_actor(), invitation_id)
+    except Conflict as refusal:
+        return page.done(None, url_for("web.people"), f"{refusal.detail}.", status=409)
+    return page.done(None, url_for("web.people"), f"The invitation of {link.email} is withdrawn.")
+
+
+@web.get("/people/<uuid:membership_id>")
+def member_page(membership_id: uuid.UUID) -> Response:
+    return _show_one(membership_id)
+
+
+@web.post("/people/<uuid:membership_id>/role")
+def change_role(membership_id: uuid.UUID) -> Response:
+    def give(session: Session, form: MemberForm) -> str:
+        role = next((one for one in Role if one.value == form.role.data), None)
+        if role is None:
+            raise Invalid.field("role", "is none that we know")
+        changed = members.change_role(session, auth.current_actor(), membership_id, role, _why(form))
+        return f"{changed.account.display_name} is {ROLES[role].lower()} now."
+
+    return _do(membership_id, "role", give)
+
+
+@web.post("/people/<uuid:membership_id>/remove")
+def remove_member(membership_id: uuid.UUID) -> Response:
+    def take_out(session: Session, form: MemberForm) -> str:
+        gone = members.remove(session, auth.current_actor(), membership_id, _why(form))
+        return f"{gone.account.display_name} no longer belongs to the community."
+
+    return _do(membership_id, "remove", take_out, to_list=True)
+
+
+@web.post("/people/<uuid:membership_id>/disable")
+def disable_account(membership_id: uuid.UUID) -> Response:
+    return _set_disabled(membership_id, True)
+
+
+@web.post("/people/<uuid:membership_id>/enable")
+def enable_account(membership_id: uuid.UUID) -> Response:
+    return _set_disabled(membership_id, False)
+
+
+@web.post("/people/<uuid:membership_id>/link")
+def link_member(membership_id: uuid.UUID) -> Response:
+    def link(session: Session, form: MemberForm) -> str:
+        profile_id = _uuid(form.profile.data)
+        profile = manual_links.link(session, auth.current_actor(), membership_id, profile_id, _why(form))
+        return f"Linked: {profile.platform}, {profile.display_name or profile.platform_user_id}."
+
+    return _do(membership_id, "link", link)
+
+
+@web.post("/people/<uuid:membership_id>/unlink")
+def unlink_member(membership_id: uuid.UUID) -> Response:
+    def unlink(session: Session, form: MemberForm) -> str:
+        profile_id = _uuid(form.profile.data)
+        profile = manual_links.unlink(session, auth.current_actor(), membership_id, profile_id, _why(form))
+        return f"Unlinked: {profile.platform}, {profile.display_name or profile.platform_user_id}."
+
+    return _do(membership_id, "unlink", unlink)
+
+
+def _set_disabled(membership_id: uuid.UUID, disabled: bool) -> Response:
+    def switch(session: Session, form: MemberForm) -> str:
+        actor = auth.current_actor()
+        account_id = members.get(session, actor, membership_id).account.id
+        account = members.set_disabled(session, actor, account_id, disabled, _why(form))
+        if disabled:
+            return f"{account.display_name} is disabled and signed out everywhere."
+        return f"{account.display_name} can sign in again."
+
+    return _do(membership_id, "disable" if disabled else "enable", switch)
+
+
+def _do(
+    membership_id: uuid.UUID,
+    name: str,
+    act: Callable[[Session, MemberForm], str],
+    *,
+    to_list: bool = False,
+) -> Response:
+    """Run one verb about a member; what was typed stays when it is refused."""
+    form = forms.posted(MemberForm)
+    if not forms.filled_in(form):
+        return _show_one(membership_id, name, form, status=422)
+    try:
+        with wired().database.writing() as session:
+            said = act(session, form)
+    except Invalid as refusal:
+        forms.explain(form, refusal)
+        return _show_one(membership_id, name, form, status=422)
+    except (Conflict, Forbidden) as refusal:
+        status = 409 if isinstance(refusal, Conflict) else 403
+        auth.require(Permission.MANAGE_PEOPLE, auth.current_community().id)
+        return _show_one(membership_id, name, form, status=status, alert=f"{refusal.detail}.")
+    url = url_for("web.people") if to_list else url_for("web.member_page", membership_id=membership_id)
+    return page.done(None, url, said)
+
+
+def _why(form: MemberForm) -> str:
+    return form.reason.data or ""
+
+
+def _uuid(text: str | None) -> uuid.UUID:
+    try:
+        return uuid.UUID(text or "")
+    except ValueError:
+        raise Invalid.field("profile", "must be chosen") from None
+
+
+def _show(form: InviteForm | None = None, *, status: int = 200) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    search = forms.from_address("q").strip()
+    with wired().database.reading() as session:
+        found, rows = members.listed(
+            session, actor, community.id, search, Slice(size=PAGE_SIZE, **pages_of.cursors())
+        )
+        waiting = invitations.pending(session, actor, community.id)
+        entries = community_revisions.changes(
+            session, actor, Permission.MANAGE_PEOPLE, community.id, "account", "invitation", "profile"
+        )
+        named = members.names(session, [entry.object_id for entry, _ in entries])
+    return page.render(
+        "people.html",
+        status=status,
+        form=form or InviteForm(),
+        rows=rows,
+        search=search,
+        links=pages_of.links("/people", found, "member", q=search),
+        waiting=waiting,
+        roles=ROLES,
+        states=STATES,
+        changes=changes.rows(entries, named),
+    )
+
+
+def _show_one(
+    membership_id: uuid.UUID,
+    act: str | None = None,
+    form: MemberForm | None = None,
+    *,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
+    actor = auth.current_actor()
+    search = forms.from_address("q").strip()
+    with wired().database.reading() as session:
+        member = members.get(session, actor, membership_id)
+        community_id = member.membership.community_id
+        auth.enter(community_id)
+        found = manual_links.search(session, actor, community_id, search)
+    shown = MemberForm.one_each(member.membership.role, act, form)
+    return page.render(
+        "member.html",
+        status=status,
+        alert=alert,
+        form=form or shown["role"],
+        forms=shown,
+        member=member,
+        search=search,
+        found=[one for one in found if one.account_id != member.account.id],
+        **_context(member),
+    )
+
+
+def _context(member: Member) -> dict[str, Any]:
+    reader = auth.current_reader().account
+    return {
+        "roles": ROLES,
+        "states": STATES,
+        "is_self": reader.id == member.account.id,
+        "may_disable": reader.service_admin,
+    }
