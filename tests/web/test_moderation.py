@@ -63,32 +63,6 @@ def staff(cast: Cast) -> Actor:
     return factories.integration(cast)
 
 
-PATHS = ("decide", "claim", "release", "renew", "message")
-
-
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
-    ("who", "status"),
-    [
-        (None, {401}),
-        ("rater", {403}),
-        ("outsider", {404}),
-        ("moderator", {303, 204}),
-        ("operator", {303, 204}),
-        ("admin", {303, 204}),
-    ],
-)
-def test_only_moderators_and_above_touch_an_item(
-    visit: Visit, cast: Cast, stage: Stage, path: str, who: str | None, status: set[int]
-) -> None:
-    action_id = stage.post()
-    visitor = visit(getattr(cast, who) if who else None)
-    answer = visitor.post(
-        f"/review/{action_id}/{path}", verb="dismiss", reason="Banter", version="1", message="Look at this"
-    )
-    assert answer.status_code in status
-
-
 @pytest.mark.parametrize("who", ["rater", "outsider", None])
 def test_others_do_not_get_the_panel(visit: Visit, cast: Cast, stage: Stage, who: str | None) -> None:
     action_id = stage.post()

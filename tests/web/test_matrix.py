@@ -1,0 +1,289 @@
+"""Every route of the dashboard × everybody: who gets in, exactly, and what an empty form is answered.
+
+Signed out one is led to the sign-in page (303) or refused (401), with too low a role refused (403); what belongs to
+another community looks unknown (404). An empty form of somebody who may is explained (422).
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core import clock, holds, invitations, keys, reason_templates, replays, saved_filters, webhooks
+from app.core.deliveries import Filters
+from app.core.models import Action, Community, Delivery, HistoryEntry, Membership, Overturn, Replay
+from app.core.permissions import Actor
+from app.core.reason_templates import ReasonDraft
+from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+PEOPLE = ("nobody", "rater", "moderator", "operator", "admin", "outsider")
+UNKNOWN = "00000000-0000-7000-8000-000000000009"
+
+FILLED = {
+    "/help-needed/new-count": {"since": "2026-01-01T00:00:00Z"},
+    "/insights.csv": {"table": "volume"},
+    "/help-needed/<uuid:action_id>": {"answer": "yes"},
+}
+"""What these are sent, in the query of a GET or as the form of a POST; all others are sent nothing."""
+
+# For nobody who signed in, a rater, a moderator, an operator, an admin, a moderator of another community.
+TABLE = """
+GET  /                                                          200 303 303 303 303 404
+GET  /classifiers                                               303 403 403 200 200 404
+POST /classifiers/<int:version>/revert                          401 403 403 422 422 404
+POST /classifiers/discard                                       401 403 403 303 303 404
+GET  /classifiers/export.json                                   303 403 403 200 200 404
+POST /classifiers/hits                                          401 403 403 200 200 404
+POST /classifiers/import                                        401 403 403 422 422 404
+GET  /classifiers/new-rule                                      303 403 403 200 200 404
+POST /classifiers/new-rule                                      401 403 403 422 422 404
+POST /classifiers/publish                                       401 403 403 422 422 404
+GET  /classifiers/rules/<rule_id>                               303 403 403 404 404 404
+POST /classifiers/rules/<rule_id>                               401 403 403 422 422 404
+POST /classifiers/rules/<rule_id>/remove                        401 403 403 404 404 404
+POST /classifiers/shipped                                       401 403 403 404 404 404
+POST /classifiers/test                                          401 403 403 422 422 404
+GET  /communities                                               303 200 200 200 200 200
+GET  /community                                                 303 403 403 200 200 404
+POST /community                                                 401 403 403 422 422 404
+GET  /community/<name>                                          303 403 403 200 200 404
+POST /community/<name>                                          401 403 403 422 422 404
+GET  /community/new                                             303 200 200 200 200 200
+POST /community/new                                             401 422 422 422 422 422
+GET  /community/overturns                                       303 403 403 200 200 404
+POST /community/overturns                                       401 403 403 422 422 404
+GET  /community/overturns/<uuid:overturn_id>                    303 403 403 200 200 404
+GET  /community/overturns/<uuid:overturn_id>/progress           303 403 403 200 200 404
+POST /community/overturns/<uuid:overturn_id>/stop               401 403 403 303 303 404
+GET  /confirm/<token>                                           410 410 410 410 410 410
+POST /confirm/<token>                                           410 410 410 410 410 410
+POST /confirm/again                                             303 303 303 303 303 303
+GET  /datasets                                                  303 403 403 200 200 404
+POST /datasets                                                  401 403 403 422 422 404
+GET  /deliveries                                                303 403 403 200 200 404
+GET  /deliveries/<uuid:delivery_id>                             303 403 403 200 200 404
+GET  /deliveries/<uuid:delivery_id>/attempts                    303 403 403 303 303 404
+POST /deliveries/<uuid:delivery_id>/replay                      401 403 403 303 303 404
+GET  /deliveries/replay                                         303 403 403 200 200 404
+POST /deliveries/replay                                         401 403 403 409 409 404
+GET  /deliveries/replays/<uuid:replay_id>                       303 403 403 200 200 404
+GET  /deliveries/replays/<uuid:replay_id>/progress              303 403 403 200 200 404
+GET  /endpoints                                                 303 403 403 200 200 404
+POST /endpoints                                                 401 403 403 422 422 404
+GET  /endpoints/<uuid:endpoint_id>                              303 403 403 200 200 404
+POST /endpoints/<uuid:endpoint_id>                              401 403 403 422 422 404
+POST /endpoints/<uuid:endpoint_id>/disable                      401 403 403 303 303 404
+POST /endpoints/<uuid:endpoint_id>/enable                       401 403 403 303 303 404
+POST /endpoints/<uuid:endpoint_id>/rotate                       401 403 403 409 409 404
+POST /endpoints/<uuid:endpoint_id>/test                         401 403 403 303 303 404
+GET  /forgot                                                    200 303 303 303 303 303
+POST /forgot                                                    422 422 422 422 422 422
+GET  /help-needed                                               303 200 200 200 200 404
+POST /help-needed/<uuid:action_id>                              401 303 303 303 303 404
+GET  /help-needed/new-count                                     303 200 200 200 200 404
+GET  /history                                                   303 403 200 200 200 404
+GET  /history.csv                                               303 403 200 200 200 404
+GET  /history/<uuid:entry_id>                                   303 403 200 200 200 404
+POST /holds/<uuid:hold_id>/undo                                 401 403 303 403 403 404
+POST /holds/undo                                                401 303 303 303 303 303
+GET  /insights                                                  303 403 200 200 200 404
+GET  /insights.csv                                              303 403 200 200 200 404
+GET  /join/<token>                                              410 410 410 410 410 410
+POST /join/<token>                                              410 410 410 410 410 410
+GET  /keys                                                      303 403 403 403 200 404
+POST /keys                                                      401 403 403 403 422 404
+GET  /keys/<uuid:key_id>/revoke                                 303 403 403 403 200 404
+POST /keys/<uuid:key_id>/revoke                                 401 403 403 403 422 404
+GET  /mail-sent                                                 200 200 200 200 200 200
+GET  /me                                                        303 200 200 200 200 404
+GET  /notes/<uuid:note_id>                                      303 200 200 200 200 404
+POST /notes/<uuid:note_id>/decide                               401 403 422 422 422 404
+GET  /notes/<uuid:note_id>/edit                                 303 403 403 403 403 404
+POST /notes/<uuid:note_id>/edit                                 401 403 403 403 403 404
+GET  /notes/<uuid:note_id>/moderation                           303 403 200 200 200 404
+POST /notes/<uuid:note_id>/rating                               401 422 422 422 422 404
+GET  /notices                                                   303 403 200 200 200 404
+POST /notices/<uuid:notice_id>/read                             401 403 404 404 404 404
+POST /notices/read                                              401 403 303 303 303 404
+GET  /people                                                    303 403 403 403 200 404
+GET  /people/<uuid:membership_id>                               303 403 403 403 200 404
+POST /people/<uuid:membership_id>/disable                       401 403 403 403 422 404
+POST /people/<uuid:membership_id>/enable                        401 403 403 403 422 404
+POST /people/<uuid:membership_id>/link                          401 403 403 403 422 404
+POST /people/<uuid:membership_id>/remove                        401 403 403 403 422 404
+POST /people/<uuid:membership_id>/role                          401 403 403 403 422 404
+POST /people/<uuid:membership_id>/unlink                        401 403 403 403 422 404
+POST /people/invitations/<uuid:invitation_id>/withdraw          401 403 403 403 303 404
+POST /people/invite                                             401 403 403 403 422 404
+GET  /reasons                                                   303 403 403 200 200 404
+POST /reasons                                                   401 403 403 422 422 404
+GET  /reasons/<uuid:reason_id>                                  303 403 403 200 200 404
+POST /reasons/<uuid:reason_id>                                  401 403 403 422 422 404
+POST /reasons/<uuid:reason_id>/restore                          401 403 403 303 303 404
+POST /reasons/<uuid:reason_id>/retire                           401 403 403 303 303 404
+GET  /reset/<token>                                             410 410 410 410 410 410
+POST /reset/<token>                                             410 410 410 410 410 410
+GET  /review                                                    303 403 200 200 200 404
+GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
+POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
+POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404
+POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
+POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
+POST /review/<uuid:action_id>/notes                             401 422 422 422 422 404
+GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404
+POST /review/<uuid:action_id>/release                           401 403 303 303 303 404
+POST /review/<uuid:action_id>/renew                             401 403 204 204 204 404
+POST /review/<uuid:action_id>/second-look                       401 403 422 422 422 404
+POST /review/dismiss                                            401 403 422 422 422 404
+POST /review/filters                                            401 403 422 422 422 404
+POST /review/filters/<uuid:filter_id>/delete                    401 403 303 404 404 404
+GET  /review/new-count                                          303 403 204 204 204 404
+POST /review/next                                               401 403 303 303 303 404
+GET  /review/settled                                            303 403 200 200 200 404
+GET  /second-look                                               303 403 200 200 200 404
+GET  /second-look/<uuid:action_id>                              303 303 303 303 303 303
+POST /second-look/<uuid:action_id>/decide                       401 403 422 422 422 404
+GET  /settings                                                  303 200 200 200 200 200
+POST /settings                                                  401 422 422 422 422 422
+POST /settings/email                                            401 422 422 422 422 422
+POST /settings/link-code                                        401 200 200 200 200 200
+POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
+POST /settings/name                                             401 422 422 422 422 422
+POST /settings/password                                         401 422 422 422 422 422
+POST /settings/sessions/<uuid:sign_in_id>/end                   401 404 404 404 404 404
+POST /settings/sessions/end-others                              401 303 303 303 303 303
+GET  /sign-in                                                   200 303 303 303 303 303
+POST /sign-in                                                   422 422 422 422 422 422
+GET  /sign-up                                                   200 303 303 303 303 303
+POST /sign-up                                                   422 422 422 422 422 422
+GET  /thresholds                                                303 403 403 200 200 404
+POST /thresholds                                                401 403 403 422 422 404
+POST /thresholds/<int:version>/revert                           401 403 403 422 422 404
+GET  /unsubscribe/<uuid:account_id>/<token>                     404 404 404 404 404 404
+POST /unsubscribe/<uuid:account_id>/<token>                     404 404 404 404 404 404
+GET  /welcome                                                   303 200 200 200 200 404
+POST /welcome                                                   401 422 422 422 422 404
+POST /welcome/again                                             401 303 303 303 303 404
+POST /endpoints/<uuid:endpoint_id>/remove                       401 403 403 303 303 404
+POST /communities/<uuid:community_id>/join                      401 303 303 303 303 303
+POST /communities/<uuid:community_id>/leave                     401 303 409 409 409 303
+POST /settings/delete                                           401 422 422 422 422 422
+POST /sign-out                                                  303 303 303 303 303 303
+"""
+
+EXPECTED = {
+    (method, rule): tuple(map(int, rest))
+    for method, rule, *rest in map(str.split, TABLE.strip().splitlines())
+}
+
+
+def test_every_route_is_in_the_table(app: Flask) -> None:
+    assert set(EXPECTED) == {
+        (method, rule.rule)
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("web.")
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+def test_everybody_gets_what_the_table_says(
+    visit: Visit, wiring: Wiring, cast: Cast, stage: Stage, who: str
+) -> None:
+    """In the table's order: what ends something stands at its end."""
+    values = scene(wiring, cast, stage)
+    visitor = visit(None if who == "nobody" else getattr(cast, who))
+    told = {}
+    for method, rule in EXPECTED:
+        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(values[found[1]]), rule)
+        given = FILLED.get(rule, {})
+        if method == "GET":
+            answer = visitor.get(f"{path}?{urlencode({'community': cast.community_id, **given})}")
+        else:
+            answer = visitor.post(f"{path}?community={cast.community_id}", **given)
+        told[method, rule] = answer.status_code
+    column = PEOPLE.index(who)
+    assert told == {route: statuses[column] for route, statuses in EXPECTED.items()}
+
+
+def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
+    """One object of every kind in the community, by the name that routes give it, or by route and name."""
+    action_id, decided_id = stage.post(), stage.post("Another post")
+    note_id = stage.note(action_id)
+    here = {"communities": frozenset({cast.community_id}), "kind": "account"}
+    admin = Actor(
+        name="Admin", account_id=cast.admin.account_id, roles={cast.community_id: Role.ADMIN}, **here
+    )
+    moderator = Actor(
+        name="Moderator",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        **here,
+    )
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        decided = session.get_one(Action, decided_id)
+        held = holds.hold(session, moderator, HeldVerb.DISMISS, action=decided, reason="Banter")
+        reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
+        key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
+        endpoint, _ = webhooks.register(
+            session,
+            admin,
+            wiring.sealer,
+            wiring.allow,
+            community,
+            "https://hooks.example/x",
+            "a-secret-of-mine",
+        )
+        webhooks.send_test(session, admin, endpoint.id)
+        invitation = invitations.invite(session, admin, community.id, "new@example.org", Role.RATER)
+        kept = saved_filters.save(session, moderator, community.id, "Mine", {"sort": "score"})
+        replay = Replay(
+            community_id=community.id, filters=replays.written(Filters(until=clock.now())), total=1
+        )
+        overturn = Overturn(
+            community_id=community.id,
+            account_id=cast.admin.account_id,
+            since=clock.now(),
+            reason="A bad rule",
+        )
+        session.add_all([replay, overturn])
+        session.flush()
+        return {
+            "action_id": action_id,
+            "note_id": note_id,
+            "hold_id": held.id,
+            "reason_id": reason.id,
+            "key_id": key.id,
+            "endpoint_id": endpoint.id,
+            "delivery_id": session.scalars(sa.select(Delivery.id)).one(),
+            "invitation_id": invitation.id,
+            "filter_id": kept.id,
+            "replay_id": replay.id,
+            "overturn_id": overturn.id,
+            "community_id": community.id,
+            "entry_id": session.scalars(
+                sa.select(HistoryEntry.id).where(HistoryEntry.object_type == "action").limit(1)
+            ).one(),
+            "membership_id": session.scalars(
+                sa.select(Membership.id).where(Membership.account_id == cast.rater.account_id)
+            ).one(),
+            "notice_id": UNKNOWN,
+            "profile_id": UNKNOWN,
+            "sign_in_id": UNKNOWN,
+            "account_id": UNKNOWN,
+            "token": "no-such-token",
+            "version": 1,
+            "rule_id": "spam-1",
+            "name": "pause",
+        }
