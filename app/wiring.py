@@ -9,13 +9,17 @@ from flask import current_app
 from sqlalchemy.orm import Session
 
 from app.adapters.builtin_notes import BuiltinWriter
+from app.adapters.mail import FolderMailer, SmtpMailer
 from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.webhook_sender import HttpSender
 from app.core import community_settings, outbox
 from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
+from app.core.community_rules import CommunityRules
 from app.core.community_settings import CommunitySettings
 from app.core.db import Database
+from app.core.letters import Letterhead
+from app.core.mail import Mailer
 from app.core.note_writing import NoteWriter
 from app.core.sealing import Sealer
 from app.core.sending import AllowList, Sender
@@ -50,6 +54,9 @@ class Wiring:
     sender: Sender
     allow: AllowList
     throttle: Throttle
+    mailer: Mailer
+    letterhead: Letterhead
+    rules: CommunityRules = field(default_factory=CommunityRules)
     jobs: JobEngine | None = None
     wake: threading.Event = field(default_factory=threading.Event)
 
@@ -66,7 +73,9 @@ class Wiring:
 def wire(settings: Settings) -> Wiring:
     """The service as its settings say. ``settings`` must be ``ready()``."""
     database = Database(settings.sqlalchemy_url)
-    community_settings.set_defaults(CommunitySettings(min_ratings=settings.min_ratings))
+    community_settings.set_defaults(
+        CommunitySettings(min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds)
+    )
     allow = AllowList.parse(settings.webhook_allow_hosts)
     # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
     # but spam and pii.
@@ -76,13 +85,24 @@ def wire(settings: Settings) -> Wiring:
         database=database,
         classifiers=classifiers,
         note_writer=note_writer(settings, classifiers),
-        sealer=Sealer.from_secret(settings.encryption_key.get_secret_value()),
+        sealer=make_sealer(settings),
         sender=HttpSender(allow),
         allow=allow,
         throttle=Throttle.from_settings(settings),
+        mailer=mailer(settings),
+        letterhead=Letterhead(settings.base_url, settings.secret_key.get_secret_value().encode()),
     )
     database.on_commit = wiring.wake.set
     return wiring
+
+
+def make_sealer(settings: Settings) -> Sealer:
+    """Seals with the key in force; opens with the one before too, and with what the data folder has come to hold."""
+    return Sealer.from_secret(
+        settings.encryption_key.get_secret_value(),
+        [settings.previous_encryption_key.get_secret_value()],
+        settings.kept_encryption_keys,
+    )
 
 
 def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWriter:
@@ -97,6 +117,20 @@ def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWr
         fallback=builtin,
         classifiers=classifiers,
         deadline=settings.ai_deadline,
+    )
+
+
+def mailer(settings: Settings) -> Mailer:
+    """Who hands mail on: the mail server of the settings, or a folder where none is set."""
+    if not settings.smtp_host:
+        return FolderMailer(settings.data_dir.resolve() / "mail", settings.mail_from)
+    return SmtpMailer(
+        settings.smtp_host,
+        settings.smtp_port,
+        settings.smtp_security,
+        settings.mail_from,
+        settings.smtp_username,
+        settings.smtp_password.get_secret_value(),
     )
 
 

@@ -1,12 +1,9 @@
 """Categories and thresholds: immutable numbered versions per community (DASHBOARD: The operator's flow)."""
 
 import uuid
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,11 +15,14 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, Policy, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import CategoryRule, Scored, decide
-from app.core.vocabulary import ActionTier, ReviewGroup, Verb
+from app.core.routing import CategoryRule
+from app.core.vocabulary import ReviewGroup, Verb
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 """Categories whose content stays behind "Show content"."""
+MOST = 50
+"""Categories of one community."""
+SEVERITY_MAX = 1_000
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class CategoryDraft:
     tier1_action: Verb = Verb.HIDE
     tier2_action: Verb = Verb.HIDE
     enabled: bool = True
+    observe_only: bool = False
     review_group: ReviewGroup = ReviewGroup.COMMUNITY
     severity: int = 0
     requires: tuple[str, ...] = field(default=())
@@ -81,10 +82,11 @@ def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequenc
 
 
 def category_rules(policy: Policy) -> list[CategoryRule]:
-    return [_rule(category) for category in policy.categories]
+    return [rule_of(category) for category in policy.categories]
 
 
-def _rule(category: Category | CategoryDraft) -> CategoryRule:
+def rule_of(category: Category | CategoryDraft) -> CategoryRule:
+    """A category as routing sees it."""
     return CategoryRule(
         name=category.name,
         tier2=category.tier2,
@@ -94,6 +96,7 @@ def _rule(category: Category | CategoryDraft) -> CategoryRule:
         review_group=category.review_group,
         severity=category.severity,
         enabled=category.enabled,
+        observe_only=category.observe_only,
     )
 
 
@@ -105,6 +108,7 @@ def draft_of(category: Category) -> CategoryDraft:
         tier1_action=category.tier1_action,
         tier2_action=category.tier2_action,
         enabled=category.enabled,
+        observe_only=category.observe_only,
         review_group=category.review_group,
         severity=category.severity,
         requires=tuple(category.requires),
@@ -135,7 +139,7 @@ def revise(
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     rules.text(reason, "reason", rules.REASON_MAX)
-    _check(drafts)
+    check(drafts)
     serialise(session, community_id)
     policy = current(session, community_id)
     if based_on is not None and based_on != policy.version:
@@ -174,62 +178,29 @@ def revert(
 
 
 @dataclass(frozen=True)
-class Effect:
-    """What a policy does with stored scores, in requests: acted on alone, sent to raters."""
+class Observed:
+    """What a category that only observes would have done, in requests."""
 
     acted: int = 0
     reviewed: int = 0
 
 
-def replay(
-    session: Session, actor: Actor, community_id: uuid.UUID, drafts: Sequence[CategoryDraft], since: datetime
-) -> dict[str, tuple[Effect, Effect]]:
-    """Route what was scored since ``since`` by the policy in force and by ``drafts``; nothing is changed.
-
-    Returns (before, after) for each category with a route. A request counts in the one category that its
-    route names.
-
-    Raises:
-        Invalid: as ``revise``.
-    """
+def observed(session: Session, actor: Actor, community_id: uuid.UUID, since: datetime) -> dict[str, Observed]:
+    """Per category what it would have done since ``since`` while it only observed; only those that would have."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    _check(drafts)
-    tried = (category_rules(current(session, community_id)), [_rule(draft) for draft in drafts])
-    counts: tuple[Counter[tuple[str, ActionTier]], ...] = (Counter(), Counter())
-    for scores in _stored_scores(session, community_id, since):
-        for rules_tried, counted in zip(tried, counts, strict=True):
-            route = decide(scores, rules_tried)
-            if route is not None:
-                counted[route.category, route.tier] += 1
-    before, after = counts
-    return {
-        name: (_effect(before, name), _effect(after, name))
-        for name in sorted({category for category, _ in before.keys() | after.keys()})
-    }
-
-
-def _effect(counted: Counter[tuple[str, ActionTier]], category: str) -> Effect:
-    return Effect(
-        acted=counted[category, ActionTier.IMMEDIATE], reviewed=counted[category, ActionTier.CONSENSUS]
-    )
-
-
-def _stored_scores(session: Session, community_id: uuid.UUID, since: datetime) -> Iterator[dict[str, Scored]]:
-    """The scores of each request, combined as routing combined them: the highest of any classifier."""
     rows = session.execute(
-        sa.select(Score.request_id, Score.category, Score.score, Score.tier1_capable)
-        .where(Score.community_id == community_id, Score.created_at >= since)
-        .order_by(Score.request_id)
-        .execution_options(yield_per=2_000)
+        sa.select(
+            Score.category,
+            sa.func.sum(sa.case((Score.observed_tier == 1, 1), else_=0)),
+            sa.func.sum(sa.case((Score.observed_tier == 2, 1), else_=0)),
+        )
+        .where(
+            Score.community_id == community_id, Score.created_at >= since, Score.observed_tier.is_not(None)
+        )
+        .group_by(Score.category)
+        .order_by(Score.category)
     )
-    with closing(rows):
-        for _, scored in groupby(rows, key=lambda row: row.request_id):
-            best: dict[str, Scored] = {}
-            for row in scored:
-                one, known = Scored(row.score, row.tier1_capable), best.get(row.category)
-                if known is None or (one.score, one.calibrated) > (known.score, known.calibrated):
-                    best[row.category] = one
-            yield best
+    return {name: Observed(acted, reviewed) for name, acted, reviewed in rows}
 
 
 def describe(name: str) -> str:
@@ -237,7 +208,14 @@ def describe(name: str) -> str:
     return CATEGORIES.get(name, name.replace("_", " "))
 
 
-def _check(drafts: Sequence[CategoryDraft]) -> None:
+def check(drafts: Sequence[CategoryDraft]) -> None:
+    """Whether they could be saved as a version.
+
+    Raises:
+        Invalid: as ``revise``, of its values.
+    """
+    if len(drafts) > MOST:
+        raise Invalid.field("name", f"cannot be added: a community has at most {MOST} categories")
     seen: set[str] = set()
     for draft in drafts:
         rules.category_name(draft.name)
@@ -245,6 +223,10 @@ def _check(drafts: Sequence[CategoryDraft]) -> None:
             raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
         seen.add(draft.name)
         rules.thresholds(draft.tier1, draft.tier2)
+        if not 0 <= draft.severity <= SEVERITY_MAX:
+            raise Invalid.field(
+                "severity", f"must be a whole number from 0 to {SEVERITY_MAX:,}", draft.severity
+            )
 
 
 def _write(
@@ -280,11 +262,13 @@ def _plain(drafts: Any) -> dict[str, Any]:
     return {
         draft.name: {
             "enabled": draft.enabled,
+            "observe_only": draft.observe_only,
             "tier1": draft.tier1,
             "tier2": draft.tier2,
             "tier1_action": draft.tier1_action.value,
             "tier2_action": draft.tier2_action.value,
             "review_group": draft.review_group.value,
+            "severity": draft.severity,
         }
         for draft in drafts
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session, joinedload, make_transient_to_detached
 
 from app.core import (
     actions,
@@ -28,13 +28,15 @@ from app.core.classify import Classifier, Context, Result
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Malformed, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Action, Decision, Note, Request, Score
+from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import Route, Scored, decide
+from app.core.routing import Route, Scored, decide, for_review, observed
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
+ARCHIVED = "the community was archived"
+PAUSED = "automatic actions were paused"
 EXEMPT_LOOKED_AT = 20
 """Texts of one message that a new text of it is compared with, newest first."""
 
@@ -85,7 +87,7 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
         known = _known(session, community_id, submission.request_id)
         if known is None:
             raise Conflict("This request_id is being withdrawn right now; try again")
-        return Receipt(known, new=False, content_differs=known.content != submission.content)
+        return Receipt(known, new=False, content_differs=known.content_sha256 != digest(submission.content))
     _enqueue_scoring(session, request)
     return Receipt(request, new=True)
 
@@ -95,27 +97,42 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
 
     Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
     """
+    now = clock.now()
     row = {
+        **_NOTHING_YET,
+        **vars(submission),
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,
         "content_sha256": digest(submission.content),
-        **vars(submission),
+        "requested_at": now,
+        "created_at": now,
+        "updated_at": now,
     }
-    return session.scalars(_INSERT[session.get_bind().dialect.name], [row]).first()
+    stored = {_COLUMNS[name]: value for name, value in row.items()}
+    if session.execute(_INSERT[session.get_bind().dialect.name], stored).first() is None:
+        return None
+    # The row is known to the last column, so it is not read back: that would take as long again as the insert.
+    request = Request(**row)
+    make_transient_to_detached(request)
+    session.add(request)
+    return request
 
 
 def _insert_into(insert: Any) -> Any:
+    table = Request.__table__
     return (
-        insert(Request)
+        insert(table)
         .on_conflict_do_nothing(
-            index_elements=[Request.community_id, Request.request_id],
+            index_elements=[table.c.community_id, table.c.request_id],
             index_where=sa.text("withdrawn_at IS NULL"),
         )
-        .returning(Request)
+        .returning(table.c.id)
     )
 
 
+_COLUMNS = {name: attribute.columns[0].key for name, attribute in sa.inspect(Request).column_attrs.items()}
+_NOTHING_YET = dict.fromkeys(_COLUMNS)
 # Built once: to put such a statement together takes longer than to run it.
 _INSERT = {"sqlite": _insert_into(sqlite.insert), "postgresql": _insert_into(postgresql.insert)}
 
@@ -211,6 +228,10 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     if request is None or request.withdrawn_at is not None:
         return None
     if request.status is RequestStatus.PENDING:
+        community = session.get_one(Community, request.community_id, populate_existing=True)
+        if community.archived_at is not None:
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=ARCHIVED)
+            return None
         if _is_exempt(session, request):
             make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="exempt from rescans")
             return None
@@ -228,8 +249,18 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     session.refresh(request)
     if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request.id):
         return None
+    policy = policies.current(session, request.community_id)
+    rules_in_force = policies.category_rules(policy)
+    best = combined(scorings)
+    would_have = observed(best, rules_in_force)
+    observed_tiers = {route.category: route.tier.number for route in would_have}
+    standing = set(best)
+    request.scored_at = clock.now()
     for scoring in scorings:
         for category, value in scoring.result.scores.items():
+            is_highest = category in standing and best[category] == _scored(scoring, category, value)
+            if is_highest:
+                standing.remove(category)
             session.add(
                 Score(
                     community_id=request.community_id,
@@ -239,19 +270,29 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
                     classifier_version=scoring.version,
                     score=round(value, 4),
                     tier1_capable=category in scoring.tier1,
+                    is_highest=is_highest,
+                    observed_tier=observed_tiers.get(category) if is_highest else None,
+                    created_at=request.scored_at,
                     matches=[asdict(m) for m in scoring.result.matches if m.category == category],
                 )
             )
     session.flush()
-    policy = policies.current(session, request.community_id)
-    route = decide(combined(scorings), policies.category_rules(policy))
+    # Read in this transaction, after the lock: a pause counts from its commit on, also for what was being scored.
+    community = session.get_one(Community, request.community_id, populate_existing=True)
+    route = decide(best, rules_in_force) if community.archived_at is None else None
     if route is None or decisions.of(session, request.id) is not None:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="nothing above a threshold")
+        cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
         return None
+    paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
+    if paused_at is not None:
+        route = for_review(route, rules_in_force)
     note = notes.write_rationale(
         session, request, route.category, policies.describe(route.category), route.verb
     )
-    evidence = _evidence(request, route, scorings, policy.version)
+    evidence = _evidence(request, route, scorings, policy.version, would_have)
+    if paused_at is not None:
+        evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
     return actions.open_for(session, request, route, evidence, note)
 
 
@@ -260,13 +301,17 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
     best: dict[str, Scored] = {}
     for scoring in scorings:
         for category, value in scoring.result.scores.items():
-            scored = Scored(round(value, 4), category in scoring.tier1)
+            scored = _scored(scoring, category, value)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
                 best[category].calibrated,
             ):
                 best[category] = scored
     return best
+
+
+def _scored(scoring: Scoring, category: str, value: float) -> Scored:
+    return Scored(round(value, 4), category in scoring.tier1)
 
 
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
@@ -389,6 +434,7 @@ def _is_exempt(session: Session, request: Request) -> bool:
             exempt,
             Request.community_id == request.community_id,
             Request.platform_message_id == request.platform_message_id,
+            Request.content_removed_at.is_(None),
         )
         .order_by(Request.requested_at.desc())
         .limit(EXEMPT_LOOKED_AT)
@@ -419,7 +465,11 @@ def _enqueue_scoring(session: Session, request: Request) -> None:
 
 
 def _evidence(
-    request: Request, route: Route, scorings: Sequence[Scoring], policy_version: int
+    request: Request,
+    route: Route,
+    scorings: Sequence[Scoring],
+    policy_version: int,
+    would_have: Sequence[Route] = (),
 ) -> dict[str, Any]:
     scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
     return {
@@ -447,7 +497,19 @@ def _evidence(
             ],
             "config_version": policy_version,
             "content_sha256": request.content_sha256,
-        },
+        }
+        | ({"observed": [_told(one) for one in would_have]} if would_have else {}),
+    }
+
+
+def _told(route: Route) -> dict[str, Any]:
+    """What a category that only observes would have done, as evidence tells it."""
+    return {
+        "category": route.category,
+        "tier": route.tier.number,
+        "score": route.score,
+        "threshold": route.threshold,
+        "action": route.verb.value,
     }
 
 

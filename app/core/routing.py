@@ -1,14 +1,17 @@
 """From scores to what happens: pure, strictly greater, one route per request (Spec: Scoring routing)."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
 
 @dataclass(frozen=True)
 class CategoryRule:
-    """A category as routing sees it. Thresholds 0.0 to 1.0; ``tier1`` None never acts by itself."""
+    """A category as routing sees it. Thresholds 0.0 to 1.0; ``tier1`` None never acts by itself.
+
+    One that only observes routes nothing; ``observed`` says what it would have done.
+    """
 
     name: str
     tier2: float
@@ -18,6 +21,7 @@ class CategoryRule:
     review_group: ReviewGroup = ReviewGroup.COMMUNITY
     severity: int = 0
     enabled: bool = True
+    observe_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,14 +50,34 @@ def decide(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> Route
 
     Any Tier 1 beats every Tier 2; then the severer category; then the wider margin; then the name.
     """
-    routes = [
+    routes = _routes(scores, (rule for rule in rules if not rule.observe_only))
+    return min(routes, key=_precedence, default=None)
+
+
+def for_review(route: Route, rules: Iterable[CategoryRule]) -> Route:
+    """What a Tier 1 route becomes while nothing acts by itself: people are asked about its category's Tier 2 verb."""
+    rule = next(one for one in rules if one.name == route.category)
+    return replace(route, tier=ActionTier.CONSENSUS, verb=rule.tier2_action)
+
+
+def observed(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list[Route]:
+    """What each category that only observes would have led to, one route for each that exceeds a threshold."""
+    return _routes(scores, (rule for rule in rules if rule.observe_only))
+
+
+def millionths(value: float) -> int:
+    """A score or threshold as a whole number: margins compare without the noise of binary fractions."""
+    return round(value * 1_000_000)
+
+
+def _routes(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list[Route]:
+    return [
         route
         for rule in rules
         if rule.enabled and rule.name in scores
         for route in [_route(rule, scores[rule.name])]
         if route is not None
     ]
-    return min(routes, key=_precedence, default=None)
 
 
 def _route(rule: CategoryRule, scored: Scored) -> Route | None:
@@ -80,5 +104,7 @@ def _route(rule: CategoryRule, scored: Scored) -> Route | None:
     return None
 
 
-def _precedence(route: Route) -> tuple[int, int, float, str]:
-    return (route.tier.number, -route.severity, -(route.score - route.threshold), route.category)
+def _precedence(route: Route) -> tuple[int, int, int, str]:
+    # previews.py puts the same order into SQL.
+    margin = millionths(route.score) - millionths(route.threshold)
+    return (route.tier.number, -route.severity, -margin, route.category)

@@ -7,20 +7,23 @@ from typing import Any
 
 from flask import Response
 from sqlalchemy.orm import Session
+from wtforms import ValidationError
 
-from app.core import clock, policies
-from app.core.errors import Conflict, Invalid
+from app.core import clock, policies, previews, suggestions
+from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Policy
 from app.core.permissions import Permission
-from app.core.policies import CategoryDraft, Effect
-from app.web import auth, forms, page
+from app.core.policies import CategoryDraft, Observed
+from app.core.suggestions import Suggestion
+from app.web import auth, forms, page, threshold_previews
 from app.web.blueprint import web
-from app.web.threshold_forms import ThresholdsForm, form_for
+from app.web.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
+from app.web.threshold_previews import PreviewView
 from app.web.view_models import category_name
 from app.wiring import wired
 
 URL = "/thresholds"
-PREVIEW_DAYS = 30
+OBSERVED_DAYS = 30
 SHOWN_VERSIONS = 20
 
 
@@ -38,11 +41,17 @@ class VersionRow:
 
 @dataclass(frozen=True)
 class CategoryRow:
-    """A category as the form shows it: its fields by part, beside its name and meaning."""
+    """A category as the form shows it: its fields by part, beside its name and meaning.
 
+    ``is_open``: something stands in the fields that are folded away at first. ``observed``: what it would have done.
+    """
+
+    name: str
     title: str
     meaning: str
     fields: Mapping[str, Any]
+    is_open: bool
+    observed: Observed | None = None
 
 
 @web.get("/thresholds")
@@ -60,6 +69,8 @@ def save_thresholds() -> Response:
         form = forms.posted(form_for(categories))
         if form.preview.data:
             return _preview(session, form, categories)
+        if form.suggest.data:
+            return _suggest(session, form)
     if not forms.filled_in(form):
         return _show(form, status=422)
     try:
@@ -74,7 +85,7 @@ def save_thresholds() -> Response:
             )
             number = made.version
     except Invalid as refusal:
-        forms.explain(form, refusal)
+        forms.explain(form, refusal, {"name": f"{ADD}name"})
         return _show(form, status=422)
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
@@ -108,9 +119,29 @@ def _preview(session: Session, form: ThresholdsForm, categories: Sequence[Any]) 
     if not form.validate_thresholds():
         return _show(form, status=422)
     drafts = form.drafts(categories)
-    since = clock.now() - timedelta(days=PREVIEW_DAYS)
-    effects = policies.replay(session, auth.current_actor(), auth.current_community().id, drafts, since)
-    return _show(form, effects={category_name(name): effect for name, effect in effects.items()})
+    try:
+        made = previews.preview(session, auth.current_actor(), auth.current_community().id, drafts)
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"name": f"{ADD}name"})
+        return _show(form, status=422)
+    return _show(form, preview=threshold_previews.view(made, drafts))
+
+
+def _suggest(session: Session, form: ThresholdsForm) -> Response:
+    """Fill in the Tier 1 that known outcomes speak for; everything else stays as it was typed."""
+    name = form.suggest_for.data or ""
+    try:
+        precision = precision_of(form)
+        if name not in form.names:
+            raise NotFound("category")
+        made = suggestions.suggest(
+            session, auth.current_actor(), auth.current_community().id, name, precision
+        )
+    except ValidationError:
+        return _show(form, status=422)
+    if made.tier1 is not None:
+        form[f"{name}_tier1"].data = f"{made.tier1:g}"
+    return _show(form, suggestion=made)
 
 
 def _someone_was_first(form: ThresholdsForm, refusal: Conflict) -> Response:
@@ -125,11 +156,14 @@ def _show(
     *,
     status: int = 200,
     alert: str | None = None,
-    effects: Mapping[str, tuple[Effect, Effect]] | None = None,
+    preview: PreviewView | None = None,
+    suggestion: Suggestion | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         versions = policies.versions(session, actor, community.id)
+        since = clock.now() - timedelta(days=OBSERVED_DAYS)
+        observed = policies.observed(session, actor, community.id, since)
     shown = form or form_for(versions[0].categories)()
     if not shown.version.data:
         shown.version.data = str(versions[0].version)
@@ -139,19 +173,22 @@ def _show(
         status=status,
         alert=alert,
         form=shown,
-        categories=[_row(shown, name) for name in shown.names],
+        categories=[_row(shown, name, observed.get(name)) for name in shown.names],
+        addition={part: shown[f"{ADD}{part}"] for part in ("name", *PARTS) if f"{ADD}{part}" in shown},
         versions=_version_rows(versions),
         current=versions[0].version,
-        effects=effects,
-        preview_days=PREVIEW_DAYS,
+        preview=preview,
+        suggestion=suggestion,
+        suggested_title=category_name(suggestion.category) if suggestion else "",
+        observed_days=OBSERVED_DAYS,
     )
 
 
-def _row(form: ThresholdsForm, name: str) -> CategoryRow:
-    parts = ("enabled", "tier2", "tier2_action", "tier1", "tier1_action")
-    return CategoryRow(
-        category_name(name), policies.describe(name), {part: form[f"{name}_{part}"] for part in parts}
-    )
+def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> CategoryRow:
+    fields = {part: form[f"{name}_{part}"] for part in PARTS}
+    folded = [fields["severity"], fields["review_group"]]
+    is_open = bool(fields["remove"].data or any(field.errors for field in folded))
+    return CategoryRow(name, category_name(name), policies.describe(name), fields, is_open, observed)
 
 
 def _version_rows(versions: Sequence[Policy]) -> list[VersionRow]:
@@ -193,6 +230,9 @@ def _parts(old: CategoryDraft, new: CategoryDraft) -> list[tuple[str, str, str]]
         ("Tier 2 action", old.tier2_action.value, new.tier2_action.value),
         ("Tier 1 action", old.tier1_action.value, new.tier1_action.value),
         ("state", "on" if old.enabled else "off", "on" if new.enabled else "off"),
+        ("observe only", "yes" if old.observe_only else "no", "yes" if new.observe_only else "no"),
+        ("severity", str(old.severity), str(new.severity)),
+        ("review group", GROUPS[old.review_group], GROUPS[new.review_group]),
     ]
 
 

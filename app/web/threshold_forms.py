@@ -1,16 +1,16 @@
-"""The form of the thresholds page: a row of fields for each category of the policy in force."""
+"""The form of the thresholds page: a row of fields for each category of the policy in force, and one to add another."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import rules
+from app.core import policies, rules, suggestions
 from app.core.errors import Invalid
 from app.core.models import Category
 from app.core.policies import CategoryDraft, draft_of
-from app.core.vocabulary import Verb
+from app.core.vocabulary import ReviewGroup, Verb
 from app.web.forms import ReasonForm, choices
 from app.web.view_models import category_name
 
@@ -20,6 +20,24 @@ _VERBS = {
     Verb.FLAG: "Flag it for review",
     Verb.NOTIFY: "Notify the author",
 }
+GROUPS = {
+    ReviewGroup.COMMUNITY: "Community",
+    ReviewGroup.TRUSTED: "Trusted members",
+    ReviewGroup.STAFF: "Staff",
+}
+PARTS = (
+    "tier2",
+    "tier2_action",
+    "tier1",
+    "tier1_action",
+    "enabled",
+    "observe_only",
+    "severity",
+    "review_group",
+    "remove",
+)
+ADD = "add-"
+"""What the fields of a new category begin with: no category's name holds a hyphen."""
 
 
 def as_threshold(text: str | None) -> float | None:
@@ -39,12 +57,30 @@ def as_threshold(text: str | None) -> float | None:
     return value
 
 
-class _Threshold:
+def as_severity(text: str | None) -> int | None:
+    """A severity as it was typed; None when nothing was.
+
+    Raises:
+        ValidationError: not a whole number from 0 to 1,000.
+    """
+    written = (text or "").strip()
+    if not written:
+        return None
+    if not (written.isascii() and written.isdigit() and int(written[:6]) <= policies.SEVERITY_MAX):
+        raise ValidationError(f"Enter a whole number from 0 to {policies.SEVERITY_MAX:,}.")
+    return int(written)
+
+
+class _Reads:
+    """Whether ``read`` can read what was typed; the message names the row, for the summary above."""
+
+    def __init__(self, read: Any) -> None:
+        self._read = read
+
     def __call__(self, form: Form, field: Any) -> None:
         try:
-            as_threshold(field.data)
+            self._read(field.data)
         except ValidationError as error:
-            # The field's label stands in a table's row; in the summary above it must say which row.
             raise ValidationError(f"{field.label.text}: {str(error)[:1].lower()}{str(error)[1:]}") from None
 
 
@@ -53,6 +89,9 @@ class ThresholdsForm(ReasonForm):
 
     version = HiddenField()
     preview = HiddenField()
+    suggest = HiddenField()
+    suggest_for = SelectField("Category", validate_choice=False)
+    precision = StringField("Precision", default="0.95")
 
     names: tuple[str, ...] = ()
 
@@ -60,24 +99,46 @@ class ThresholdsForm(ReasonForm):
         """In the order of the page: the categories stand above the reason, also in the list of errors."""
         return iter(sorted(self._fields.values(), key=lambda field: field.name in ReasonForm()))
 
+    def process(self, formdata: Any = None, *args: Any, **kwargs: Any) -> None:
+        """A category that the page did not know, because somebody added it meanwhile, stays as it is."""
+        super().process(formdata, *args, **kwargs)
+        self.suggest_for.choices = choices({name: category_name(name) for name in self.names})
+        if not formdata:
+            return
+        for name in self.names:
+            if f"{name}_tier2" not in formdata:
+                for part in PARTS:
+                    field = self[f"{name}_{part}"]
+                    field.process_data(field.default)
+                    field.raw_data = [field.default]
+
     def drafts(self, categories: Iterable[Category]) -> list[CategoryDraft]:
-        """What was typed as categories. What the page does not show stays as it is."""
-        return [self._draft(draft_of(category)) for category in categories]
+        """What was typed as categories: without those to remove, with the one to add."""
+        kept = [self._draft(draft_of(one)) for one in categories if not self._removed(one.name)]
+        name = (self[f"{ADD}name"].data or "").strip()
+        return [*kept, self._typed(CategoryDraft(name, 0.55), ADD)] if name else kept
+
+    def _removed(self, name: str) -> bool:
+        return name in self.names and bool(self[f"{name}_remove"].data)
 
     def _draft(self, was: CategoryDraft) -> CategoryDraft:
-        if was.name not in self.names:
-            return was
-        typed = {part: self[f"{was.name}_{part}"].data for part in ("tier2", "tier1")}
-        tier2 = as_threshold(typed["tier2"])
+        return self._typed(was, f"{was.name}_") if was.name in self.names else was
+
+    def _typed(self, was: CategoryDraft, prefix: str) -> CategoryDraft:
+        def typed(part: str) -> Any:
+            return self[f"{prefix}{part}"].data
+
+        tier2, severity = as_threshold(typed("tier2")), as_severity(typed("severity"))
         return CategoryDraft(
             name=was.name,
             tier2=was.tier2 if tier2 is None else tier2,
-            tier1=as_threshold(typed["tier1"]),
-            tier1_action=Verb(self[f"{was.name}_tier1_action"].data),
-            tier2_action=Verb(self[f"{was.name}_tier2_action"].data),
-            enabled=bool(self[f"{was.name}_enabled"].data),
-            review_group=was.review_group,
-            severity=was.severity,
+            tier1=as_threshold(typed("tier1")),
+            tier1_action=Verb(typed("tier1_action")),
+            tier2_action=Verb(typed("tier2_action")),
+            enabled=bool(typed("enabled")) if prefix != ADD else True,
+            observe_only=bool(typed("observe_only")),
+            review_group=ReviewGroup(typed("review_group")),
+            severity=was.severity if severity is None else severity,
             requires=was.requires,
             on_error=was.on_error,
             combine=was.combine,
@@ -86,7 +147,8 @@ class ThresholdsForm(ReasonForm):
     def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
         """Each field, then Tier 2 at most Tier 1 in each row."""
         holds = super().validate(extra_validators)
-        return self._rows_hold() and holds
+        rows = [self._row_holds(f"{name}_") for name in self.names if not self._removed(name)]
+        return all([*rows, self._addition_holds(), holds])
 
     def validate_thresholds(self) -> bool:
         """As ``validate``, whatever the reason is: a preview needs none."""
@@ -94,52 +156,95 @@ class ThresholdsForm(ReasonForm):
         self.reason.errors = []
         return not self.errors
 
-    def _rows_hold(self) -> bool:
-        holds = True
-        for name in self.names:
-            tier2, tier1 = self[f"{name}_tier2"], self[f"{name}_tier1"]
-            if tier2.errors or tier1.errors:
-                continue
-            low, high = as_threshold(tier2.data), as_threshold(tier1.data)
-            if low is not None and high is not None and low > high:
-                tier2.errors = [f"{tier2.label.text} must be at most Tier 1, which is {high:g}."]
-                holds = False
+    def _row_holds(self, prefix: str) -> bool:
+        tier2, tier1 = self[f"{prefix}tier2"], self[f"{prefix}tier1"]
+        if tier2.errors or tier1.errors:
+            return False
+        low, high = as_threshold(tier2.data), as_threshold(tier1.data)
+        if low is not None and high is not None and low > high:
+            tier2.errors = [f"{tier2.label.text} must be at most Tier 1, which is {high:g}."]
+            return False
+        return True
+
+    def _addition_holds(self) -> bool:
+        name = self[f"{ADD}name"]
+        if not (name.data or "").strip():
+            return True
+        holds = self._row_holds(ADD)
+        if name.data.strip() in self.names:
+            name.errors = [f"{name.label.text}: {category_name(name.data.strip())} is there already."]
+            return False
         return holds
 
 
-def form_for(categories: Iterable[Category]) -> type[ThresholdsForm]:
+def precision_of(form: ThresholdsForm) -> float:
+    """The precision as it was typed; the refusal stands beside its field too.
+
+    Raises:
+        ValidationError: not a number that ``suggestions.suggest`` takes.
+    """
+    least, most = suggestions.LEAST_PRECISION, suggestions.MOST_PRECISION
+    try:
+        value = float((form.precision.data or "").strip().replace(",", "."))
+    except ValueError:
+        value = 0.0
+    if not least <= value <= most:
+        refusal = f"Precision: enter a number from {least:g} to {most:g}, such as 0.95."
+        form.precision.errors = [refusal]
+        raise ValidationError(refusal)
+    return value
+
+
+def form_for(categories: Sequence[Category]) -> type[ThresholdsForm]:
     """The form class for these categories."""
     fields: dict[str, Any] = {}
     names = []
     for category in categories:
         name, title = category.name, category_name(category.name)
         names.append(name)
-        for part, field in _fields(category, title).items():
+        for part, field in _fields(draft_of(category), title).items():
             fields[f"{name}_{part}"] = field
+        fields[f"{name}_enabled"] = BooleanField(f"{title}: on", default=category.enabled)
+        fields[f"{name}_remove"] = BooleanField(f"Remove {title}", default=False)
+    new = _fields(CategoryDraft("new", 0.55), "New category", is_new=True)
+    fields |= {f"{ADD}{part}": field for part, field in new.items()}
+    fields[f"{ADD}name"] = StringField("New category, name", [_category_name])
     return type("ThresholdsFormOfPolicy", (ThresholdsForm,), {**fields, "names": tuple(names)})
 
 
-def _fields(category: Category, title: str) -> dict[str, Any]:
+def _category_name(form: Form, field: Any) -> None:
+    written = (field.data or "").strip()
+    if written:
+        try:
+            rules.category_name(written)
+        except Invalid:
+            raise ValidationError(
+                "New category, name: use lower case letters, digits and _, starting with a letter; at most 40."
+            ) from None
+
+
+def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[str, Any]:
+    needed = InputRequired(f"{title}, Tier 2: enter a number from 0 to 1.")
     return {
-        "enabled": BooleanField(f"{title}: on", default=category.enabled),
         "tier2": StringField(
             f"{title}, Tier 2",
-            [InputRequired(f"{title}, Tier 2: enter a number from 0 to 1."), _Threshold()],
-            default=f"{category.tier2:g}",
+            [_Reads(as_threshold)] if is_new else [needed, _Reads(as_threshold)],
+            default=f"{draft.tier2:g}",
         ),
         "tier2_action": SelectField(
-            f"{title}, Tier 2 action",
-            choices=choices(_VERBS),
-            default=category.tier2_action.value,
+            f"{title}, Tier 2 action", choices=choices(_VERBS), default=draft.tier2_action.value
         ),
         "tier1": StringField(
             f"{title}, Tier 1",
-            [_Threshold()],
-            default="" if category.tier1 is None else f"{category.tier1:g}",
+            [_Reads(as_threshold)],
+            default="" if draft.tier1 is None else f"{draft.tier1:g}",
         ),
         "tier1_action": SelectField(
-            f"{title}, Tier 1 action",
-            choices=choices(_VERBS),
-            default=category.tier1_action.value,
+            f"{title}, Tier 1 action", choices=choices(_VERBS), default=draft.tier1_action.value
+        ),
+        "observe_only": BooleanField(f"{title}: observe only", default=draft.observe_only),
+        "severity": StringField(f"{title}, severity", [_Reads(as_severity)], default=str(draft.severity)),
+        "review_group": SelectField(
+            f"{title}, review group", choices=choices(GROUPS), default=draft.review_group.value
         ),
     }

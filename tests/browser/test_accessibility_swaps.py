@@ -98,3 +98,27 @@ def test_no_violation_appears_when_a_sign_in_lacks_its_password(visit: Visit, ex
     expect(visitor.page.get_by_role("group", name="There is a problem")).to_be_visible()
     found = examiner.look(visitor, "a sign-in without a password")
     assert not found, "\n".join(found)
+
+
+def test_no_violation_appears_when_thresholds_are_suggested_and_rules_tried(
+    place: Place, visit: Visit, examiner: Examiner
+) -> None:
+    place.queue(DOUBTFUL[0])
+    olga = visit(place.operator)
+    olga.open("/thresholds")
+    olga.page.get_by_text("Add category").click()
+    olga.button("Suggest").click()
+    expect(olga.page.get_by_text("Too little is known")).to_be_visible()
+    found = examiner.look(olga, "a suggestion")
+    olga.open("/classifiers/new-rule")
+    for label, typed in (("Name", "spam.you"), ("Category", "spam"), ("Pattern", "you")):
+        olga.page.get_by_label(label).fill(typed)
+    olga.button("Save to draft").click()
+    olga.button("Preview hits").click()
+    expect(olga.page.get_by_text("Samples")).to_be_visible()
+    found += examiner.look(olga, "hits of a draft")
+    olga.page.get_by_label("Text", exact=True).fill(DOUBTFUL[0])
+    olga.button("Test").click()
+    expect(olga.page.get_by_text("Result by")).to_be_visible()
+    found += examiner.look(olga, "a tested text")
+    assert not found, "\n".join(found)

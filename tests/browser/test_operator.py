@@ -75,3 +75,30 @@ def test_preview_tells_what_would_have_happened_and_saves_nothing(place: Place, 
     olga.page.reload()
     expect(olga.page.get_by_label("Toxicity, Tier 2", exact=True)).to_have_value("0.55")
     expect(olga.page.get_by_role("cell", name="Shipped defaults")).to_be_visible()
+
+
+def test_a_rule_put_in_force_scores_the_next_post(place: Place, visit: Visit) -> None:
+    tour = "Come on a harbour tour with us"
+    place.finished(place.submit(tour))
+    olga = visit(place.operator)
+    olga.open("/classifiers")
+    olga.page.get_by_role("link", name="Add rule").click()
+    olga.page.get_by_label("Name").fill("spam.harbour")
+    olga.page.get_by_label("Category").fill("spam")
+    olga.page.get_by_label("Pattern").fill("harbour tour")
+    olga.button("Save to draft").click()
+    expect(olga.status).to_contain_text("spam.harbour is in the draft.")
+    olga.button("Preview hits").click()
+    hits = olga.page.get_by_role("region", name="Hits of the last 30 days")
+    expect(hits.get_by_role("row").filter(has_text="Let through")).to_contain_text("Spam, Tier 2")
+    olga.page.get_by_label("Text", exact=True).fill(tour)
+    olga.page.get_by_label("Rules", exact=True).select_option("draft")
+    olga.button("Test").click()
+    result = olga.page.get_by_role("region", name="Result by the draft")
+    expect(result).to_contain_text("People would be asked whether the post should be hidden")
+    expect(result.locator("mark")).to_have_text("harbour tour")
+    assert place.actions("under_review") == []
+    olga.page.get_by_label("Reason", exact=True).fill("Tours again")
+    olga.button("Put in force").click()
+    expect(olga.status).to_contain_text("Version 1 is in force.")
+    assert place.queue(tour)

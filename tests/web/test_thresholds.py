@@ -1,14 +1,17 @@
 """Thresholds: saved as versions with a reason, stale saves, previews, the way back."""
 
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from app.core import policies
+from app.core import holds, policies
+from app.core.models import Action, Hold, Request, Score
 from app.core.policies import CategoryDraft
-from app.core.vocabulary import Verb
+from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import SCORE, Stage, Visitor
@@ -184,3 +187,131 @@ def cells(page: str, category: str) -> list[str]:
     row: Any = re.search(rf'<tr><th scope="row">{category}</th>(.*?)</tr>', page, re.S)
     assert row, "the preview has a row for the category"
     return [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row.group(1), re.S)]
+
+
+def test_categories_are_added_changed_and_removed_in_one_version(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    addition = {
+        "add-name": "off_topic",
+        "add-tier2": "0.7",
+        "add-severity": "5",
+        "add-review_group": "trusted",
+    }
+    typed = as_form(wiring, cast, spam_observe_only="y", hate_severity="999", threat_review_group="staff")
+    assert operator.post("/thresholds", **typed, **addition, misinformation_remove="y").status_code == 303
+    after = drafts(wiring, cast)
+    assert "misinformation" not in after
+    added = after["off_topic"]
+    assert (added.tier2, added.tier1, added.severity, added.review_group) == (
+        0.7,
+        None,
+        5,
+        ReviewGroup.TRUSTED,
+    )
+    assert after["spam"].observe_only
+    assert (after["hate"].severity, after["threat"].review_group) == (999, ReviewGroup.STAFF)
+    page = operator.get("/thresholds").text
+    for line in (
+        "Off topic added",
+        "Misinformation removed",
+        "Hate, severity: 50 → 999",
+        "Spam, observe only: no → yes",
+        "Threat, review group: Community → Staff",
+    ):
+        assert line in page
+    for wrong, told in (
+        ({"add-name": "Off Topic"}, "use lower case letters"),
+        ({"add-name": "spam"}, "Spam is there already"),
+        (
+            {"add-name": "new_one", "add-tier2": "0.9", "add-tier1": "0.8"},
+            "must be at most Tier 1, which is 0.8",
+        ),
+        ({"hate_severity": "-1"}, "Hate, severity: enter a whole number from 0 to 1,000"),
+    ):
+        answer = operator.post("/thresholds", **(as_form(wiring, cast) | wrong))
+        assert answer.status_code == 422
+        assert told in answer.text
+    assert version(wiring, cast) == 2
+
+
+def test_a_category_added_meanwhile_stays_on_a_stale_page(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    mine = as_form(wiring, cast, spam_tier1="0.91")
+    visit(cast.admin).post(
+        "/thresholds", **as_form(wiring, cast, **{"add-name": "off_topic", "add-tier2": "0.7"})
+    )
+    operator = visit(cast.operator)
+    answer = operator.post("/thresholds", **mine)
+    assert answer.status_code == 409
+    assert operator.post("/thresholds", **(mine | {"version": "2"})).status_code == 303
+    assert drafts(wiring, cast)["off_topic"].tier2 == 0.7
+
+
+def test_the_preview_draws_scores_and_lists_what_is_newly_affected(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    open_, dismissed = (stage.post(f"Spam number {number}", category="spam") for number in range(2))
+    veiled = stage.post("Something hard", category="threat")
+    operator = visit(cast.operator)
+    visit(cast.moderator).post(f"/review/{dismissed}/decide", verb="dismiss", version="1", reason="Fine")
+    with wiring.database.writing() as session:
+        holds.carry_out(session, session.scalars(sa.select(Hold.id)).one())
+        session.execute(sa.update(Score).values(tier1_capable=True))
+    typed = as_form(wiring, cast, spam_tier1="0.8", threat_tier1="0.8", reason="")
+    page = operator.post("/thresholds", preview="1", **typed).text
+    assert (
+        '<title id="histogram-spam">2 scores of Spam above 0. Tier 2 at 0.55, Tier 1 at 0.8.</title>' in page
+    )
+    assert "above 0.80, up to 0.85" in page
+    assert " style=" not in page
+    assert "0 → <strong>3</strong> (+3)" in page
+    assert "the outcome of 1 is known: 0 upheld (0\u00a0%), 1 overturned or dismissed." in page
+    for action_id in (open_, dismissed, veiled):
+        assert f'href="/review/{action_id}"' in page
+    assert "Something hard" not in page
+    assert "Dismissed" in page
+
+
+def test_a_suggestion_fills_the_field_or_says_what_is_missing(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    first = stage.post(category="spam")
+    operator = visit(cast.operator)
+    typed = as_form(wiring, cast, hate_tier2="0.61", reason="Typed before", suggest="1", suggest_for="spam")
+    few = operator.post("/thresholds", **typed, precision="0.9").text
+    assert "No outcome is known yet. It takes at least 35 outcomes above a threshold, all upheld." in few
+    assert operator.post("/thresholds", **typed, precision="2").status_code == 422
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, first)
+        columns = {column.key: getattr(action, column.key) for column in sa.inspect(Action).columns}
+        many = [
+            columns
+            | {
+                "id": uuid.uuid4(),
+                "action_state": ActionState.OVERTURNED if n < 2 else ActionState.CONFIRMED,
+                "action_tier": ActionTier.IMMEDIATE,
+                "score": 0.6 if n < 2 else 0.9,
+            }
+            for n in range(42)
+        ]
+        for one in many:
+            request_id = uuid.uuid4()
+            session.execute(
+                sa.insert(Request).values(
+                    id=request_id,
+                    community_id=cast.community_id,
+                    request_id=str(request_id),
+                    requested_by="x",
+                    content="x",
+                    content_sha256="0" * 64,
+                )
+            )
+            session.execute(sa.insert(Action).values(**(one | {"request_id": request_id})))
+    page = operator.post("/thresholds", **typed, precision="0,9").text
+    assert "Tier 1 of Spam is filled in above: 0.8999." in page
+    assert "Of 40 known outcomes above it, 40 were upheld." in page
+    assert 'name="spam_tier1" placeholder="never" size="5" type="text" value="0.8999"' in page
+    assert 'value="0.61"' in page
+    assert "Typed before" in page
+    assert version(wiring, cast) == 1

@@ -5,10 +5,11 @@ everything else it finds is for reviewers, because identity words and quoted abu
 only people can tell apart.
 """
 
+import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 
@@ -71,9 +72,12 @@ class CompiledPack:
         self._set = PatternSet([compiled.pattern for compiled in self._rules])
         self._vocabulary = vocabulary(pack)
 
-    def read(self, text: str, language: str | None = None) -> tuple[dict[str, float], tuple[Match, ...]]:
+    def read(
+        self, text: str, language: str | None = None, off: Collection[str] = ()
+    ) -> tuple[dict[str, float], tuple[Match, ...]]:
         """Scores of every category of the pack (4 decimals, 0.0 where nothing hit) and where they come from.
 
+        Rules whose ids are in ``off`` are read as if they were not enabled.
         Rules of a category combine by noisy-OR, ``1 - Π(1 - weight)``; a rule counts once, by its heaviest
         hit, however often it hits. Matches are in order of the text, at most 20 for each rule.
         """
@@ -87,6 +91,8 @@ class CompiledPack:
             encoded = reading.text.encode()
             for index in self._set.candidates(encoded):
                 compiled = self._rules[index]
+                if compiled.rule.id in off:
+                    continue
                 if spoken and compiled.languages and spoken not in compiled.languages:
                     continue
                 if compiled.rule.kind == "domain" and reading is not normalised.plain:
@@ -156,7 +162,7 @@ class RulePackClassifier:
 
     def __init__(
         self,
-        pack: RulePack | None = None,
+        pack: RulePack | Callable[[], RulePack] | None = None,
         name: str = "builtin.rules",
         tier1_categories: frozenset[str] = frozenset({"spam", "pii"}),
     ) -> None:
@@ -165,22 +171,36 @@ class RulePackClassifier:
         self._tier1 = tier1_categories
         self._lock = threading.Lock()
         self._compiled: CompiledPack | None = None
+        self._whole: RulePackClassifier | None = None
+        self._off: frozenset[str] = frozenset()
+
+    def without(self, rules: Iterable[str]) -> "RulePackClassifier":
+        """The same pack with these rules switched off; both share what was compiled."""
+        made = RulePackClassifier(self._pack, self.name, self._tier1)
+        made._whole, made._off = self, frozenset(rules)
+        return made
 
     def load(self) -> CompiledPack:
         """The compiled pack. Call it at start-up to spare the first text the wait."""
+        if self._whole is not None:
+            return self._whole.load()
         compiled = self._compiled
         if compiled is None:
             with self._lock:
                 if self._compiled is None:
-                    self._compiled = CompiledPack(self._pack or starter_pack())
+                    given = self._pack() if callable(self._pack) else self._pack
+                    self._compiled = CompiledPack(given or starter_pack())
                 compiled = self._compiled
         return compiled
 
     @property
     def version(self) -> str:
-        """``<code version>.<pack version>+<12 digits of the pack's digest>``."""
+        """``<code version>.<pack version>+<12 digits of the pack's digest>``, and what is switched off, as 8 more."""
         pack = self.load().pack
-        return f"{CODE_VERSION}.{pack.version}+{pack.digest[:12]}"
+        whole = f"{CODE_VERSION}.{pack.version}+{pack.digest[:12]}"
+        if not self._off:
+            return whole
+        return f"{whole}-{hashlib.sha256(','.join(sorted(self._off)).encode()).hexdigest()[:8]}"
 
     @property
     def categories(self) -> frozenset[str]:
@@ -197,7 +217,7 @@ class RulePackClassifier:
         results = []
         for text in texts:
             started = time.perf_counter()
-            scores, matches = compiled.read(text, context.language)
+            scores, matches = compiled.read(text, context.language, self._off)
             elapsed = round((time.perf_counter() - started) * 1000, 3)
             results.append(Result(scores=scores, matches=matches, model=model, ms=elapsed))
         return results

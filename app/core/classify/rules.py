@@ -23,6 +23,8 @@ from app.core.classify.vocabulary import Vocabulary
 KINDS = ("word", "phrase", "regex", "domain")
 RULES_MAX = 2_000
 UNLESS_MAX = 50
+EXPANDED_MAX = 200_000
+"""Characters that an expression may have with its lists written out: lists within lists grow by multiplication."""
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _LIST = re.compile(r"\{\{([a-z0-9_]+)\}\}")
 
@@ -78,8 +80,9 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
     """The expression with its lists written out, also lists within lists.
 
     Raises:
-        PatternError: an unknown list, or lists that go round in a circle; names it.
+        PatternError: an unknown list, lists that go round in a circle, or that become too long; names it.
     """
+    length = 0
 
     def written_out(text: str, within: tuple[str, ...]) -> str:
         def alternatives(found: "re.Match[str]") -> str:
@@ -88,7 +91,12 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
                 raise patterns.PatternError(f"there is no list {{{{{name}}}}}", found.start())
             if name in within:
                 raise patterns.PatternError(f"the list {{{{{name}}}}} contains itself")
-            return "(?:" + "|".join(written_out(entry, (*within, name)) for entry in lists[name]) + ")"
+            nonlocal length
+            written = "(?:" + "|".join(written_out(entry, (*within, name)) for entry in lists[name]) + ")"
+            length += len(written)
+            if length > EXPANDED_MAX:
+                raise patterns.PatternError(f"with the list {{{{{name}}}}} written out it is too long")
+            return written
 
         return _LIST.sub(alternatives, text)
 

@@ -3,18 +3,30 @@
 Relationships are ``lazy="raise"``: a query says what it loads, so a template cannot.
 """
 
+from app.core.models.classifiers import RulePackDraft, RulePackVersion
 from app.core.models.communities import Category, Community, Policy
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
-from app.core.models.people import Account, ApiKey, KeyCommunity, LinkCode, Membership, Profile, SignIn
+from app.core.models.overturns import Overturn, OverturnItem
+from app.core.models.people import (
+    Account,
+    AccountLink,
+    ApiKey,
+    KeyCommunity,
+    LinkCode,
+    Membership,
+    Profile,
+    SignIn,
+)
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
-from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event
+from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event, Replay
 
 __all__ = [
     "Account",
+    "AccountLink",
     "Action",
     "AiDraft",
     "ApiKey",
@@ -36,12 +48,17 @@ __all__ = [
     "Note",
     "NoteSums",
     "Notice",
+    "Overturn",
+    "OverturnItem",
     "Policy",
     "Profile",
     "RaterParameters",
     "Rating",
     "ReasonTemplate",
+    "Replay",
     "Request",
+    "RulePackDraft",
+    "RulePackVersion",
     "SavedFilter",
     "Score",
     "ScoringModel",

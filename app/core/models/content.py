@@ -41,7 +41,15 @@ class Request(Stamped, Base):
             "platform_author_id",
             "requested_at",
         ),
+        sa.Index("ix_requests_community_id_scored_at", "community_id", "scored_at"),
         sa.Index("ix_requests_request_id", "request_id"),
+        sa.Index(
+            "ix_requests_content_kept",
+            "community_id",
+            "requested_at",
+            sqlite_where=sa.text("content_removed_at IS NULL"),
+            postgresql_where=sa.text("content_removed_at IS NULL"),
+        ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
     )
 
@@ -64,20 +72,53 @@ class Request(Stamped, Base):
         sa.ForeignKey("notes.id", use_alter=True, name="fk_requests_note_id")
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    scored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     failure: Mapped[str | None] = mapped_column(sa.Text)
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    content_removed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     decision: Mapped["Decision | None"] = relationship(lazy="raise", back_populates="request", viewonly=True)
     note: Mapped["Note | None"] = relationship(lazy="raise", foreign_keys=[note_id], viewonly=True)
 
 
+_HIGHEST = sa.text("is_highest AND score > 0")
+# SQLite uses a partial index only for a query that repeats its condition word by word.
+_HIGHEST_SQLITE = sa.text("is_highest = 1 AND score > 0")
+_OBSERVED = sa.text("observed_tier IS NOT NULL")
+
+
 class Score(Base):
-    """What one classifier said of one request in one category; feeds previews of other thresholds."""
+    """What one classifier said of one request in one category; feeds previews of other thresholds.
+
+    ``is_highest``: of all classifiers this row is the one that routing read for the category. A preview reads only
+    those above 0, from one index: a score of 0 exceeds no threshold. ``observed_tier``: 1 or 2, what a category that
+    only observes would have led to; None when nothing.
+    """
 
     __tablename__ = "scores"
     __table_args__ = (
         sa.UniqueConstraint("request_id", "category", "classifier", "classifier_version"),
-        sa.Index("ix_scores_community_id_category_created_at", "community_id", "category", "created_at"),
+        sa.Index(
+            "ix_scores_highest",
+            "community_id",
+            "category",
+            "score",
+            "created_at",
+            "request_id",
+            "tier1_capable",
+            "is_highest",
+            sqlite_where=_HIGHEST_SQLITE,
+            postgresql_where=_HIGHEST,
+        ),
+        sa.Index(
+            "ix_scores_observed",
+            "community_id",
+            "created_at",
+            "category",
+            "observed_tier",
+            sqlite_where=_OBSERVED,
+            postgresql_where=_OBSERVED,
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -88,6 +129,8 @@ class Score(Base):
     classifier_version: Mapped[str] = mapped_column(sa.String(100))
     score: Mapped[float] = mapped_column(sa.Float)
     tier1_capable: Mapped[bool] = mapped_column(default=False)
+    is_highest: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    observed_tier: Mapped[int | None] = mapped_column(sa.Integer)
     matches: Mapped[list[dict[str, Any]]] = mapped_column(sa.JSON, default=list)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
@@ -173,6 +216,7 @@ class Rating(Stamped, Base):
     __table_args__ = (
         sa.UniqueConstraint("note_id", "rater_id"),
         sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
+        sa.Index("ix_ratings_community_id_created_at", "community_id", "created_at", "rater_id"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)

@@ -1,0 +1,70 @@
+"""Datasets of fact-checks, as operators see and fill them. They belong to the service and serve every community."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import history
+from app.core.factcheck import items
+from app.core.factcheck.items import Imported, Item
+from app.core.models import FactCheckItem
+from app.core.permissions import Actor, Permission, require
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset with its items and publishers counted; of ``unknown`` items the rating is in words we do not know."""
+
+    name: str
+    items: int
+    publishers: int
+    unknown: int
+    changed_at: datetime
+
+
+def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Dataset]:
+    """All datasets, by name."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    rows = session.execute(
+        sa.select(
+            FactCheckItem.dataset_name,
+            sa.func.count(),
+            sa.func.count(FactCheckItem.publisher.distinct()),
+            sa.func.sum(sa.case((FactCheckItem.rating.is_(None), 1), else_=0)),
+            sa.func.max(FactCheckItem.updated_at),
+        )
+        .group_by(FactCheckItem.dataset_name)
+        .order_by(FactCheckItem.dataset_name)
+    )
+    return [Dataset(*row) for row in rows]
+
+
+def keep(session: Session, actor: Actor, community_id: uuid.UUID, found: Sequence[Item]) -> Imported:
+    """Insert or update items, at most some hundreds at a time, in the name of a community's operator."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return items.keep(session, found)
+
+
+def record(
+    session: Session, actor: Actor, community_id: uuid.UUID, names: Sequence[str], done: Imported
+) -> None:
+    """Say in the community's history that an import was made."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    history.record(
+        session,
+        actor,
+        community_id,
+        "dataset.imported",
+        "community",
+        community_id,
+        after={
+            "datasets": sorted(names),
+            "new": done.new,
+            "changed": done.changed,
+            "unchanged": done.unchanged,
+        },
+    )

@@ -1,0 +1,209 @@
+"""What other thresholds would have done with stored scores (DASHBOARD: The operator's flow; decision 0019).
+
+The database routes and counts (``route_counts``); here the counts become what an operator reads.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, outcomes, policies
+from app.core.models import Action, Request
+from app.core.outcomes import Outcome
+from app.core.permissions import Actor, Permission, require
+from app.core.policies import CategoryDraft
+from app.core.route_counts import PERIODS, Counted, Route, histograms, route
+from app.core.routing import CategoryRule
+from app.core.vocabulary import ActionTier, Verb
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a policy does, in requests: acted on alone, sent to people."""
+
+    acted: int = 0
+    reviewed: int = 0
+
+    def __add__(self, other: "Effect") -> "Effect":
+        return Effect(self.acted + other.acted, self.reviewed + other.reviewed)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Before and after: by the policy in force, and by the typed values."""
+
+    before: Effect = Effect()
+    after: Effect = Effect()
+
+
+@dataclass(frozen=True)
+class Period:
+    """The last ``days``. A request counts in the one category that its route names.
+
+    ``outcomes`` are those of what would be acted on alone by the typed values; ``outcomes_before`` by those in force.
+    """
+
+    days: int
+    scored: int
+    categories: Mapping[str, Change]
+    outcomes: Mapping[Outcome | None, int]
+    outcomes_before: Mapping[Outcome | None, int]
+    newly_affected: int
+    no_longer_affected: int
+
+    @property
+    def before(self) -> Effect:
+        return sum((change.before for change in self.categories.values()), Effect())
+
+    @property
+    def after(self) -> Effect:
+        return sum((change.after for change in self.categories.values()), Effect())
+
+    def ignored(self, effect: Effect) -> int:
+        """What neither of the two happened to."""
+        return max(0, self.scored - effect.acted - effect.reviewed)
+
+
+@dataclass(frozen=True)
+class Affected:
+    """A post that the typed values would treat more strictly; ``was`` None when it was let through."""
+
+    content: str
+    scored_at: datetime
+    was: ActionTier | None
+    now: ActionTier
+    category: str
+    action_id: uuid.UUID | None
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """All periods, the shortest first, and the newest posts that would be treated more strictly."""
+
+    periods: Sequence[Period]
+    affected: Sequence[Affected]
+    histograms: Mapping[str, Sequence[int]]
+    """Per category the number of scores above 0 in each of ``BINS`` bars, over the longest period."""
+
+
+def preview(
+    session: Session, actor: Actor, community_id: uuid.UUID, drafts: Sequence[CategoryDraft]
+) -> Preview:
+    """Route what was scored lately by the policy in force and by ``drafts``; nothing is changed.
+
+    Raises:
+        Invalid: as ``policies.revise``, of the values.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    policies.check(drafts)
+    now = clock.now()
+    before = [policies.rule_of(one) for one in policies.current(session, community_id).categories]
+    after = [policies.rule_of(draft) for draft in drafts]
+    counted, newest = route(session, community_id, before, after, now)
+    flags = _flags(before), _flags(after)
+    counted = [
+        replace(one, before=_happens(one.before, flags[0]), after=_happens(one.after, flags[1]))
+        for one in counted
+    ]
+    newest = {
+        request_id: (_happens(was, flags[0]), _happens(becomes, flags[1]))
+        for request_id, (was, becomes) in newest.items()
+    }
+    scored = _scored(session, community_id, now)
+    return Preview(
+        periods=[_period(days, scored[days], counted) for days in PERIODS],
+        affected=_affected(session, newest),
+        histograms=histograms(session, community_id, now - timedelta(days=PERIODS[-1])),
+    )
+
+
+def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[int, int]:
+    """How many requests were scored in each period."""
+    starts = [now - timedelta(days=days) for days in PERIODS]
+    row = session.execute(
+        sa.select(
+            *(sa.func.sum(sa.case((Request.scored_at >= start, 1), else_=0)) for start in starts)
+        ).where(Request.community_id == community_id, Request.scored_at >= starts[-1])
+    ).one()
+    return {days: count or 0 for days, count in zip(PERIODS, row, strict=True)}
+
+
+def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
+    within = [one for one in counted if one.days <= days]
+    totals: tuple[Counter[tuple[str, ActionTier]], ...] = (Counter(), Counter())
+    outcomes_of: tuple[Counter[Outcome | None], ...] = (Counter(), Counter())
+    newly = no_longer = 0
+    for one in within:
+        for taken, total, known in zip((one.before, one.after), totals, outcomes_of, strict=True):
+            if taken is not None:
+                tier, name = taken
+                total[name, tier] += one.count
+                if tier is ActionTier.IMMEDIATE:
+                    known[one.outcome] += one.count
+        was, becomes = _strictness(one.before), _strictness(one.after)
+        newly += one.count if becomes > was else 0
+        no_longer += one.count if becomes < was else 0
+    names = sorted({name for total in totals for name, _ in total})
+    return Period(
+        days=days,
+        scored=scored,
+        categories={name: Change(_effect(totals[0], name), _effect(totals[1], name)) for name in names},
+        outcomes=outcomes_of[1],
+        outcomes_before=outcomes_of[0],
+        newly_affected=newly,
+        no_longer_affected=no_longer,
+    )
+
+
+def _flags(rules: Sequence[CategoryRule]) -> frozenset[str]:
+    return frozenset(rule.name for rule in rules if rule.tier1_action is Verb.FLAG)
+
+
+def _happens(taken: Route, flags: frozenset[str]) -> Route:
+    """What a route comes to: people review a flag before anything happens, also one above Tier 1."""
+    return (ActionTier.CONSENSUS, taken[1]) if taken is not None and taken[1] in flags else taken
+
+
+def _strictness(taken: Route) -> int:
+    return 0 if taken is None else 3 - taken[0].number
+
+
+def _effect(total: Counter[tuple[str, ActionTier]], name: str) -> Effect:
+    return Effect(acted=total[name, ActionTier.IMMEDIATE], reviewed=total[name, ActionTier.CONSENSUS])
+
+
+def _affected(session: Session, routes: Mapping[uuid.UUID, tuple[Route, Route]]) -> list[Affected]:
+    """The posts behind the ids, in their order, with the latest action of each; withdrawn ones are left out."""
+    if not routes:
+        return []
+    rows = session.execute(
+        sa.select(
+            Request.id, Request.content, Request.scored_at, Action.id.label("action_id"), outcomes.code()
+        )
+        .outerjoin(Action, sa.and_(Action.request_id == Request.id, outcomes.of_service()))
+        .where(Request.id.in_(routes), Request.withdrawn_at.is_(None))
+        .order_by(Action.created_at)
+    )
+    latest = {row.id: row for row in rows}
+    found = []
+    for request_id, (was, becomes) in routes.items():
+        row = latest.get(request_id)
+        if row is not None and becomes is not None and _strictness(becomes) > _strictness(was):
+            known = outcomes.from_code(row[4]) if row.action_id is not None else None
+            found.append(
+                Affected(
+                    row.content,
+                    row.scored_at,
+                    was[0] if was else None,
+                    *becomes,
+                    row.action_id,
+                    known,
+                )
+            )
+    return found

@@ -1,0 +1,235 @@
+"""Routing in SQL: every request's route by two policies at once, counted by the database (decision 0019).
+
+One aggregate gives every request the route that ``routing.decide`` would give it. Each category's scores above the
+lower of its two Tier 2 thresholds are read from the index ``ix_scores_highest``, so what scored lower costs nothing.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import outcomes
+from app.core.models import Score
+from app.core.outcomes import Outcome
+from app.core.routing import CategoryRule, millionths
+from app.core.vocabulary import ActionTier
+
+PERIODS = (7, 30, 90)
+"""Days."""
+SHOWN_ITEMS = 20
+BINS = 20
+"""Bars of a histogram over 0.0 to 1.0; each holds what is above its lower end, up to and with its upper one."""
+
+_CLASS, _MARGIN = 10**10, 1_000
+"""How tier and severity, margin, and name stand in one whole number that orders as ``routing`` orders routes."""
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Routes as numbers: the lowest number takes precedence."""
+
+    names: Sequence[str]
+    classes: Sequence[tuple[int, int]]
+    shared: frozenset[int]
+    """Severities of several categories: only among those do margins decide."""
+
+    @classmethod
+    def of(cls, rules: Sequence[CategoryRule]) -> "_Order":
+        classes = {(tier.number, -rule.severity) for rule in rules for tier in ActionTier}
+        severities = Counter(rule.severity for rule in rules)
+        shared = frozenset(severity for severity, count in severities.items() if count > 1)
+        return cls(sorted(rule.name for rule in rules), sorted(classes), shared)
+
+    @property
+    def first_reviewed(self) -> int:
+        """Numbers below it stand for Tier 1."""
+        return sum(tier == 1 for tier, _ in self.classes) * _CLASS
+
+    def number(self, rule: CategoryRule, tier: ActionTier, threshold: float) -> sa.ColumnElement[int]:
+        fixed = self.classes.index((tier.number, -rule.severity)) * _CLASS + self.names.index(rule.name)
+        if rule.severity not in self.shared:
+            return sa.literal(fixed, sa.BigInteger)
+        widest = 1_000_000 + millionths(threshold)
+        return sa.literal(fixed + widest * _MARGIN, sa.BigInteger) - _MILLIONTHS * _MARGIN
+
+    def read(self, place: int | None, name: int | None) -> tuple[ActionTier, str] | None:
+        if place is None or name is None:
+            return None
+        tier = ActionTier.IMMEDIATE if self.classes[place][0] == 1 else ActionTier.CONSENSUS
+        return tier, self.names[name]
+
+
+# Written out, not bound: SQLite takes a partial index only when it sees its condition in the statement.
+_ZERO: sa.ColumnElement[float] = sa.literal_column("0")
+_MILLIONTHS: sa.ColumnElement[int] = sa.cast(sa.func.round(Score.score * 1_000_000), sa.BigInteger)
+
+
+Route = tuple[ActionTier, str] | None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """So many requests of the ``days`` (and not of a shorter period) went from one route to the other."""
+
+    days: int
+    before: Route
+    after: Route
+    outcome: Outcome | None
+    count: int
+
+
+def route(
+    session: Session,
+    community_id: uuid.UUID,
+    before: Sequence[CategoryRule],
+    after: Sequence[CategoryRule],
+    now: datetime,
+) -> tuple[list[Counted], dict[uuid.UUID, tuple[Route, Route]]]:
+    """How many requests of the last 90 days went from which route by ``before`` to which by ``after``.
+
+    Beside the counts, the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, with both routes.
+    """
+    orders = _Order.of(before), _Order.of(after)
+    routed = _routed(community_id, before, after, orders, now - timedelta(days=PERIODS[-1]))
+    if routed is None:
+        return [], {}
+    acted_before = routed.c.before < orders[0].first_reviewed
+    acted_after = routed.c.after < orders[1].first_reviewed
+    coded = sa.select(
+        _days(routed.c.at, now).label("days"),
+        (routed.c.before // _CLASS).label("before_place"),
+        (routed.c.before % _MARGIN).label("before_name"),
+        (routed.c.after // _CLASS).label("after_place"),
+        (routed.c.after % _MARGIN).label("after_name"),
+        # Only where it is asked for: most of what is routed goes to people either way.
+        sa.case(
+            (sa.or_(acted_before, acted_after), outcomes.code_of_request(routed.c.request_id)), else_=None
+        ).label("outcome"),
+    ).subquery()
+    counts = sa.select(
+        *coded.c, sa.func.count().label("requests"), sa.null().cast(sa.Uuid).label("request_id")
+    ).group_by(*coded.c)
+    stricter = sa.or_(
+        sa.and_(routed.c.before.is_(None), routed.c.after.is_not(None)),
+        sa.and_(routed.c.before >= orders[0].first_reviewed, acted_after),
+    )
+    newest = (
+        sa.select(
+            sa.literal(0).label("days"),
+            (routed.c.before // _CLASS).label("before_place"),
+            (routed.c.before % _MARGIN).label("before_name"),
+            (routed.c.after // _CLASS).label("after_place"),
+            (routed.c.after % _MARGIN).label("after_name"),
+            sa.null().cast(sa.Integer).label("outcome"),
+            sa.literal(0).label("requests"),
+            routed.c.request_id,
+        )
+        .where(stricter)
+        .order_by(routed.c.at.desc(), routed.c.request_id)
+        .limit(SHOWN_ITEMS)
+        .subquery()
+    )
+    counted: list[Counted] = []
+    items: dict[uuid.UUID, tuple[Route, Route]] = {}
+    for row in session.execute(sa.union_all(counts, sa.select(*newest.c))):
+        was = orders[0].read(row.before_place, row.before_name)
+        becomes = orders[1].read(row.after_place, row.after_name)
+        if row.request_id is not None:
+            items[row.request_id] = was, becomes
+        else:
+            counted.append(Counted(row.days, was, becomes, outcomes.from_code(row.outcome), row.requests))
+    return counted, items
+
+
+def _routed(
+    community_id: uuid.UUID,
+    before: Sequence[CategoryRule],
+    after: Sequence[CategoryRule],
+    orders: tuple[_Order, _Order],
+    since: datetime,
+) -> sa.CTE | None:
+    """Each request that either policy routes, with both routes as numbers; None when no category can."""
+    both = [
+        {rule.name: rule for rule in rules if rule.enabled and not rule.observe_only}
+        for rules in (before, after)
+    ]
+    parts = []
+    for name in sorted(both[0].keys() | both[1].keys()):
+        old, new = both[0].get(name), both[1].get(name)
+        parts.append(
+            sa.select(
+                Score.request_id,
+                Score.created_at.label("at"),
+                _number(old, orders[0]).label("before"),
+                _number(new, orders[1]).label("after"),
+            ).where(
+                Score.community_id == community_id,
+                Score.category == name,
+                Score.is_highest,
+                Score.score > _ZERO,
+                Score.score > min(rule.tier2 for rule in (old, new) if rule is not None),
+                Score.created_at >= since,
+            )
+        )
+    if not parts:
+        return None
+    exceeding = sa.union_all(*parts).subquery("exceeding")
+    return (
+        sa.select(
+            exceeding.c.request_id,
+            sa.func.max(exceeding.c.at).label("at"),
+            sa.func.min(exceeding.c.before).label("before"),
+            sa.func.min(exceeding.c.after).label("after"),
+        )
+        .group_by(exceeding.c.request_id)
+        .cte("routed")
+    )
+
+
+def _number(rule: CategoryRule | None, order: _Order) -> sa.ColumnElement[Any]:
+    if rule is None:
+        return sa.null().cast(sa.BigInteger)
+    tiers: list[tuple[Any, Any]] = []
+    if rule.tier1 is not None:
+        acts = sa.and_(Score.tier1_capable, Score.score > rule.tier1)
+        tiers.append((acts, order.number(rule, ActionTier.IMMEDIATE, rule.tier1)))
+    tiers.append((Score.score > rule.tier2, order.number(rule, ActionTier.CONSENSUS, rule.tier2)))
+    return sa.case(*tiers, else_=None)
+
+
+def _days(at: sa.ColumnElement[Any], now: datetime) -> sa.ColumnElement[int]:
+    """The shortest period that a moment lies in."""
+    *shorter, longest = PERIODS
+    return sa.case(*((at >= now - timedelta(days=days), days) for days in shorter), else_=longest)
+
+
+def histograms(session: Session, community_id: uuid.UUID, since: datetime) -> dict[str, list[int]]:
+    """Per category how many scores above 0 lie in each of ``BINS`` bars."""
+    # Grouped by the bare column first, in the index's own order; the bars then come from far fewer rows.
+    exact = (
+        sa.select(Score.category, Score.score, sa.func.count().label("scores"))
+        .where(
+            Score.community_id == community_id,
+            Score.is_highest,
+            Score.score > _ZERO,
+            Score.created_at >= since,
+        )
+        .group_by(Score.category, Score.score)
+        .subquery()
+    )
+    bar = ((sa.cast(sa.func.round(exact.c.score * 10_000), sa.Integer) - 1) // (10_000 // BINS)).label("bar")
+    bars = sa.select(exact.c.category, bar, exact.c.scores).subquery()
+    found: dict[str, list[int]] = {}
+    for category, place, count in session.execute(
+        sa.select(bars.c.category, bars.c.bar, sa.func.sum(bars.c.scores)).group_by(
+            bars.c.category, bars.c.bar
+        )
+    ):
+        found.setdefault(category, [0] * BINS)[place] = int(count)
+    return found

@@ -1,0 +1,216 @@
+"""Trying rules out before they are in force: on one typed text, and on what was lately submitted.
+
+Nothing is stored, and nobody hears of it (CLASSIFIERS: section 1, Backtest).
+"""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, policies
+from app.core.classify import Classifier, Context, Match, Result
+from app.core.classify.rulepack import RulePackClassifier
+from app.core.community_rules import combined
+from app.core.models import Request, Score
+from app.core.permissions import Actor, Permission, require
+from app.core.requests import Scoring
+from app.core.requests import combined as combined_scores
+from app.core.routing import CategoryRule, Route, Scored, decide, observed
+from app.core.rule_packs import RuleSet
+
+DAYS = 30
+MOST_TEXTS = 5_000
+MOST_SECONDS = 3.0
+SHOWN_SAMPLES = 20
+_BATCH = 250
+
+
+@dataclass(frozen=True)
+class CategoryTrial:
+    """A category's score for a text beside its thresholds; ``rule`` None: the policy does not know the category."""
+
+    category: str
+    scored: Scored
+    rule: CategoryRule | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a text would lead to. ``route`` None: nothing; ``observed``: what those that only observe would do."""
+
+    categories: Sequence[CategoryTrial]
+    matches: Sequence[Match]
+    route: Route | None
+    observed: Sequence[Route]
+    answers: Sequence[tuple[str, Result]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A text that the draft reads differently. ``matches``: what it finds, or no longer finds."""
+
+    content: str
+    matches: Sequence[Match]
+    before: Route | None
+    after: Route | None
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What a draft does with ``read`` texts; ``complete`` false: there were more than could be read in time.
+
+    ``changed`` texts get other scores; ``moved`` counts those whose route differs, by both routes' category and tier;
+    ``by_rule`` how many texts each of the community's own rules hits.
+    """
+
+    read: int
+    complete: bool
+    changed: int
+    moved: Mapping[tuple[tuple[str, int] | None, tuple[str, int] | None], int]
+    by_rule: Mapping[str, int]
+    samples: Sequence[Sample]
+
+
+def try_text(
+    rules: Sequence[CategoryRule], classifiers: Sequence[Classifier], text: str, context: Context
+) -> Trial:
+    """Score a text and route it, as if it had been submitted. Call it outside of any transaction."""
+    scorings = _score(classifiers, text, context)
+    scores, by_name = combined_scores(scorings), {rule.name: rule for rule in rules}
+    matches = [match for scoring in scorings for match in scoring.result.matches]
+    return Trial(
+        categories=sorted(
+            (CategoryTrial(name, scored, by_name.get(name)) for name, scored in scores.items()),
+            key=lambda one: (-one.scored.score, one.category),
+        ),
+        matches=sorted(matches, key=lambda match: (match.start, match.end)),
+        route=decide(scores, rules),
+        observed=observed(scores, rules),
+        answers=[(f"{one.classifier} {one.version}", one.result) for one in scorings],
+    )
+
+
+def try_on_stored(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    base: Sequence[Classifier],
+    in_force: RuleSet,
+    draft: RuleSet,
+    *,
+    seconds: float = MOST_SECONDS,
+) -> Hits:
+    """Read the newest texts of the last 30 days by the draft and by what is in force, with the policy in force.
+
+    Other classifiers are not asked again: their stored scores stand. At most ``MOST_TEXTS`` texts and about ``seconds``
+    seconds.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    end = time.monotonic() + seconds
+    rules = policies.category_rules(policies.current(session, community_id))
+    shipped = [one for one in base if isinstance(one, RulePackClassifier)]
+    old, new = (_only_rules(combined(shipped, rule_set)) for rule_set in (in_force, draft))
+    names = {one.name for one in (*old, *new)}
+    context = Context(community_id=community_id)
+    read = changed = 0
+    complete = True
+    moved: Counter[tuple[tuple[str, int] | None, tuple[str, int] | None]] = Counter()
+    by_rule: Counter[str] = Counter({str(rule["id"]): 0 for rule in draft.rules})
+    samples: list[Sample] = []
+    for request_id, content, others in _stored(session, community_id, names):
+        if time.monotonic() > end:
+            complete = False
+            break
+        read += 1
+        was, now = _score(old, content, context), _score(new, content, context)
+        by_rule.update({match.rule for one in now for match in one.result.matches} & by_rule.keys())
+        if _plain(was) == _plain(now):
+            continue
+        changed += 1
+        routes = [decide(_with(others.get(request_id, {}), scorings), rules) for scorings in (was, now)]
+        if _named(routes[0]) != _named(routes[1]):
+            moved[_named(routes[0]), _named(routes[1])] += 1
+        if len(samples) < SHOWN_SAMPLES:
+            samples.append(Sample(content, _differing(was, now), routes[0], routes[1]))
+    else:
+        complete = read < MOST_TEXTS
+    return Hits(read, complete, changed, moved, by_rule, samples)
+
+
+def _only_rules(classifiers: Sequence[Classifier]) -> list[RulePackClassifier]:
+    return [one for one in classifiers if isinstance(one, RulePackClassifier)]
+
+
+def _stored(
+    session: Session, community_id: uuid.UUID, names: set[str]
+) -> Iterator[tuple[uuid.UUID, str, dict[uuid.UUID, dict[str, Scored]]]]:
+    """The newest texts, each with what classifiers other than those of ``names`` said of its batch."""
+    last, taken = None, 0
+    while taken < MOST_TEXTS:
+        place = sa.tuple_(Request.requested_at, Request.id)
+        rows = session.execute(
+            sa.select(Request.requested_at, Request.id, Request.content)
+            .where(
+                Request.community_id == community_id,
+                Request.withdrawn_at.is_(None),
+                Request.content_removed_at.is_(None),
+                Request.requested_at >= clock.now() - timedelta(days=DAYS),
+                place < last if last is not None else sa.true(),
+            )
+            .order_by(Request.requested_at.desc(), Request.id.desc())
+            .limit(min(_BATCH, MOST_TEXTS - taken))
+        ).all()
+        if not rows:
+            return
+        others: dict[uuid.UUID, dict[str, Scored]] = {}
+        for one in session.execute(
+            sa.select(Score.request_id, Score.category, Score.score, Score.tier1_capable).where(
+                Score.request_id.in_([row.id for row in rows]), Score.classifier.not_in(names)
+            )
+        ):
+            _raise(others.setdefault(one.request_id, {}), one.category, Scored(one.score, one.tier1_capable))
+        for row in rows:
+            yield row.id, row.content, others
+        taken += len(rows)
+        last = rows[-1].requested_at, rows[-1].id
+
+
+def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
+    return [
+        Scoring(one.name, one.version, one.tier1_categories, one.score([text], context)[0])
+        for one in classifiers
+    ]
+
+
+def _with(others: Mapping[str, Scored], scorings: Sequence[Scoring]) -> dict[str, Scored]:
+    scores = combined_scores(scorings)
+    for category, scored in others.items():
+        _raise(scores, category, scored)
+    return scores
+
+
+def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:
+    """The higher of two scores counts, as in ``requests.combined``."""
+    known = scores.get(category)
+    if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
+        scores[category] = scored
+
+
+def _plain(scorings: Sequence[Scoring]) -> dict[str, float]:
+    return {name: scored.score for name, scored in combined_scores(scorings).items() if scored.score > 0}
+
+
+def _named(route: Route | None) -> tuple[str, int] | None:
+    return (route.category, route.tier.number) if route else None
+
+
+def _differing(was: Sequence[Scoring], now: Sequence[Scoring]) -> list[Match]:
+    """What only one of the two finds; all that the later one finds when both find the same."""
+    old, new = ({match for one in scorings for match in one.result.matches} for scorings in (was, now))
+    return sorted(old ^ new or new, key=lambda match: (match.start, match.end))

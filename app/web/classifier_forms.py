@@ -1,0 +1,164 @@
+"""The forms of the classifiers pages: a rule, a pack, a reason, a text to test."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField, TextAreaField
+from wtforms.validators import InputRequired, ValidationError
+
+from app.core import rules
+from app.core.classify.checks import CHECKS
+from app.core.classify.rules import KINDS
+from app.core.errors import Invalid
+from app.web import forms
+
+_KIND_WORDS = {
+    "word": "Word",
+    "phrase": "Phrase",
+    "regex": "Regular expression (RE2)",
+    "domain": "Domain and its subdomains",
+}
+
+
+def _weight(_form: Form, field: Any) -> None:
+    try:
+        value = float((field.data or "").strip().replace(",", "."))
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise ValidationError("Weight: enter a number from 0 to 1, such as 0.8.")
+
+
+class RuleForm(Form):
+    """A rule of the community's own pack. ``edition`` names the draft that the page was made from."""
+
+    id = StringField("Name", [InputRequired("Enter a name, such as spam.cheap-watches.")])
+    category = StringField("Category", [InputRequired("Enter a category, such as spam.")])
+    kind = SelectField("Kind", choices=forms.choices({kind: _KIND_WORDS[kind] for kind in KINDS}))
+    pattern = TextAreaField(
+        "Pattern", [InputRequired("Enter what to look for.")], filters=[forms.whole_lines]
+    )
+    weight = StringField("Weight", [InputRequired("Enter a weight from 0 to 1."), _weight], default="0.6")
+    unless = TextAreaField("Unless", filters=[forms.whole_lines])
+    languages = StringField("Languages")
+    check = SelectField(
+        "Check", choices=forms.choices({"": "None", **{name: name for name in CHECKS}}), default=""
+    )
+    enabled = BooleanField("On", default=True)
+    note = TextAreaField("Note", [forms.at_most(rules.REASON_MAX, "Note")], filters=[forms.whole_lines])
+    edition = HiddenField()
+
+    def rule(self) -> dict[str, Any]:
+        """What was typed, as a pack holds it: without what says nothing."""
+        pattern = (self.pattern.data or "").strip("\n")
+        found: dict[str, Any] = {
+            "id": (self.id.data or "").strip(),
+            "category": (self.category.data or "").strip(),
+            "kind": self.kind.data,
+            "pattern": pattern if self.kind.data == "regex" else pattern.strip(),
+            "weight": float((self.weight.data or "").strip().replace(",", ".")),
+            "unless": [line for line in (self.unless.data or "").split("\n") if line.strip()],
+            "languages": (self.languages.data or "").replace(",", " ").split(),
+            "enabled": bool(self.enabled.data),
+            "note": (self.note.data or "").strip(),
+            "check": self.check.data or None,
+        }
+        return {name: value for name, value in found.items() if value not in ([], "", None)}
+
+    def explain(self, refusal: Invalid) -> None:
+        """Put each problem of ``classify.rules`` beside the field of the rule that it names."""
+        for problem in refusal.problems:
+            name = str(problem.loc[-1])
+            found = self._fields.get(name)
+            message = problem.msg.removeprefix(f"rule {(self.id.data or '').strip()}: ")
+            if found is None:
+                self.form_errors = [*self.form_errors, f"{name.capitalize()} {message}."]
+            else:
+                found.errors = [*found.errors, f"{found.label.text}: {message}."]
+
+
+def rule_form(rule: Mapping[str, Any]) -> RuleForm:
+    """The form filled with a rule."""
+    return RuleForm(
+        data={
+            **rule,
+            "weight": f"{rule['weight']:g}",
+            "unless": "\n".join(rule.get("unless", ())),
+            "languages": ", ".join(rule.get("languages", ())),
+            "check": rule.get("check") or "",
+            "enabled": rule.get("enabled", True),
+        }
+    )
+
+
+class PackForm(Form):
+    """A whole pack as JSON: a file, or text."""
+
+    file = FileField("File")
+    pack = TextAreaField("Or paste it here", filters=[forms.whole_lines])
+    edition = HiddenField()
+
+
+class PublishForm(Form):
+    """Why the rules change; ``version`` and ``edition`` name what the page was made from."""
+
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+    version = HiddenField()
+    edition = HiddenField()
+
+
+class RevertForm(Form):
+    """Why an old version comes back; ``version`` is the one in force that the page showed."""
+
+    reason = TextAreaField(
+        "Reason to revert",
+        [InputRequired("Enter a reason to revert."), forms.at_most(rules.REASON_MAX, "Reason to revert")],
+        filters=[forms.whole_lines],
+        id="revert-reason",
+    )
+    version = HiddenField(id="revert-version")
+
+
+class SwitchForm(Form):
+    """A rule of the shipped pack, to switch off or on."""
+
+    off = HiddenField()
+    on = HiddenField()
+    edition = HiddenField()
+
+
+class TextForm(Form):
+    """A text to score. ``which``: by what is in force, or by the draft."""
+
+    text = TextAreaField(
+        "Text",
+        [InputRequired("Enter a text."), forms.at_most(rules.CONTENT_MAX, "Text")],
+        filters=[forms.whole_lines],
+    )
+    which = SelectField(
+        "Rules", choices=forms.choices({"in_force": "In force", "draft": "Draft"}), default="in_force"
+    )
+
+
+def number(raw: str | None) -> int | None:
+    """A version or edition as a form carries it; None when it carries none."""
+    raw = raw or ""
+    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 9 else None
+
+
+def told(refusal: Invalid, most: int = 20) -> Sequence[str]:
+    """What is wrong with a pack, a line each: the rule and the field, and what to do."""
+    lines = []
+    for problem in refusal.problems[:most]:
+        where = [str(part) for part in problem.loc]
+        if where[:1] == ["rules"] and len(where) == 3:
+            place = f"Rule {int(where[1]) + 1}, {where[2]}"
+        else:
+            place = where[-1].capitalize()
+        lines.append(f"{place}: {problem.msg}.")
+    left = len(refusal.problems) - most
+    return [*lines, f"… and {left:,} more."] if left > 0 else lines

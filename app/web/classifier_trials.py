@@ -1,0 +1,198 @@
+"""Trying rules out: a typed text, and what was lately submitted. Nothing is stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import Response
+from markupsafe import Markup
+
+from app.core import policies, rule_packs, rule_trials
+from app.core.classify import Context, Match
+from app.core.community_rules import combined
+from app.core.permissions import Permission
+from app.core.routing import Route
+from app.core.rule_trials import Hits, Sample, Trial
+from app.web import auth, classifiers, excerpts, forms
+from app.web.blueprint import web
+from app.web.classifier_forms import TextForm
+from app.web.filters import highlight
+from app.web.view_models import category_name, is_veiled
+from app.wiring import wired
+
+_VERBS = {
+    "hide": "hidden",
+    "delete": "deleted",
+    "flag": "flagged for review",
+    "notify": "left up, its author told",
+}
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """A category's score beside its thresholds, and what it leads to by itself."""
+
+    category: str
+    score: float
+    tier2: float | None
+    tier1: float | None
+    leads_to: str
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A tested text as the page shows it."""
+
+    which: str
+    conclusion: str
+    acts: bool
+    scores: Sequence[ScoreRow]
+    unscored: int
+    marked: Markup
+    matches: Sequence[tuple[Match, str]]
+    answers: Sequence[str]
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A text that the draft reads differently, its passages marked."""
+
+    marked: Markup
+    is_veiled: bool
+    rules: Sequence[str]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class HitsView:
+    """What a draft does with stored texts, as the page shows it."""
+
+    found: Hits
+    days: int
+    moved: Sequence[tuple[str, str, int]]
+    by_rule: Sequence[tuple[str, int]]
+    samples: Sequence[SampleRow]
+
+
+@web.post("/classifiers/test")
+@auth.needs(Permission.REVISE_POLICY)
+def test_text() -> Response:
+    form = forms.posted(TextForm)
+    if not forms.filled_in(form):
+        return classifiers.show(text=form, status=422)
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        found = rule_packs.standing(session, actor, community.id)
+        rules = policies.category_rules(policies.current(session, community.id))
+        in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
+    by_draft = form.which.data == "draft" and found.draft is not None
+    chosen = combined(wired().classifiers, found.working) if by_draft else in_force
+    text = form.text.data or ""
+    trial = rule_trials.try_text(rules, chosen, text, Context(community_id=community.id))
+    return classifiers.show(
+        text=form, trial=_trial(trial, text, "the draft" if by_draft else "what is in force")
+    )
+
+
+@web.post("/classifiers/hits")
+@auth.needs(Permission.REVISE_POLICY)
+def preview_hits() -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        found = rule_packs.standing(session, actor, community.id)
+        hits = rule_trials.try_on_stored(
+            session, actor, community.id, wired().classifiers, found.in_force, found.working
+        )
+    return classifiers.show(hits=_hits(hits))
+
+
+def _trial(trial: Trial, text: str, which: str) -> TrialView:
+    rows = [
+        ScoreRow(
+            category=category_name(one.category),
+            score=one.scored.score,
+            tier2=one.rule.tier2 if one.rule else None,
+            tier1=one.rule.tier1 if one.rule else None,
+            leads_to=_leads_to(one),
+        )
+        for one in trial.categories
+    ]
+    return TrialView(
+        which=which,
+        conclusion=_conclusion(trial.route),
+        acts=trial.route is not None,
+        scores=[row for row in rows if row.score > 0],
+        unscored=sum(row.score == 0 for row in rows),
+        marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
+        matches=[(match, text[match.start : match.end]) for match in trial.matches],
+        answers=[name for name, _ in trial.answers],
+    )
+
+
+def _leads_to(one: rule_trials.CategoryTrial) -> str:
+    rule, score = one.rule, one.scored.score
+    if rule is None:
+        return "Nothing: no threshold reads this category"
+    if not rule.enabled:
+        return "Nothing: the category is off"
+    acts = rule.tier1 is not None and one.scored.calibrated and score > rule.tier1
+    says = "Tier 1" if acts else ("Tier 2" if score > rule.tier2 else "Below Tier 2")
+    if rule.observe_only and says != "Below Tier 2":
+        return f"{says}, observed only"
+    if rule.tier1 is not None and score > rule.tier1 and not acts:
+        return "Tier 2: this classifier may not act alone here"
+    return says
+
+
+def _conclusion(route: Route | None) -> str:
+    if route is None:
+        return "Nothing would happen."
+    done = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
+    verb = _VERBS[route.verb.value]
+    if route.tier.number == 1:
+        return f"The post would be {verb} at once: {done}, its Tier 1."
+    return f"People would be asked whether the post should be {verb}: {done}, its Tier 2."
+
+
+def _hits(found: Hits) -> HitsView:
+    warn = auth.current_reader().account.content_warnings
+    return HitsView(
+        found=found,
+        days=rule_trials.DAYS,
+        moved=[
+            (_named(was), _named(now), count)
+            for (was, now), count in sorted(found.moved.items(), key=lambda pair: -pair[1])
+        ],
+        by_rule=sorted(found.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
+        samples=[
+            SampleRow(
+                marked=_excerpt(one.content, one.matches),
+                is_veiled=any(is_veiled(name, warn=warn) for name in _categories(one)),
+                rules=sorted({match.rule for match in one.matches}),
+                before=_route_words(one.before),
+                after=_route_words(one.after),
+            )
+            for one in found.samples
+        ],
+    )
+
+
+def _categories(one: Sample) -> set[str]:
+    """What a text was or would be found to be."""
+    routes = {route.category for route in (one.before, one.after) if route is not None}
+    return routes | {match.category for match in one.matches}
+
+
+def _excerpt(text: str, matches: Sequence[Match]) -> Markup:
+    spans = [(match.start, match.end) for match in matches]
+    start, end = excerpts.window(text, spans)
+    shown = highlight(text[start:end], [(max(0, a - start), max(0, b - start)) for a, b in spans])
+    return Markup("{}{}{}").format("… " if start else "", shown, " …" if end < len(text) else "")
+
+
+def _named(route: tuple[str, int] | None) -> str:
+    return "Let through" if route is None else f"{category_name(route[0])}, Tier {route[1]}"
+
+
+def _route_words(route: Route | None) -> str:
+    return _named((route.category, route.tier.number) if route else None)

@@ -1,0 +1,201 @@
+"""A community's rules: drafts score nothing, versions score everywhere at once, and the way back."""
+
+import json
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import requests, rule_drafts, rule_packs, rule_trials
+from app.core.community_rules import CommunityRules
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.models import Action, HistoryEntry, Score
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import Role
+from app.wiring import Wiring
+from tests.cast import Cast
+from tests.factories import REVIEWED, scored_action, submit
+
+HARBOUR = {
+    "id": "spam.harbour",
+    "category": "spam",
+    "kind": "phrase",
+    "pattern": "harbour tour",
+    "weight": 0.8,
+}
+TOUR = "Come on a HARBOUR... tour with us, it is lovely"
+
+
+def publish(wiring: Wiring, cast: Cast, reason: str = "Tours") -> int:
+    with wiring.database.writing() as session:
+        return rule_drafts.publish(session, SYSTEM, cast.community_id, reason).version
+
+
+def put(wiring: Wiring, cast: Cast, **changed: Any) -> None:
+    with wiring.database.writing() as session:
+        rule_drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, **changed})
+
+
+def scored_by(wiring: Wiring) -> set[str]:
+    with wiring.database.reading() as session:
+        return set(session.scalars(sa.select(Score.classifier)))
+
+
+def test_a_draft_scores_nothing_and_a_version_scores_everywhere_at_once(wiring: Wiring, cast: Cast) -> None:
+    other_process = CommunityRules()
+
+    def elsewhere() -> list[str]:
+        with wiring.database.reading() as session:
+            found = other_process.classifiers(session, cast.community_id, wiring.classifiers)
+        return [one.name for one in found]
+
+    put(wiring, cast)
+    submit(wiring, cast, TOUR, "before")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    assert scored_by(wiring) == {"builtin.rules"}
+    assert elsewhere() == ["builtin.rules"]
+    assert publish(wiring, cast) == 1
+    action_id = scored_action(wiring, cast, TOUR, "after")
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert (action.category, action.score) == ("spam", 0.8)
+        assert action.evidence is not None
+        (match,) = action.evidence["details"]["matches"]
+        assert TOUR[match["start"] : match["end"]] == "HARBOUR... tour"
+        assert rule_packs.standing(session, SYSTEM, cast.community_id).draft is None
+        entry = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "rules.revised")).one()
+        assert entry.after["spam.harbour"]["weight"] == 0.8
+        assert (
+            wiring.rules.classifiers(session, cast.other_community_id, wiring.classifiers)
+            is wiring.classifiers
+        )
+    assert elsewhere() == ["builtin.rules", "community.rules"]
+    with wiring.database.writing() as session:
+        rule_packs.revert(session, SYSTEM, cast.community_id, 0, "They are welcome", based_on=1)
+    assert elsewhere() == ["builtin.rules"]
+    with wiring.database.reading() as session:
+        assert rule_packs.newest_version(session, cast.community_id) == 2
+
+
+def test_a_shipped_rule_can_be_switched_off_and_the_version_says_so(wiring: Wiring, cast: Cast) -> None:
+    first = scored_action(wiring, cast, REVIEWED, "first")
+    with wiring.database.reading() as session:
+        evidence = session.get_one(Action, first).evidence
+    assert evidence is not None
+    hit = sorted({match["rule"] for match in evidence["details"]["matches"]})
+    with wiring.database.writing() as session:
+        rule_drafts.switch_starter(session, SYSTEM, cast.community_id, hit, False)
+        with pytest.raises(NotFound):
+            rule_drafts.switch_starter(session, SYSTEM, cast.community_id, ["no.such-rule"], False)
+    publish(wiring, cast)
+    second = submit(wiring, cast, REVIEWED, "second")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        scores = session.scalars(sa.select(Score).where(Score.request_id == second)).all()
+    assert {score.category: score.score for score in scores}["toxicity"] == 0.0
+    assert scores[0].classifier_version.startswith(wiring.classifiers[0].version + "-")
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"pattern": "(", "kind": "regex"}, "pattern"),
+        ({"weight": 1.5}, "weight"),
+        ({"category": "Not A Name"}, "category"),
+        ({"unless": ["[a-"]}, "unless"),
+        ({"id": "Spaces here"}, "id"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_what_a_rule_cannot_be_is_refused_by_its_field(
+    wiring: Wiring, cast: Cast, changed: dict[str, Any], field: str
+) -> None:
+    with wiring.database.writing() as session:
+        with pytest.raises(Invalid) as refusal:
+            rule_drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, **changed})
+        assert field in [problem.loc[-1] for problem in refusal.value.problems]
+
+
+def test_an_import_replaces_the_drafts_rules_or_says_what_is_wrong(wiring: Wiring, cast: Cast) -> None:
+    # Each list holds the next one ten times over: written out, it would fill the machine.
+    bomb = {f"l{n}": ["{{" + f"l{n + 1}" + "}}"] * 10 for n in range(12)} | {"l12": ["x"]}
+    growing = {
+        "name": "p",
+        "version": "1",
+        "lists": bomb,
+        "rules": [{**HARBOUR, "kind": "regex", "pattern": "{{l0}}"}],
+    }
+    with wiring.database.writing() as session:
+        for text, told in (
+            ("{", "is not JSON"),
+            ("[1]", "must be an object"),
+            ("[" * 100_000, "is not JSON"),
+            (json.dumps({"name": "p", "version": "1", "rules": [HARBOUR, HARBOUR]}), "is used twice"),
+            (json.dumps({"name": "p", "version": "1", "note": "\x00", "rules": []}), "NUL"),
+            (json.dumps(growing), "too long"),
+            (" " * rule_packs.PACK_MAX_BYTES + "{}", "at most 400 KB"),
+        ):
+            with pytest.raises(Invalid, match=told):
+                rule_drafts.import_pack(session, SYSTEM, cast.community_id, text)
+        made = rule_drafts.import_pack(
+            session, SYSTEM, cast.community_id, json.dumps({"name": "p", "version": "9", "rules": [HARBOUR]})
+        )
+        assert [rule["id"] for rule in made.rules] == ["spam.harbour"]
+
+
+def test_two_editors_do_not_overwrite_each_other(wiring: Wiring, cast: Cast) -> None:
+    put(wiring, cast)
+    with wiring.database.writing() as session:
+        for verb in (
+            lambda: rule_drafts.put_rule(
+                session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, edition=0
+            ),
+            lambda: rule_drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", edition=7),
+            lambda: rule_drafts.discard(session, SYSTEM, cast.community_id, edition=0),
+            lambda: rule_drafts.publish(session, SYSTEM, cast.community_id, "x", based_on=3),
+        ):
+            with pytest.raises(Conflict):
+                verb()
+        moderator = Actor(
+            kind="account",
+            name="mo",
+            roles={cast.community_id: Role.MODERATOR},
+            communities=frozenset({cast.community_id}),
+        )
+        with pytest.raises(Forbidden):
+            rule_drafts.put_rule(session, moderator, cast.community_id, HARBOUR)
+
+
+def test_a_preview_of_hits_reads_the_newest_texts_and_says_how_many(wiring: Wiring, cast: Cast) -> None:
+    for number, text in enumerate((TOUR, "Nothing to see", TOUR, REVIEWED)):
+        submit(wiring, cast, text, f"post-{number}")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    put(wiring, cast)
+    with wiring.database.reading() as session:
+        now = rule_packs.standing(session, SYSTEM, cast.community_id)
+        assert now.draft is not None
+        given = (session, SYSTEM, cast.community_id, wiring.classifiers, now.in_force, now.draft)
+        found = rule_trials.try_on_stored(*given)
+        hurried = rule_trials.try_on_stored(*given, seconds=-1.0)
+        actions = session.scalar(sa.select(sa.func.count()).select_from(Action))
+    assert (found.read, found.complete, found.changed) == (4, True, 2)
+    assert found.moved == {(None, ("spam", 2)): 2}
+    assert found.by_rule == {"spam.harbour": 2}
+    assert [one.content for one in found.samples] == [TOUR, TOUR]
+    assert [TOUR[m.start : m.end] for m in found.samples[0].matches] == ["HARBOUR... tour"]
+    assert (hurried.read, hurried.complete) == (0, False)
+    assert actions == 1, "a preview opens nothing"
+
+
+def test_scores_of_equal_height_leave_one_that_stands_for_the_category(wiring: Wiring, cast: Cast) -> None:
+    put(wiring, cast, pattern="idiot", kind="word", category="toxicity", weight=0.9)
+    publish(wiring, cast)
+    made = submit(wiring, cast, REVIEWED)
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        highest = session.scalars(
+            sa.select(Score).where(Score.request_id == made, Score.category == "toxicity", Score.is_highest)
+        ).one()
+        assert highest.classifier == "community.rules"
+        assert highest.score == 0.9
+        assert requests.find(session, SYSTEM, str(made)).scored_at is not None
