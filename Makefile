@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test sure lint types unit bench a11y screenshots format clean lock
+.PHONY: help run test sure lint types unit bench faults a11y screenshots format clean lock
 
 BIN := .venv/bin
 
@@ -38,12 +38,15 @@ types: ## Type check
 
 unit: ## Only the fast tests of the core
 	@scripts/setup dev
-	@scripts/system-packages postgresql
+	@scripts/system-packages postgresql nodejs ruby
 	@$(BIN)/python -m pytest -q -n 2 tests/unit
 
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev
 	@scripts/bench
+
+faults: ## Kill it, fill its disk, take its database away, at length; prints what was found
+	@scripts/faults
 
 a11y: ## Accessibility: axe over every page, role, theme, screen and state
 	@scripts/a11y

@@ -7,7 +7,7 @@ from typing import Any
 import flask
 from apiflask import APIFlask
 
-from app import api, errors, web
+from app import api, errors, observing, web
 from app.wiring import EXTENSION, Wiring
 
 _HERE = Path(__file__).parent
@@ -40,6 +40,7 @@ def create_app(wiring: Wiring) -> APIFlask:
     )
     app.before_request(_name_the_request)
     app.after_request(_carry_the_name)
+    observing.register(app, log_requests=wiring.settings.logs_as_json)
     errors.register(app)
     api.register(app)
     web.register(app)

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     from app.wiring import Wiring
 
 _ELSEWHERE = {
+    "backup": ("app.backups.command", "Write the whole database to a file, while the service runs."),
     "create-account": ("app.provision", "Create a confirmed account; prints its id."),
+    "erase-user": ("app.erasing", "Erase a person; what they decided stays, without a name."),
     "import-items": ("app.importing", "Import published fact-checks from a JSON Lines file."),
     "mint-key": ("app.provision", "Mint an API key; the last line of the output is the key."),
+    "restore": ("app.backups.command", "Put a backup in the place of the database."),
+    "rotate-encryption-key": ("app.key_rotation", "Seal every stored secret anew with another key."),
     "set-category": ("app.provision", "Set a category's thresholds and actions in a community."),
-    "simulate": ("app.simulate", "Play an integration and its raters against a running server."),
+    "simulate": ("app.simulation.command", "Play an integration and its raters against a running server."),
     "simulate-consensus": ("app.consensus.command", "Measure how often votes act wrongly under attack."),
 }
 """Commands that live in modules of their own, imported when asked for: module, and what --help says of it."""
@@ -226,7 +230,7 @@ def seed(demo: bool) -> None:
         raise click.ClickException("Demo sign-ins exist only in development, on a loopback address")
     with runtime.opened(settings) as wiring:
         if demo:
-            made = seeding.seed(wiring.database, wiring.classifiers, settings.data_dir)
+            made = seeding.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
             done = startup.demo_lines(made) if made is not None else ""
         else:
             with wiring.database.writing() as session:
@@ -273,12 +277,22 @@ def settings(markdown: bool) -> None:
 
 
 @cli.command()
-def doctor() -> None:
-    """Check what the service stands on; exits with 1 when something is wrong."""
+@click.option("--json", "as_json", is_flag=True, help="A JSON array instead of lines.")
+def doctor(as_json: bool) -> None:
+    """Check what the service stands on, and say what to do; exits with 1 when something is wrong.
+
+    Each line is ok, warn (somebody should look) or fail.
+    """
+    import json
+    from dataclasses import asdict
+
     from app import diagnosis
 
     findings = diagnosis.examine(_settings())
-    for finding in findings:
-        click.echo(f"{'ok   ' if finding.well else 'WRONG'} {finding.what}: {finding.detail}")
-    if not all(finding.well for finding in findings):
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        for one in findings:
+            click.echo(f"{one.state:<5} {one.what}: {one.detail}{f' → {one.advice}' if one.advice else ''}")
+    if any(finding.state is diagnosis.State.FAIL for finding in findings):
         raise click.exceptions.Exit(1)

@@ -64,7 +64,13 @@ def register(app: Flask) -> None:
 
 def is_for_programs(path: str) -> bool:
     """Whether answers under this path are JSON."""
-    return path.startswith(("/api/", "/webhooks/")) or path in {"/api", "/webhooks", "/metrics"}
+    return path.startswith(("/api/", "/webhooks/")) or path in {
+        "/api",
+        "/webhooks",
+        "/metrics",
+        "/healthz",
+        "/readyz",
+    }
 
 
 def explain(error: Exception) -> Explained:

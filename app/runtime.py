@@ -7,7 +7,9 @@ import fcntl
 import ipaddress
 import logging
 import os
+import shutil
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +23,7 @@ from limits import parse_many
 
 from app import migrations
 from app.core.db import Database
+from app.core.errors import Refused
 from app.core.sending import AllowList
 from app.settings import Settings
 from app.wiring import Wiring, wire
@@ -30,8 +33,22 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable by which the Prometheus client knows where processes put their counts."""
+
 DRAIN_SECONDS = 12.0
 """How long deliveries and jobs may take at the end, half each. What is unfinished then runs again later."""
+
+
+RESTORE_UNFINISHED = "restore_unfinished"
+"""A table that stands from when a backup is loaded until nothing of it would act by itself any more."""
+
+
+class RestoreUnfinished(Refused):
+    """Serving this database would send again what was sent: it was loaded from a backup, and no further."""
+
+    def __init__(self) -> None:
+        super().__init__("A restore of this database did not end; run `restore FILE --force` again")
 
 
 class BadSetting(ValueError):
@@ -72,15 +89,18 @@ def _read_networks(text: str) -> None:
         ipaddress.ip_network(part, strict=False)
 
 
-def migrate(settings: Settings) -> str:
+def migrate(settings: Settings, *, restoring: bool = False) -> str:
     """Bring every table to the version of this code, the job engine's too; the revision reached.
 
-    Safe to repeat, and processes that start together take turns.
+    Safe to repeat, and processes that start together take turns. Raises ``RestoreUnfinished`` over a database that was
+    half restored, unless this is the restore.
     """
     from app.jobs.engine import Engine
 
     database = Database(settings.sqlalchemy_url)
     try:
+        if not restoring and sa.inspect(database.engine).has_table(RESTORE_UNFINISHED):
+            raise RestoreUnfinished
         migrations.upgrade(database.engine)
         engine = Engine(database.engine, executor_id="migrate")
         engine.prepare()
@@ -174,6 +194,20 @@ class Process:
         if not self._engine.stop(drain / 2):
             log.warning("Some jobs were still running; they run again.")
         self.wiring.database.dispose()
+
+
+def prepare_counts(settings: Settings) -> None:
+    """Make room for the counts of the server processes to come. Before anything imports the Prometheus client.
+
+    In memory where the system has such a folder: the files are mapped, and a process that writes into a mapped file on
+    a full disk is killed by it. What an earlier server left there is removed.
+    """
+    memory = Path("/dev/shm")  # noqa: S108 - the folder made in it is ours alone
+    parent = memory if os.access(memory, os.W_OK) else settings.data_dir
+    prefix = f"bridgenote-{os.getuid()}-{settings.port}-"
+    for left in parent.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    os.environ[COUNTS_FOLDER] = tempfile.mkdtemp(prefix=prefix, dir=parent)
 
 
 def executor_id(name: str) -> str:

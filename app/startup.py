@@ -25,6 +25,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         # The demo's own integration, `simulate`, listens here; nothing else on this machine can be reached.
         settings = settings.model_copy(update={"webhook_allow_hosts": SIMULATOR})
     runtime.migrate(settings)
+    runtime.prepare_counts(settings)
     shown = _demonstration(settings) if demo else None
     running: list[runtime.Process] = []
 
@@ -84,7 +85,7 @@ def work(settings: Settings) -> None:
 
 
 def _configure_logs(settings: Settings) -> None:
-    logs.configure(settings.log_level, as_json=settings.environment == "production")
+    logs.configure(settings.log_level, as_json=settings.logs_as_json)
 
 
 def _demonstration(settings: Settings) -> seed.Demo | None:
@@ -93,7 +94,7 @@ def _demonstration(settings: Settings) -> seed.Demo | None:
         return None
     wiring = wire(settings)
     try:
-        made = seed.seed(wiring.database, wiring.classifiers, settings.data_dir)
+        made = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
         if made is not None:
             return made
         with wiring.database.reading() as session:

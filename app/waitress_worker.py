@@ -35,6 +35,8 @@ MAX_BODY = 2 * 1024 * 1024
 ARRIVAL_SECONDS = 60
 """How long a request may take to arrive, and how long an idle connection is kept."""
 CONNECTIONS = 500
+CROWDED = 400
+"""Of more connections than this, in one process, those that have been silent for longest are closed."""
 LINGER_SECONDS = 30
 """How long the rest of a body that nobody wants is still read, so that its sender gets to read the answer."""
 LATE_SECONDS = 1.0
@@ -174,7 +176,21 @@ class Listener(TcpWSGIServer):
 
     def readable(self) -> bool:
         """Accept only while a thread is free, so that a busy process leaves clients to an idle one."""
+        self._make_room()
         return bool(super().readable()) and not self.task_dispatcher.queue
+
+    def _make_room(self) -> None:
+        """Of too many connections, close those that have been silent for longest: nobody is to keep others out.
+
+        Waitress would accept no more at its limit, until the silent ones are a minute old.
+        """
+        crowd = len(self.active_channels) - CROWDED
+        if crowd > 0:
+            silent = [
+                one for one in self.active_channels.values() if not (_is_answering(one) or one.will_close)
+            ]
+            for channel in sorted(silent, key=lambda one: one.last_activity)[:crowd]:
+                channel.will_close = True
 
     def maintenance(self, now: float) -> None:
         """Close idle connections, and those whose request trickles in for too long."""

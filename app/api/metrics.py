@@ -17,9 +17,10 @@ from prometheus_client.registry import Collector
 
 from app.api import auth
 from app.api.blueprints import guarded
-from app.core import insights
+from app.core import figures, insights
 from app.core.insights import Standing
 from app.core.vocabulary import Scope
+from app.observing import Answers
 from app.wiring import wired
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -30,19 +31,24 @@ metrics = guarded("metrics", scope=Scope.METRICS, enable_openapi=False)
 @metrics.get("/metrics")
 def read_metrics() -> Response:
     """All figures, in the format that the caller prefers."""
+    actor = auth.actor()
     with wired().database.reading() as session:
-        standing = insights.standing(session, auth.actor())
+        standing, speed = insights.standing(session, actor), figures.read(session, actor)
     registry = CollectorRegistry()
-    registry.register(Figures(standing))
+    registry.register(Figures(standing, speed))
+    if actor.communities is None:
+        # Of everybody's requests: no matter for the key of one community.
+        registry.register(Answers())
     encode, content_type = choose_encoder(flask.request.headers.get("Accept", ""))
     return Response(encode(registry), content_type=content_type)
 
 
 class Figures(Collector):
-    """A standing as metric families."""
+    """A standing, and how fast things went lately, as metric families."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: Standing, speed: figures.Figures) -> None:
         self._standing = standing
+        self._speed = speed
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = self._standing
@@ -56,6 +62,40 @@ class Figures(Collector):
             "How long the oldest webhook delivery that could be sent has been waiting.",
             value=now.oldest_due,
         )
+        yield from self._collect_speed()
+
+    def _collect_speed(self) -> Iterator[GaugeMetricFamily]:
+        speed = self._speed
+        decisions = GaugeMetricFamily(
+            "bridgenote_decisions",
+            "Decisions, by tier and by whether something is done.",
+            labels=["tier", "kind"],
+        )
+        for labels, count in speed.decisions.items():
+            decisions.add_metric(labels, count)
+        yield decisions
+        attempts = GaugeMetricFamily(
+            "bridgenote_delivery_attempts_recent",
+            "Webhook attempts of the last 15 minutes, by outcome.",
+            labels=["outcome"],
+        )
+        for outcome, count in speed.attempts.items():
+            attempts.add_metric([outcome], count)
+        yield attempts
+        for name, help_text, spread in (
+            ("scoring", "From submission to scores", speed.scoring),
+            ("decision", "From submission to decision", speed.deciding),
+            ("delivery_first_attempt", "From commit to the first webhook attempt", speed.first_attempt),
+            ("delivery_answer", "A receiver's answer", speed.answer),
+        ):
+            family = GaugeMetricFamily(
+                f"bridgenote_{name}_recent_seconds",
+                f"{help_text}, in the last 15 minutes.",
+                labels=["quantile"],
+            )
+            for share, seconds in spread.items():
+                family.add_metric([f"{share:g}"], seconds)
+            yield family
 
 
 def _by(name: str, help_text: str, label: str, counts: Mapping[Word, int]) -> GaugeMetricFamily:

@@ -204,7 +204,7 @@ def show(
         "requested_at": request.requested_at,
         "created_at": request.created_at,
         "updated_at": request.updated_at,
-        "content": request.content,
+        "content": request.content if request.content_removed_at is None else None,
         "platform_message_id": request.platform_message_id,
         "platform_channel_id": request.platform_channel_id,
         "platform_author_id": request.platform_author_id,
@@ -221,4 +221,4 @@ def show(
         "action_id": action.id if action else None,
         "note_status": note.status if note else None,
     }
-    return jsonapi.resource("requests", request.id, attributes, null=("note_id",))
+    return jsonapi.resource("requests", request.id, attributes, null=("note_id", "content"))

@@ -9,7 +9,7 @@ import base64
 import binascii
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -38,20 +38,26 @@ class Sealer:
     (NIST SP 800-38D, 8.3), far more than there are secrets here.
     """
 
-    def __init__(self, key: bytes, former: Sequence[bytes] = ()) -> None:
+    def __init__(
+        self, key: bytes, former: Sequence[bytes] = (), find: Callable[[], Sequence[str]] | None = None
+    ) -> None:
         for each in (key, *former):
             if len(each) != _KEY_BYTES:
                 raise ValueError(f"a sealing key is {_KEY_BYTES} bytes, not {len(each)}")
         self._key_id = _key_id(key)
         self._ciphers = {_key_id(each): AESGCM(each) for each in (*former, key)}
+        self._find = find
 
     @classmethod
-    def from_secret(cls, secret: str, former: Sequence[str] = ()) -> "Sealer":
+    def from_secret(
+        cls, secret: str, former: Sequence[str] = (), find: Callable[[], Sequence[str]] | None = None
+    ) -> "Sealer":
         """A sealer from settings text: 32 bytes in base64 are the key itself, from the rest HKDF derives one.
 
+        ``find`` is asked for more such texts when a blob names a key that is not held: one may have been made since.
         Raises ValueError for an empty secret.
         """
-        return cls(_key_from(secret), [_key_from(each) for each in former])
+        return cls(_key_from(secret), [_key_from(each) for each in former if each], find)
 
     def __repr__(self) -> str:
         return f"Sealer(key_id={self._key_id.hex()})"
@@ -63,12 +69,23 @@ class Sealer:
         sealed = self._ciphers[self._key_id].encrypt(nonce, text.encode(), header + context.encode())
         return header + nonce + sealed
 
+    def is_current(self, blob: bytes) -> bool:
+        """Whether the key that seals now sealed this."""
+        return blob[:_HEADER_BYTES] == _VERSION + self._key_id
+
+    def _found(self, key_id: bytes) -> AESGCM | None:
+        """The key of this id, if it has come to be known since."""
+        for text in self._find() if self._find is not None else ():
+            key = _key_from(text)
+            self._ciphers.setdefault(_key_id(key), AESGCM(key))
+        return self._ciphers.get(key_id)
+
     def open(self, blob: bytes, context: str) -> str:
         """The text sealed in ``blob`` for ``context``. Raises SealBroken when it is not exactly that."""
         if len(blob) < _SHORTEST or blob[:1] != _VERSION:
             raise SealBroken("not a sealed text")
         header, nonce = blob[:_HEADER_BYTES], blob[_HEADER_BYTES : _HEADER_BYTES + _NONCE_BYTES]
-        cipher = self._ciphers.get(header[1:])
+        cipher = self._ciphers.get(header[1:]) or self._found(header[1:])
         if cipher is None:
             raise SealBroken(f"sealed with another key (id {header[1:].hex()})")
         try:

@@ -7,6 +7,7 @@ from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
+from app.core import clock
 from app.jobs.heartbeat import heartbeats_table
 
 SCHEMA = "dbos"
@@ -73,6 +74,21 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA busy_timeout=30000")
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+ALIVE_SECONDS = 30.0
+"""An executor that has not written for so long is not running."""
+
+
+def alive(connection: sa.Connection) -> list[str]:
+    """Which executors are running, as far as their last beat tells; none where there are no job tables yet."""
+    schema = None if connection.dialect.name == "sqlite" else SCHEMA
+    beats = heartbeats_table(schema)
+    if not sa.inspect(connection).has_table(beats.name, schema=schema):
+        return []
+    since = clock.now().timestamp() - ALIVE_SECONDS
+    rows = connection.execute(sa.select(beats.c.executor_id).where(beats.c.beat_at > since))
+    return sorted(rows.scalars())
 
 
 class OwnTables:

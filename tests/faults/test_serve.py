@@ -1,5 +1,6 @@
 """The server keeps answering: slow clients, ends, deaths."""
 
+import os
 import shutil
 import signal
 import socket
@@ -242,6 +243,27 @@ def test_a_sender_of_far_too_much_reads_the_applications_own_refusal(
     assert told["got"] == 0
     assert told["declared"] == size if declared else told["declared"] >= 2_000_000
     assert server.get().status_code == 200
+
+
+def test_a_crowd_of_silent_clients_keeps_nobody_out_and_costs_little(start: Callable[..., Server]) -> None:
+    server = start()
+    before = server.seen()
+    with ExitStack() as stack:
+        for number in range(600):
+            crowd = half_sent(
+                server, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 20_000
+            )
+            stack.enter_context(crowd)
+            if number % 100 == 0:
+                assert server.get().status_code == 200
+        assert server.get().status_code == 200
+        after = _resident_megabytes(int(str(before["pid"])))
+        assert after < 150
+
+
+def _resident_megabytes(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2
 
 
 def test_a_sender_that_waits_for_leave_is_refused_before_it_sends(start: Callable[..., Server]) -> None:

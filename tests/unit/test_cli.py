@@ -357,7 +357,7 @@ def test_doctor_tells_what_is_well_and_what_is_not(run: Run, monkeypatch: pytest
         monkeypatch.setenv("BRIDGENOTE_PORT", str(taken.getsockname()[1]))
         result = run("doctor")
     assert result.exit_code == 1
-    assert re.search(r"WRONG port: .*in use", result.stdout)
+    assert re.search(r"fail  port: .*in use", result.stdout)
     assert "ok    database" in result.stdout
 
 
@@ -382,10 +382,14 @@ def test_seeding_twice_says_that_nothing_was_done(run: Run, database: Database) 
 def test_help_lists_every_command(run: Run) -> None:
     shown = run("--help").stdout
     for name in (
+        "backup",
         "create-account",
         "doctor",
+        "erase-user",
         "migrate",
         "mint-key",
+        "restore",
+        "rotate-encryption-key",
         "seed",
         "serve",
         "set-category",

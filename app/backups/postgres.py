@@ -1,0 +1,189 @@
+"""Backup and restore of a PostgreSQL database, by the server's own programs."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, TypeVar
+
+import sqlalchemy as sa
+
+from app.core.errors import Conflict
+from app.runtime import RESTORE_UNFINISHED
+
+Done = TypeVar("Done")
+
+_DROP_ALL = """
+DO $$ DECLARE one record; BEGIN
+  DROP SCHEMA IF EXISTS dbos CASCADE;
+  FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+    EXECUTE format('DROP TABLE public.%I CASCADE', one.tablename);
+  END LOOP;
+END $$;
+"""
+
+
+def write(url: sa.URL, target: Path) -> None:
+    """Dump the whole database, in one snapshot, into ``target``; everybody goes on meanwhile."""
+    wanted = _server_major(url)
+    program = _program("pg_dump", wanted)
+    _run([program, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}"], url)
+    _run([_program("pg_restore", wanted), "--list", str(target)], url)
+
+
+def restore(
+    backup: Path,
+    url: sa.URL,
+    *,
+    force: bool,
+    check: Callable[[str | None], None],
+    finish: Callable[[str], Done],
+) -> Done:
+    """Load ``backup`` into the database in one transaction, then ``finish(url)``. See ``backups.restore``."""
+    major = _server_major(url)
+    pg_restore, psql = _program("pg_restore", major), _program("psql", major)
+    check(_revision(pg_restore, backup, url))
+    engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), poolclass=sa.NullPool)
+    try:
+        with engine.connect() as connection:
+            _check_free(connection, force)
+        _load(pg_restore, psql, backup, url)
+        done = finish(url.render_as_string(hide_password=False))
+        with engine.begin() as connection:
+            connection.execute(sa.text(f"DROP TABLE {RESTORE_UNFINISHED}"))
+        return done
+    finally:
+        engine.dispose()
+
+
+def _check_free(connection: sa.Connection, force: bool) -> None:
+    others = connection.scalar(
+        sa.text(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+    )
+    if others:
+        raise Conflict(
+            f"The database is in use by {others} other connection{'s' if others > 1 else ''}: end every "
+            "server, worker and command first"
+        )
+    if not force and sa.inspect(connection).get_table_names():
+        raise Conflict("The database is not empty: --force replaces what is there")
+
+
+def _load(pg_restore: str, psql: str, backup: Path, url: sa.URL) -> None:
+    """Everything or nothing: the script ends in COMMIT only if all of the backup could be read."""
+    environment = _environment(url)
+    reader = subprocess.Popen(  # noqa: S603 - PostgreSQL's own program, no shell
+        [pg_restore, "--no-owner", "--no-privileges", "--exit-on-error", "--file=-", str(backup)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    loader = subprocess.Popen(  # noqa: S603 - as above
+        [psql, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    assert loader.stdin is not None  # noqa: S101 - for the type checker: they are pipes
+    assert reader.stdout is not None  # noqa: S101
+    refused = b""
+    with reader, loader:
+        try:
+            loader.stdin.write(f"BEGIN;\n{_DROP_ALL}\n".encode())
+            shutil.copyfileobj(reader.stdout, loader.stdin)
+            refused = _rest(reader)
+            if not refused:
+                loader.stdin.write(
+                    f"\nCREATE TABLE public.{RESTORE_UNFINISHED} (id integer);\nCOMMIT;\n".encode()
+                )
+            loader.stdin.close()
+        except BrokenPipeError:
+            # The loader has refused something, and says below what.
+            loader.stdin = None
+            reader.kill()
+        failed = _rest(loader)
+    if refused or failed:
+        raise Conflict(f"The backup cannot be loaded; nothing was changed: {_text(refused or failed)}")
+
+
+def _rest(process: subprocess.Popen[bytes]) -> bytes:
+    """What a process that failed said last; nothing when it did not."""
+    said = _read(process.stderr)
+    return (said or b"it ended without a word") if process.wait() else b""
+
+
+def _read(stream: IO[bytes] | None) -> bytes:
+    return stream.read() if stream is not None else b""
+
+
+def _revision(pg_restore: str, backup: Path, url: sa.URL) -> str | None:
+    said = _run([pg_restore, "--data-only", "--table=alembic_version", "--file=-", str(backup)], url)
+    found = re.search(r"^COPY public\.alembic_version .*?;\n(\S+)\n", said, re.MULTILINE)
+    return found.group(1) if found else None
+
+
+def _server_major(url: sa.URL) -> int:
+    engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), poolclass=sa.NullPool)
+    try:
+        with engine.connect() as connection:
+            return int(connection.scalar(sa.text("SHOW server_version_num"))) // 10_000
+    finally:
+        engine.dispose()
+
+
+def _program(name: str, server_major: int) -> str:
+    """The path of one of PostgreSQL's programs, at least as new as the server. Raises Conflict, with what to do."""
+    # Debian keeps each version's programs in a folder of their own and puts only a chooser on the path.
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda one: -int(one.split("/")[-2]))
+    found = [
+        path for path in (shutil.which(name), *(shutil.which(name, path=one) for one in folders)) if path
+    ]
+    majors = [_major(path) for path in found]
+    for path, major in zip(found, majors, strict=True):
+        if major >= server_major:
+            return path
+    advice = (
+        f"install PostgreSQL's programs of version {server_major} (Debian: postgresql-client-{server_major})"
+    )
+    if found:
+        raise Conflict(f"{name} is of version {max(majors)} and the server of {server_major}: {advice}")
+    raise Conflict(f"The program {name} is missing: {advice}")
+
+
+def _major(path: str) -> int:
+    asked = [path, "--version"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout  # noqa: S603 - as above
+    found = re.search(r"\) (\d+)", said)
+    return int(found.group(1)) if found else 0
+
+
+def _run(command: list[str], url: sa.URL) -> str:
+    done = subprocess.run(command, env=_environment(url), capture_output=True, check=False)  # noqa: S603 - as above
+    if done.returncode:
+        raise Conflict(f"{Path(command[0]).name} failed: {_text(done.stderr)}")
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _environment(url: sa.URL) -> Mapping[str, str]:
+    """Where to connect, for libpq; not on the command line, which every user of the machine can read."""
+    given = {
+        "PGHOST": url.host,
+        "PGPORT": str(url.port) if url.port else None,
+        "PGUSER": url.username,
+        "PGPASSWORD": url.password,
+        "PGDATABASE": url.database,
+    }
+    options = {"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "host": "PGHOST", "port": "PGPORT"}
+    given |= {name: str(url.query[key]) for key, name in options.items() if key in url.query}
+    return {**os.environ, **{name: value for name, value in given.items() if value is not None}}
+
+
+def _text(said: bytes) -> str:
+    lines = said.decode("utf-8", "replace").strip().splitlines()
+    return lines[0] if lines else "no reason given"

@@ -1,0 +1,125 @@
+"""Backup and restore of an SQLite file, by SQLite's own means."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from app.core.errors import Conflict, Invalid
+
+Done = TypeVar("Done")
+
+IN_USE = "The database is in use: end every server, worker and command first"
+
+
+def write(database: Path, target: Path) -> None:
+    """Write the whole database, as it is in one read transaction, to the empty file ``target``.
+
+    Writers go on meanwhile (WAL). Not the backup API: it begins anew whenever another process writes.
+    """
+    if not database.is_file():
+        raise Conflict(f"There is no database at {database}")
+    with _opened(database) as connection:
+        try:
+            connection.execute("VACUUM INTO ?", (str(target),))
+        except sqlite3.DatabaseError as error:
+            raise Conflict(f"The backup cannot be written: {error}") from error
+    with _opened(target) as connection:
+        _check_whole(connection, "PRAGMA quick_check(1)")
+
+
+def restore(
+    backup: Path,
+    database: Path,
+    *,
+    force: bool,
+    check: Callable[[str | None], None],
+    finish: Callable[[str], Done],
+) -> Done:
+    """Put ``backup`` in the place of ``database``; ``finish(url)`` works on a copy before that. See ``restore``.
+
+    The copy is put in place in one transaction of SQLite's, so that a kill leaves the one or the other.
+    """
+    database.parent.mkdir(parents=True, exist_ok=True)
+    _check_free(database, force)
+    copy = database.with_name(f".{database.name}.{secrets.token_hex(4)}.restoring")
+    try:
+        os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        shutil.copyfile(backup, copy)
+        with _opened(copy) as connection:
+            _check_whole(connection, "PRAGMA integrity_check(1)")
+            check(_revision(connection))
+        done = finish(f"sqlite:///{copy}")
+        _put_in_place(copy, database, force)
+        return done
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal", "-turns"):
+            copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+
+
+def _put_in_place(copy: Path, database: Path, force: bool) -> None:
+    os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
+    with _opened(copy) as source, _exclusively(database, force) as target:
+        # The rest of the copy's log goes into it, so that its pages are all there is.
+        source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        source.backup(target)
+        target.execute("PRAGMA synchronous=FULL")
+        target.execute("PRAGMA user_version=0")
+
+
+def _check_free(database: Path, force: bool) -> None:
+    if database.is_file() and database.stat().st_size > 0:
+        with _exclusively(database, force):
+            pass
+
+
+@contextlib.contextmanager
+def _exclusively(database: Path, force: bool) -> Iterator[sqlite3.Connection]:
+    """The only connection to a database; nobody else gets in while the block lasts. Raises Conflict."""
+    with _opened(database) as connection:
+        connection.execute("PRAGMA busy_timeout=500")
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        try:
+            # Leaving WAL needs to be alone: an idle server's connections count too.
+            mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            raise Conflict(IN_USE) from None
+        if mode != "delete":
+            raise Conflict(IN_USE)
+        if not force and connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            raise Conflict(f"{database} is not empty: --force replaces what is there")
+        yield connection
+
+
+def _revision(connection: sqlite3.Connection) -> str | None:
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        return None
+    return str(row[0]) if row else None
+
+
+def _check_whole(connection: sqlite3.Connection, how: str) -> None:
+    try:
+        said = connection.execute(how).fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        said = str(error)
+    if said != "ok":
+        raise Invalid.field("file", f"is damaged: {said}")
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+    try:
+        yield connection
+    finally:
+        connection.close()

@@ -1,0 +1,102 @@
+"""What a restored backup must not do by itself (Decision 0021).
+
+Nobody knows what happened between the backup and the restore: whatever it was about to send or decide may have been
+sent and decided since. So nothing of it goes out by itself; people look, and say so one by one or by range.
+"""
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import accounts, clock, history, notices, outbox, requests
+from app.core.db import serialise
+from app.core.models import Action, Community, Delivery, Hold, Overturn, Replay, Request, SignIn
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import DeliveryState, OverturnState, RequestStatus
+
+CAUSE = "restored from a backup"
+UNSCORED = "Restored from a backup before it was scored; try again"
+
+
+@dataclass(frozen=True)
+class Quieted:
+    """How many of each were stopped."""
+
+    deliveries: int = 0
+    holds: int = 0
+    requests: int = 0
+    bulk: int = 0
+    sign_ins: int = 0
+
+
+def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
+    """Stop everything that would act by itself.
+
+    Undelivered events are parked, to be replayed by hand. Held decisions lapse, and their moderators are told. What
+    waited to be scored has failed and can be tried again; with ``score_waiting`` it is scored. Bulk work is stopped,
+    and everybody signs in anew: sessions that ended after the backup would live again.
+    """
+    parked = _changed(
+        session,
+        sa.update(Delivery)
+        .where(Delivery.state == DeliveryState.DUE)
+        .values(state=DeliveryState.PARKED, due_at=None, leased_by=None, leased_until=None),
+    )
+    bulk = _stop_bulk(session)
+    held = _lapse_holds(session)
+    waiting = session.scalars(
+        sa.select(Request.id)
+        .where(
+            Request.status.in_((RequestStatus.PENDING, RequestStatus.IN_PROGRESS)),
+            Request.withdrawn_at.is_(None),
+            ~sa.exists().where(Action.request_id == Request.id),
+        )
+        .order_by(Request.requested_at)
+    ).all()
+    for request_id in waiting:
+        if score_waiting:
+            outbox.enqueue(session, requests.SCORE_JOB, {"request_id": str(request_id)})
+        else:
+            requests.fail(session, request_id, UNSCORED)
+    now = clock.now()
+    ended = _changed(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
+    for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():
+        history.record(session, SYSTEM, community_id, "community.restored", "community", community_id)
+    return Quieted(parked, held, len(waiting), bulk, ended)
+
+
+def _lapse_holds(session: Session) -> int:
+    held = session.scalars(sa.select(Hold).order_by(Hold.community_id, Hold.id)).all()
+    for one in held:
+        serialise(session, one.community_id)
+        entry = history.record(
+            session,
+            accounts.actor_for(accounts.get(session, one.account_id)),
+            one.community_id,
+            "hold.lapsed",
+            "action" if one.action_id else "note",
+            one.action_id or one.note_id or one.id,
+            after={"verb": one.verb.value},
+            reason=one.reason,
+            cause=CAUSE,
+        )
+        notices.tell_lapsed(session, one, entry)
+        session.delete(one)
+    session.flush()
+    return len(held)
+
+
+def _stop_bulk(session: Session) -> int:
+    """Overturnings and replays of many at once, which would go on where the backup was."""
+    now = clock.now()
+    overturns = sa.update(Overturn).where(Overturn.state == OverturnState.RUNNING)
+    replays = sa.update(Replay).where(Replay.finished_at.is_(None))
+    return _changed(session, overturns.values(state=OverturnState.STOPPED, ended_at=now)) + _changed(
+        session, replays.values(finished_at=now, stopped=CAUSE)
+    )
+
+
+def _changed(session: Session, statement: sa.Update) -> int:
+    result = session.execute(statement.execution_options(synchronize_session=False))
+    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult

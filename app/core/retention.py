@@ -1,0 +1,99 @@
+"""Content that a community no longer keeps: blanked so many days after the decision (``content_retention_days``).
+
+What stays is the decision, its scores, which rules matched, and the content's hash, so that an exemption from scanning
+and a repeated submission are still recognised. What goes is the text, its author's id, what the platform said of it,
+and where in the text the rules matched.
+"""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, community_settings, history
+from app.core.db import serialise
+from app.core.models import Action, AiDraft, Community, Decision, Note, Request, Score
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import ActionState, RequestStatus
+
+BATCH = 200
+"""Requests blanked in one transaction: others want to write too."""
+
+_UNSETTLED = (ActionState.PROPOSED, ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
+_KEPT_OF_A_MATCH = frozenset({"rule", "category", "weight"})
+
+
+def with_a_limit(session: Session) -> dict[uuid.UUID, int]:
+    """The communities that keep content for so many days only."""
+    rows = session.scalars(sa.select(Community).order_by(Community.id))
+    days = {one.id: community_settings.of(one).content_retention_days for one in rows}
+    return {community_id: number for community_id, number in days.items() if number is not None}
+
+
+def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bool) -> int:
+    """Blank the next batch: how many requests, 0 when nothing is left. The first of a run is told in history.
+
+    Never what is undecided, under review, or waiting for the platform.
+    """
+    limit = clock.now() - timedelta(days=days)
+    serialise(session, community_id)
+    due = session.scalars(_due(community_id, limit)).all()
+    if not due:
+        return 0
+    if is_first:
+        after = {"days": days, "decided_before": clock.iso(limit)}
+        history.record(
+            session, SYSTEM, community_id, "content.removed", "community", community_id, after=after
+        )
+    now = clock.now()
+    for request in due:
+        # In the content's own place, so that whoever shows it shows this.
+        request.content = f"Removed after {days} {'day' if days == 1 else 'days'}"
+        request.content_removed_at = now
+        request.platform_author_id = None
+        request.extra = None
+    identities = [request.id for request in due]
+    for score in session.scalars(sa.select(Score).where(Score.request_id.in_(identities))):
+        score.matches = [_bare(match) for match in score.matches]
+    for action in session.scalars(sa.select(Action).where(Action.request_id.in_(identities))):
+        details = (action.evidence or {}).get("details")
+        if isinstance(details, Mapping) and details.get("matches"):
+            bare = {**details, "matches": [_bare(match) for match in details["matches"]]}
+            action.evidence = {**(action.evidence or {}), "details": bare}
+    # What a language model answered quotes what it was asked about.
+    session.execute(
+        sa.update(AiDraft)
+        .where(AiDraft.note_id.in_(sa.select(Note.id).where(Note.request_id.in_(identities))))
+        .values(reply=None)
+        .execution_options(synchronize_session=False)
+    )
+    session.flush()
+    return len(due)
+
+
+def _due(community_id: uuid.UUID, limit: datetime) -> sa.Select[Any]:
+    unsettled = sa.exists().where(Action.request_id == Request.id, Action.action_state.in_(_UNSETTLED))
+    settled_at = sa.func.coalesce(Decision.decided_at, Request.scored_at, Request.requested_at)
+    return (
+        sa.select(Request)
+        .outerjoin(Decision, Decision.request_id == Request.id)
+        .where(
+            Request.community_id == community_id,
+            Request.content_removed_at.is_(None),
+            Request.requested_at < limit,
+            sa.or_(Request.status == RequestStatus.COMPLETED, Request.withdrawn_at.is_not(None)),
+            settled_at < limit,
+            ~unsettled,
+        )
+        .order_by(Request.requested_at)
+        .limit(BATCH)
+    )
+
+
+def _bare(match: Any) -> dict[str, Any]:
+    return (
+        {name: match[name] for name in _KEPT_OF_A_MATCH if name in match} if isinstance(match, dict) else {}
+    )

@@ -1,0 +1,77 @@
+"""``/healthz`` and ``/readyz``: what a supervisor and a load balancer go by; and what is logged of a request."""
+
+import io
+import json
+import logging
+
+import sqlalchemy as sa
+import structlog
+from flask.testing import FlaskClient
+
+from app import create_app, logs, runtime
+from app.core import keys
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate
+from app.jobs.engine import Engine
+from app.wiring import Wiring
+from tests.api.conftest import Api
+from tests.cast import Cast
+
+
+def test_ready_is_only_who_has_its_tables_and_somebody_to_run_jobs(
+    wiring: Wiring, client: FlaskClient, caplog: object
+) -> None:
+    assert client.get("/healthz").get_json() == {"status": "ok", "service": "bridgenote"}
+    nobody = client.get("/readyz")
+    assert (nobody.status_code, nobody.headers["Retry-After"]) == (503, "2")
+    assert nobody.get_json()["checks"]["jobs"] == "fail: nobody runs jobs"
+    runtime.migrate(wiring.settings)
+    engine = Engine(wiring.database.engine, executor_id="web-0")
+    engine._heartbeat.beat()
+    engine.stop()
+    assert client.get("/readyz").get_json() == {
+        "status": "ready",
+        "checks": {"database": "ok", "migrations": "ok", "jobs": "ok"},
+    }
+    with wiring.database.writing() as session:
+        session.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
+    assert "this code wants" in client.get("/readyz").get_json()["checks"]["migrations"]
+    with wiring.database.writing() as session:
+        session.execute(sa.text("DROP TABLE alembic_version"))
+    assert client.get("/readyz").get_json()["checks"].keys() == {"database"}
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_request_is_one_line_with_its_id_and_without_content(api: Api, wiring: Wiring, cast: Cast) -> None:
+    root, stream = logging.getLogger(), io.StringIO()
+    before, level = list(root.handlers), root.level
+    wiring.settings = wiring.settings.model_copy(update={"log_format": "json"})
+    client = create_app(wiring).test_client()
+    logs.configure("INFO", as_json=True, stream=stream)
+    try:
+        answer = client.get("/api/public/v1/requests?filter[status]=PENDING", headers=cast.headers)
+        client.post("/sign-in", data={"email": "somebody@example.org", "password": "a password"})
+    finally:
+        root.handlers, root.level = before, level
+        structlog.reset_defaults()
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    told = next(line for line in lines if line.get("path") == "/api/public/v1/requests")
+    assert told["request_id"] == answer.headers["X-Request-Id"]
+    assert (told["method"], told["status"]) == ("GET", 200)
+    assert told["milliseconds"] > 0
+    for secret in ("somebody@", "a password", cast.adapter_key):
+        assert secret not in stream.getvalue()
+
+
+def test_answers_are_counted_by_route_for_keys_of_the_whole_service(
+    api: Api, wiring: Wiring, cast: Cast
+) -> None:
+    with wiring.database.writing() as session:
+        key = keys.mint(session, SYSTEM, "All", KeyTemplate.METRICS, None).text
+    api.get("/requests")
+    whole = api.client.get("/metrics", headers={"Authorization": f"Bearer {key}"}).text
+    counted = 'duration_seconds_count{method="GET",route="/api/public/v1/requests",status="200"}'
+    assert counted in whole
+    assert 'bridgenote_decisions{kind="action",tier="1"} 0' in whole
+    own = api.client.get("/metrics", headers={"Authorization": f"Bearer {cast.metrics_key}"}).text
+    assert "duration_seconds_count" not in own

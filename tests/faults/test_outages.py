@@ -1,0 +1,222 @@
+"""What the service stands on fails under it: the disk is full, the database restarts, a process hangs."""
+
+import http.client
+import json
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import communities, history, keys
+from app.core.db import Database
+from app.core.models import Request
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate, RequestStatus
+from app.jobs.engine import Engine
+from app.settings import Settings
+from tests import postgres
+from tests.faults import figures, storm
+from tests.faults.engine_app import Ran
+from tests.faults.service import Service, free_port
+from tests.faults.waiting import eventually
+
+HEADERS = {"Content-Type": "application/json"}
+
+
+class Place:
+    """A server over one database, with a community and a key."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.settings = Settings(
+            _env_file=None, environment="test", data_dir=folder / "var", database_url=url, port=free_port()
+        ).ready()
+        self.database = Database(url)
+        with self.database.writing() as session:
+            community = communities.open_community(session, SYSTEM, "storm", "sea")
+            self.community_id = community.id
+            self.key = keys.mint(session, SYSTEM, "storm", KeyTemplate.ADAPTER, [community.id]).text
+        self.service = Service(self.settings, folder / "serve.log")
+        self.told: set[str] = set()
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, http.client.HTTPMessage, bytes]:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.settings.port, timeout=20)) as connection:
+            headers = HEADERS | {"Authorization": f"Bearer {self.key}"}
+            connection.request(method, path, json.dumps(body) if body else None, headers)
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+
+    def submit(self, name: str) -> tuple[int, http.client.HTTPMessage, bytes]:
+        attributes = {
+            "request_id": name,
+            "requested_by": "ann",
+            "community_server_id": str(self.community_id),
+            "original_message_content": storm.REVIEWED,
+        }
+        answer = self.ask(
+            "POST", "/api/public/v1/requests", {"data": {"type": "requests", "attributes": attributes}}
+        )
+        if answer[0] in {200, 201}:
+            self.told.add(name)
+        return answer
+
+    def is_scored(self) -> bool:
+        with self.database.reading() as session:
+            rows = session.execute(sa.select(Request.request_id, Request.status)).all()
+        return self.told <= {name for name, _ in rows} and not any(
+            status is RequestStatus.PENDING for _, status in rows
+        )
+
+    def close(self) -> None:
+        self.service.end()
+        self.database.dispose()
+
+
+@pytest.fixture
+def durable(postgres_server: postgres.Server, postgres_template: str) -> Iterator[str]:
+    """A database that has written what it says is committed; the tests' server is in a hurry otherwise."""
+    name = postgres_server.create(postgres_template)
+    with postgres_server.admin() as connection:
+        connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = on')
+    yield postgres_server.url(name)
+    postgres_server.drop(name)
+
+
+def _limit_files(place: Place, most: int) -> None:
+    """No process of the service may write beyond the first ``most`` bytes of any file: the disk is full."""
+    assert place.service.process is not None
+    group = place.service.process.pid
+    listed = subprocess.run(
+        ["ps", "-o", "pid=", "-g", str(group)], capture_output=True, text=True, check=True
+    )
+    for pid in listed.stdout.split():
+        resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def test_a_full_disk_refuses_writes_clearly_and_is_forgotten_once_there_is_room(
+    sqlite_template: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "full.db"
+    path.write_bytes(sqlite_template.read_bytes())
+    place = Place(f"sqlite:///{path}", tmp_path)
+    try:
+        place.service.start()
+        assert place.submit("before")[0] == 201
+        eventually(place.is_scored, "it is scored")
+        _limit_files(place, 4096)
+        for number in range(4):
+            status, headers, said = place.submit(f"during-{number}")
+            assert (status, json.loads(said)["detail"]) == (503, "Service temporarily unavailable")
+            assert int(headers["Retry-After"]) >= 1
+            assert place.ask("GET", "/api/public/v1/requests")[0] == 200
+            assert place.ask("GET", "/sign-in")[0] == 200
+        _limit_files(place, resource.RLIM_INFINITY)
+        eventually(lambda: place.submit("after")[0] in {200, 201}, "it takes submissions again")
+        assert place.submit("during-0")[0] == 201
+        eventually(place.is_scored, "everything is scored", 40)
+        with place.database.reading() as session:
+            assert history.verify(session, place.community_id)[1] is None
+    finally:
+        place.close()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
+    durable: str, postgres_server: postgres.Server, tmp_path: Path
+) -> None:
+    place, ended = Place(durable, tmp_path), threading.Event()
+    answers: list[tuple[float, int, bool]] = []
+
+    def load(name: str) -> None:
+        number = 0
+        while not ended.is_set():
+            began = time.monotonic()
+            status, headers, _ = place.submit(f"{name}-{number}")
+            answers.append((time.monotonic() - began, status, "Retry-After" in headers))
+            number += status in {200, 201}
+            ended.wait(0.02)
+
+    threads = [threading.Thread(target=load, args=(name,)) for name in "abcd"]
+    try:
+        place.service.start()
+        for thread in threads:
+            thread.start()
+        eventually(lambda: len(place.told) > 20, "it is under load")
+        postgres_server.stop()
+        time.sleep(2)
+        away = len(place.told)
+        postgres_server.start()
+        eventually(lambda: len(place.told) > away + 20, "it goes on by itself", 40)
+        ended.set()
+        for thread in threads:
+            thread.join()
+        assert {status for _, status, _ in answers} == {201, 503}
+        assert all(says_when for _, status, says_when in answers if status == 503)
+        slowest = max(seconds for seconds, status, _ in answers if status == 503)
+        assert slowest < 5
+        eventually(place.is_scored, "nothing that was taken is lost or left", 60)
+        with place.database.reading() as session:
+            assert history.verify(session, place.community_id)[1] is None
+        refused = sum(status == 503 for _, status, _ in answers)
+        figures.note(
+            "PostgreSQL away for 2 s under load",
+            {
+                "submissions told": len(place.told),
+                "503s": refused,
+                "slowest 503 (s)": round(slowest, 2),
+                "lost": 0,
+            },
+        )
+    finally:
+        ended.set()
+        place.close()
+
+
+def test_the_jobs_of_a_process_that_hangs_are_taken_over(
+    jobs_url: str, database: Database, tmp_path: Path
+) -> None:
+    ran, started = Ran(tmp_path), []
+
+    def start(executor_id: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.faults.engine_app", jobs_url, executor_id, tmp_path, "old"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    engine = Engine(database.engine, executor_id="here")
+    try:
+        hanging = start("one")
+        with database.writing() as session:
+            engine.enqueue(session, "hold", {"text": "work"})
+        eventually(lambda: ran.lines() == [f"begun work one {hanging.pid}"], "one is at it")
+        # Not in mid-transaction: on SQLite it would hold everybody's lock, until gunicorn's arbiter kills it.
+        with database.writing():
+            os.kill(hanging.pid, signal.SIGSTOP)
+        other = start("two")
+        eventually(lambda: f"begun work two {other.pid}" in ran.lines(), "the other took it over")
+        (tmp_path / "gate").touch()
+        eventually(lambda: "done work two" in ran.lines(), "and finished it")
+        # Awake again it finds its work taken; that it ends it too is what "at least once" means.
+        os.kill(hanging.pid, signal.SIGCONT)
+        eventually(lambda: "done work one" in ran.lines(), "the first goes on")
+        eventually(lambda: not engine.counts()["running"], "nobody holds it any more")
+    finally:
+        engine.stop()
+        for process in started:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+            assert process.stdout is not None
+            process.stdout.close()

@@ -1,0 +1,212 @@
+"""A backup made while people write is whole; restored, it tells of nothing that was decided again."""
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from app import backups, migrations, runtime
+from app.backups import postgres
+from app.cli import cli
+from app.core import accounts, deliveries, history, holds, webhooks
+from app.core.db import Base, Database
+from app.core.errors import Conflict, Invalid
+from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
+from app.core.permissions import SYSTEM
+from app.core.sending import AllowList
+from app.core.vocabulary import DeliveryState, HeldVerb, RequestStatus
+from app.jobs.engine import Engine
+from app.runtime import RESTORE_UNFINISHED, RestoreUnfinished
+from app.settings import Settings
+from app.wiring import Wiring
+from tests import factories
+from tests import postgres as servers
+from tests.cast import Cast
+
+SECRET = "a secret of the receiver"
+
+
+@pytest.fixture
+def empty(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> Settings:
+    """Where to restore to: a database of the same kind, with nothing in it."""
+    if database_url.startswith("sqlite"):
+        url = f"sqlite:///{tmp_path}/elsewhere/restored.db"
+    else:
+        server: servers.Server = request.getfixturevalue("postgres_server")
+        url = server.url(server.create())
+    return Settings(_env_file=None, environment="test", data_dir=tmp_path / "other", database_url=url).ready()
+
+
+def _scene(wiring: Wiring, cast: Cast) -> None:
+    """One decision to be sent, one held, one post that waits to be scored, somebody signed in."""
+    runtime.migrate(wiring.settings)
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        allow = AllowList.parse("127.0.0.1")
+        webhooks.register(session, SYSTEM, wiring.sealer, allow, community, "http://127.0.0.1/hook", SECRET)
+        accounts.open_sign_in(session, session.get_one(Account, cast.moderator.account_id), "browser")
+    factories.scored_action(wiring, cast, factories.SPAM, "spam")
+    action_id = factories.scored_action(wiring, cast, request_id="reviewed")
+    with wiring.database.writing() as session:
+        moderator = accounts.actor_for(accounts.get(session, cast.moderator.account_id))
+        action = session.get_one(Action, action_id)
+        holds.hold(session, moderator, HeldVerb.DISMISS, action=action, reason="It is fine", seconds=0)
+    factories.submit(wiring, cast, request_id="waiting")
+    engine = Engine(wiring.database.engine, executor_id="scene")
+    with wiring.database.writing() as session:
+        engine.enqueue(session, "score_request", {"request_id": "x"})
+    engine.stop()
+
+
+def _rows(database: Database) -> Counter[str]:
+    with database.reading() as session:
+        tables = Base.metadata.tables.values()
+        return Counter(
+            {one.name: session.scalar(sa.select(sa.func.count()).select_from(one)) or 0 for one in tables}
+        )
+
+
+def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, tmp_path: Path) -> None:
+    _scene(wiring, cast)
+    before, ended = _rows(wiring.database), threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not ended.is_set():
+            factories.submit(wiring, cast, request_id=f"meanwhile-{number}")
+            number += 1
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    file = tmp_path / "backup"
+    try:
+        for _ in range(2):
+            assert backups.back_up(wiring.settings, file) == file.stat().st_size > 10_000
+    finally:
+        ended.set()
+        writer.join()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [one.name for one in tmp_path.iterdir() if "unfinished" in one.name] == []
+    key = wiring.settings.encryption_key.get_secret_value().encode()
+    assert key not in file.read_bytes()
+    empty = empty.model_copy(update={"encryption_key": wiring.settings.encryption_key})
+
+    done = backups.restore(empty, file)
+
+    assert (done.broken, done.sealed, done.revision) == ([], 0, runtime.head())
+    assert done.quieted.deliveries > 0
+    assert (done.quieted.holds, done.quieted.sign_ins) == (1, 1)
+    assert done.quieted.requests > 1
+    restored = Database(empty.sqlalchemy_url)
+    rows = _rows(restored)
+    for table in ("requests", "moderation_actions", "decisions", "events", "deliveries", "accounts"):
+        assert rows[table] >= before[table], table
+    with restored.reading() as session:
+        assert session.scalars(sa.select(Delivery.state).distinct()).all() == [DeliveryState.PARKED]
+        assert session.scalars(sa.select(Hold)).all() == []
+        assert session.scalar(sa.select(Notice.account_id)) == cast.moderator.account_id
+        assert session.scalars(sa.select(SignIn).where(SignIn.ended_at.is_(None))).all() == []
+        by_status = Counter(session.scalars(sa.select(Request.status)))
+        assert by_status[RequestStatus.PENDING] == 0
+        assert by_status[RequestStatus.FAILED] == done.quieted.requests
+        endpoint = session.scalars(sa.select(Endpoint)).one()
+        assert wiring.sealer.open(endpoint.secret, str(endpoint.id)) == SECRET
+        assert history.verify(session, cast.community_id)[1] is None
+    engine = Engine(restored.engine, executor_id="test")
+    assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
+    engine.stop()
+    with restored.writing() as session:
+        parked = session.scalars(sa.select(Delivery.id)).first()
+        assert parked is not None
+        deliveries.replay(session, SYSTEM, parked)
+    # While somebody uses it, it cannot be replaced; then not without being asked to; then it can.
+    with pytest.raises(Conflict, match="in use"):
+        backups.restore(empty, file, force=True)
+    restored.dispose()
+    with pytest.raises(Conflict, match="--force"):
+        backups.restore(empty, file)
+    assert backups.restore(empty, file, force=True).quieted == done.quieted
+
+
+def test_what_is_no_whole_backup_is_refused_and_changes_nothing(
+    wiring: Wiring, cast: Cast, empty: Settings, tmp_path: Path
+) -> None:
+    runtime.migrate(wiring.settings)
+    file, broken = tmp_path / "backup", tmp_path / "broken"
+    backups.back_up(wiring.settings, file)
+    size = file.stat().st_size
+    broken.write_bytes(file.read_bytes()[: size * 2 // 3])
+    with pytest.raises((Conflict, Invalid)):
+        backups.restore(empty, broken)
+    broken.write_text("not a backup at all")
+    with pytest.raises(Invalid, match="no backup"):
+        backups.restore(empty, broken)
+    other = "postgresql://127.0.0.1:1/x" if empty.database_url.startswith("sqlite") else "sqlite:///x.db"
+    with pytest.raises(Invalid, match="is a backup of"):
+        backups.restore(empty.model_copy(update={"database_url": other}), file)
+    with wiring.database.writing() as session:
+        session.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    backups.back_up(wiring.settings, broken)
+    with pytest.raises(Conflict, match="9999"):
+        backups.restore(empty, broken)
+    unwritable = tmp_path / "nowhere" / "file"
+    with pytest.raises(FileNotFoundError):
+        backups.back_up(wiring.settings, unwritable)
+    assert backups.restore(empty, file).broken == []
+
+
+def test_a_backup_of_an_older_version_is_migrated(empty: Settings, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    old = Database(empty.sqlalchemy_url)
+    migrations.upgrade(old.engine, "0007")
+    old.dispose()
+    backups.back_up(empty, tmp_path / "old")
+    assert backups.restore(empty, tmp_path / "old", force=True).revision == runtime.head()
+
+
+def test_a_restore_that_was_killed_half_way_is_not_served(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    server: servers.Server = request.getfixturevalue("postgres_server")
+    settings = Settings(
+        _env_file=None,
+        environment="test",
+        data_dir=tmp_path,
+        database_url=server.url(server.create()),
+    ).ready()
+    database = Database(settings.sqlalchemy_url)
+    with database.writing() as session:
+        session.execute(sa.text(f"CREATE TABLE {RESTORE_UNFINISHED} (id integer)"))
+    with pytest.raises(RestoreUnfinished):
+        runtime.migrate(settings)
+    database.dispose()
+
+
+def test_programs_older_than_the_server_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Conflict, match=r"pg_dump is of version \d+ and the server of 99: install"):
+        postgres._program("pg_dump", 99)
+    with pytest.raises(Conflict, match="The program pg_dumb is missing"):
+        postgres._program("pg_dumb", 15)
+
+
+def test_the_commands_say_what_they_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(tmp_path / "var"))
+    runner, file = CliRunner(), tmp_path / "file"
+    assert runner.invoke(cli, ["seed"]).exit_code == 0
+    said = runner.invoke(cli, ["backup", str(file)])
+    assert (said.exit_code, "encryption key is not in it" in said.output) == (0, True)
+    refused = runner.invoke(cli, ["restore", str(file)])
+    assert (refused.exit_code, "--force" in refused.output) == (1, True)
+    shutil.rmtree(tmp_path / "var")
+    said = runner.invoke(cli, ["restore", str(file)])
+    assert said.exit_code == 0, said.output
+    assert "Restored, at version" in said.output
+    assert os.stat(tmp_path / "var" / "bridgenote.db").st_mode & 0o777 == 0o600
+    with sqlite3.connect(tmp_path / "var" / "bridgenote.db") as connection:
+        assert connection.execute("SELECT count(*) FROM communities").fetchone() == (1,)

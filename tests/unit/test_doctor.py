@@ -1,0 +1,113 @@
+"""The doctor names what is wrong, and what to do about it."""
+
+import json
+import sqlite3
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from app import runtime
+from app.cli import cli
+from app.core import clock, webhooks
+from app.core.models import Community, Delivery, Endpoint, Request
+from app.core.permissions import SYSTEM
+from app.core.sealing import Sealer
+from app.core.sending import AllowList
+from app.core.vocabulary import RequestStatus
+from app.jobs.engine import Engine
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+from tests.faults.service import free_port
+
+
+def _told(monkeypatch: pytest.MonkeyPatch, wiring: Wiring, **settings: str) -> dict[tuple[str, str], str]:
+    """What the doctor says, as ``{(check, state): detail and advice}``."""
+    given = {
+        "database_url": wiring.settings.database_url,
+        "data_dir": str(wiring.settings.data_dir),
+        "port": str(free_port()),
+        **settings,
+    }
+    with monkeypatch.context() as patched:
+        for name, value in given.items():
+            patched.setenv(f"BRIDGENOTE_{name.upper()}", value)
+        done = CliRunner().invoke(cli, ["doctor", "--json"])
+    found: dict[tuple[str, str], str] = {}
+    for one in json.loads(done.stdout):
+        key = (one["what"], one["state"])
+        found[key] = f"{found.get(key, '')} {one['detail']} → {one['advice']}"
+    assert done.exit_code == int(any(state == "fail" for _, state in found))
+    return found
+
+
+def test_a_service_in_order_and_one_in_disorder(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.migrate(wiring.settings)
+    engine = Engine(wiring.database.engine, executor_id="web-0")
+    engine._heartbeat.beat()
+    engine.stop()
+    well = _told(monkeypatch, wiring)
+    assert {state for _, state in well} == {"ok"}, well
+    assert "web-0" in well["job engine", "ok"]
+
+    stranger = Sealer.from_secret("a key that nobody holds any more.")
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        allow = AllowList.parse("127.0.0.1")
+        webhooks.register(session, SYSTEM, stranger, allow, community, "http://127.0.0.1/a", "a secret")
+    factories.scored_action(wiring, cast, factories.SPAM)
+    factories.submit(wiring, cast, request_id="late")
+    long_ago = clock.now() - timedelta(hours=1)
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Delivery).values(due_at=long_ago))
+        session.execute(sa.update(Endpoint).values(is_active=False))
+        session.execute(
+            sa.update(Request).where(Request.status == RequestStatus.PENDING).values(created_at=long_ago)
+        )
+        table = "job_heartbeats" if wiring.database.engine.dialect.name == "sqlite" else "dbos.job_heartbeats"
+        session.execute(sa.text(f"UPDATE {table} SET beat_at = 0"))  # noqa: S608 - one of two
+    ill = _told(
+        monkeypatch,
+        wiring,
+        host="0.0.0.0",  # noqa: S104 - what is to be found fault with
+        secret_key="short",
+        trusted_proxies="0.0.0.0/0",
+        smtp_host="127.0.0.1",
+        smtp_port=str(free_port()),
+        rate_limit_storage=f"redis://127.0.0.1:{free_port()}",
+    )
+    assert "where others reach them" in ill["settings", "fail"]
+    assert "BRIDGENOTE_SECRET_KEY is short" in ill["secrets", "fail"]
+    assert "very many addresses" in ill["proxies", "warn"]
+    assert "refused" in ill["mail server", "fail"].lower()
+    assert "does not answer" in ill["rate limits", "fail"]
+    assert "1 do not open" in ill["sealed secrets", "fail"]
+    assert "no server or worker" in ill["job engine", "warn"]
+    assert "1 requests have waited" in ill["scoring", "warn"]
+    assert "for more than 5 minutes" in ill["deliveries", "fail"]
+    assert "disabled: 127.0.0.1" in ill["webhooks", "warn"]
+
+
+def test_a_damaged_file_and_an_open_folder_are_named(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, database_url: str
+) -> None:
+    wiring.settings.data_dir.chmod(0o755)
+    if database_url.startswith("sqlite"):
+        wiring.database.dispose()
+        path = database_url.removeprefix("sqlite:///")
+        with sqlite3.connect(path) as connection:
+            root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'requests'").fetchone()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with open(path, "r+b") as file:
+            file.seek((root[0] - 1) * 4096)
+            file.write(b"\xff" * 4096)
+        assert "restore" in _told(monkeypatch, wiring)["database", "fail"]
+    else:
+        with wiring.database.writing() as session:
+            session.execute(sa.text("UPDATE alembic_version SET version_num = '0007'"))
+        assert "migrate" in _told(monkeypatch, wiring)["database", "fail"]
+    assert "chmod 700" in _told(monkeypatch, wiring)["data folder", "warn"]

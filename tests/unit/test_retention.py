@@ -1,0 +1,81 @@
+"""Content that a community no longer keeps goes, and nothing that was decided goes with it."""
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from app.core import clock, history, requests
+from app.core.models import Action, Community, Decision, HistoryEntry, Request, Score
+from app.jobs import registry
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+
+PEAR = "A pear tree grows by the pond."
+
+
+@pytest.fixture
+def later() -> object:
+    """The clock, put 31 days ahead for what follows."""
+    yield lambda: clock.set_source(lambda: clock._system() + timedelta(days=31))
+    clock.set_source(None)
+
+
+def _settings(wiring: Wiring, cast: Cast, days: object) -> None:
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"content_retention_days": days}
+
+
+def test_decided_content_goes_after_its_days_and_the_decision_stays(
+    wiring: Wiring, cast: Cast, client: FlaskClient, later: object
+) -> None:
+    spam = factories.submit(wiring, cast, factories.SPAM, "spam")
+    clean = factories.submit(wiring, cast, PEAR, "clean")
+    review = factories.submit(wiring, cast, factories.REVIEWED, "review")
+    wiring.jobs.run_all()  # type: ignore[union-attr]
+    waiting = factories.submit(wiring, cast, request_id="waiting")
+    with wiring.database.writing() as session:
+        action = session.scalars(sa.select(Action).where(Action.request_id == spam)).one()
+        action.action_state = "applied"  # as the platform says
+        decided = session.scalars(sa.select(Decision)).all()
+    later()  # type: ignore[operator]
+    _settings(wiring, cast, None)
+    registry.remove_content(wiring)
+    _settings(wiring, cast, 30)
+    fresh = factories.submit(wiring, cast, "A fresh word", "fresh")
+    wiring.jobs.run_all()  # type: ignore[union-attr]
+    for _ in range(2):
+        registry.remove_content(wiring)
+    with wiring.database.reading() as session:
+        texts = {one.id: one.content for one in session.scalars(sa.select(Request))}
+        assert texts == {
+            spam: "Removed after 30 days",
+            clean: "Removed after 30 days",
+            review: factories.REVIEWED,
+            waiting: factories.REVIEWED,
+            fresh: "A fresh word",
+        }
+        request = session.get_one(Request, spam)
+        assert request.platform_author_id is None
+        assert request.content_sha256 == requests.digest(factories.SPAM)
+        action = session.scalars(sa.select(Action).where(Action.request_id == spam)).one()
+        assert action.evidence is not None
+        matches = action.evidence["details"]["matches"]
+        assert matches
+        assert [one for one in matches if "start" in one or "end" in one] == []
+        for score in session.scalars(sa.select(Score).where(Score.request_id == spam)):
+            assert not any("start" in match for match in score.matches)
+        assert len(session.scalars(sa.select(Decision)).all()) >= len(decided)
+        told = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "content.removed")).all()
+        assert [one.after["days"] for one in told] == [30]
+        assert history.verify(session, cast.community_id)[1] is None
+    answer = client.get(f"/api/public/v1/requests/{spam}", headers=cast.headers).get_json()
+    attributes = answer["data"]["attributes"]
+    assert attributes["content"] is None
+    assert attributes["decision"] == "hide"
+    with wiring.database.writing() as session:
+        again = requests.Submission("spam", "author-1", factories.SPAM)
+        receipt = requests.submit(session, factories.integration(cast), cast.community_id, again)
+        assert (receipt.new, receipt.content_differs) == (False, False)
