@@ -39,8 +39,10 @@ from app.core.classify import Classifier
 from app.core.db import Database, serialise
 from app.core.models import Account, Action, ApiKey, Community, Note, Profile, Request
 from app.core.permissions import SYSTEM, Actor
+from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, KeyTemplate, Role
 from app.demo_posts import Post, posts
+from app.seed_webhook import DemoWebhook
 
 PLATFORM = "demo"
 COMMUNITY = "harbour"
@@ -92,7 +94,7 @@ def begin(session: Session) -> bool:
     return True
 
 
-def seed(database: Database, classifiers: Sequence[Classifier], folder: Path) -> Demo | None:
+def seed(database: Database, classifiers: Sequence[Classifier], sealer: Sealer, folder: Path) -> Demo | None:
     """Fill an empty database and keep the sign-ins in ``folder``; None when it is not empty: nothing happens."""
     try:
         with database.writing() as session:
@@ -100,7 +102,7 @@ def seed(database: Database, classifiers: Sequence[Classifier], folder: Path) ->
             serialise(session, _LOCK)
             if not is_empty(session):
                 return None
-            demo = _Story(session, classifiers, clock.now()).tell()
+            demo = _Story(session, classifiers, sealer, clock.now()).tell()
             # Whatever the verbs left to be done for later, the story has done itself.
             outbox.take_jobs(session)
             _keep(demo, folder)
@@ -135,9 +137,12 @@ Step = Callable[[], None]
 class _Story:
     """A queue of steps in time. Each runs with the clock at its moment, so ids and history are in order."""
 
-    def __init__(self, session: Session, classifiers: Sequence[Classifier], until: datetime) -> None:
+    def __init__(
+        self, session: Session, classifiers: Sequence[Classifier], sealer: Sealer, until: datetime
+    ) -> None:
         self._session = session
         self._classifiers = classifiers
+        self._sealer = sealer
         self._until = until
         self._now = until - timedelta(days=DAYS + 10)
         self._steps: list[tuple[datetime, int, Step]] = []
@@ -155,6 +160,9 @@ class _Story:
         self._at(
             self._ago(7), lambda: self._revise("misinformation", 0.6, "Too many plain opinions in the queue")
         )
+        webhook = DemoWebhook(self._session, self._sealer, self._people[Role.OPERATOR], self._community_id)
+        for days, step in webhook.days():
+            self._at(self._ago(days), step)
         while self._steps:
             moment, _, step = heapq.heappop(self._steps)
             self._now = moment

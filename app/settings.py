@@ -6,11 +6,15 @@ Environment variables carry the prefix ``BRIDGENOTE_`` (``BRIDGENOTE_PORT=9000``
 import os
 import re
 import secrets
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+NO_SENDER = "Bridgenote <bridgenote@localhost>"
+"""Good for a folder; no mail server would deliver it."""
 
 
 class Settings(BaseSettings):
@@ -41,6 +45,10 @@ class Settings(BaseSettings):
         SecretStr(""),
         description="Seals webhook secrets at rest. Generated into the data folder in development.",
     )
+    previous_encryption_key: SecretStr = Field(
+        SecretStr(""),
+        description="Opens what was sealed with it, until `rotate-encryption-key` has sealed everything anew.",
+    )
     webhook_allow_hosts: str = Field(
         "",
         description="Comma-separated `host` or `host:port` entries that webhooks may reach over plain http.",
@@ -68,7 +76,25 @@ class Settings(BaseSettings):
         "10 per minute; 60 per hour", description="Wrong codes for linking a profile, per API key."
     )
     rate_limit_sign_in: str = Field(
-        "10 per minute; 60 per hour", description="Sign-in attempts per account and address."
+        "10 per minute; 60 per hour", description="Sign-in attempts for one account from one address."
+    )
+    rate_limit_sign_in_account: str = Field(
+        "30 per minute; 200 per hour",
+        description="Sign-in attempts for one account, wherever they come from.",
+    )
+    rate_limit_sign_in_address: str = Field(
+        "100 per minute; 1000 per hour",
+        description="Sign-in attempts from one address, for whatever account.",
+    )
+    rate_limit_communities: str = Field(
+        "5 per hour; 20 per day", description="Communities that one account opens in the dashboard."
+    )
+    rate_limit_sign_up: str = Field(
+        "10 per minute; 60 per hour",
+        description="Accounts created, and mails asked for by people who are not signed in, per address.",
+    )
+    rate_limit_mail: str = Field(
+        "5 per 10 minutes; 20 per day", description="Mails with a link to one mail address."
     )
     note_writer: Literal["builtin", "openai_compatible"] = Field(
         "builtin", description="Who drafts AI notes; `builtin` quotes fact-checks and needs no model."
@@ -87,9 +113,39 @@ class Settings(BaseSettings):
     review_days: int = Field(
         14, ge=1, le=365, description="Days after which a review without consensus ends."
     )
+    public_url: str = Field(
+        "",
+        description="Where people reach the service, such as `https://moderation.example.org`: links in mails "
+        "begin with it. Empty means `http://`, host and port.",
+    )
+    open_communities: bool = Field(
+        True,
+        description="Whether anybody with a confirmed account may open a community; off, only service admins.",
+    )
+    open_sign_up: bool = Field(
+        True, description="Whether anybody may create an account; invitations work either way."
+    )
+    mail_from: str = Field(
+        NO_SENDER,
+        description="Sender of every mail: an address, with a name or without.",
+    )
+    smtp_host: str = Field(
+        "",
+        description="Mail server; empty means that mails are written to the folder `mail` in the data folder.",
+    )
+    smtp_port: int = Field(587, ge=1, le=65535, description="Its port: 587 for STARTTLS, 465 for TLS.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls", description="How the connection to it is protected; its certificate is checked."
+    )
+    smtp_username: str = Field("", description="User name for the mail server; empty means without sign-in.")
+    smtp_password: SecretStr = Field(SecretStr(""), description="Its password.")
     session_idle_minutes: int = Field(30, ge=1, description="A session unused for this long ends.")
     session_hours: int = Field(12, ge=1, description="A session ends after this long.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level logged.")
+    log_format: Literal["auto", "text", "json"] = Field(
+        "auto",
+        description="`json` is one object a line, with a line for each request; `auto` is that in production.",
+    )
 
     @field_validator("webhook_retry_delays")
     @classmethod
@@ -127,6 +183,35 @@ class Settings(BaseSettings):
                 raise ValueError("BRIDGENOTE_AI_API_KEY must be printable ASCII without spaces")
         return self
 
+    @field_validator("public_url")
+    @classmethod
+    def _public_url_is_an_address(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^\s/?#@]+(/[^\s?#]*)?", value):
+            raise ValueError("must be an address such as https://moderation.example.org, without a query")
+        return value.rstrip("/")
+
+    @field_validator("mail_from")
+    @classmethod
+    def _mail_from_is_an_address(cls, value: str) -> str:
+        if not value.isprintable() or not re.fullmatch(r"[^\s<>@,;]+@[^\s<>@,;]+", parseaddr(value)[1]):
+            raise ValueError("must be an address such as Bridgenote <bridgenote@example.org>")
+        return value
+
+    @model_validator(mode="after")
+    def _mail_server_has_what_it_needs(self) -> Self:
+        if bool(self.smtp_username) != bool(self.smtp_password.get_secret_value()):
+            raise ValueError(
+                "BRIDGENOTE_SMTP_USERNAME and BRIDGENOTE_SMTP_PASSWORD must be set together or not at all"
+            )
+        local = self.smtp_host in {"localhost", "127.0.0.1", "::1"}
+        if self.smtp_username and self.smtp_security == "none" and not local:
+            raise ValueError("BRIDGENOTE_SMTP_SECURITY none would send the password unprotected")
+        if self.environment == "production" and self.smtp_host and not self.public_url:
+            raise ValueError("BRIDGENOTE_PUBLIC_URL must be set when BRIDGENOTE_SMTP_HOST is, in production")
+        if self.environment == "production" and self.smtp_host and self.mail_from == NO_SENDER:
+            raise ValueError("BRIDGENOTE_MAIL_FROM must be set when BRIDGENOTE_SMTP_HOST is, in production")
+        return self
+
     @model_validator(mode="after")
     def _production_needs_secrets(self) -> Self:
         if self.environment == "production":
@@ -153,19 +238,36 @@ class Settings(BaseSettings):
         return self.database_url
 
     @property
+    def base_url(self) -> str:
+        """What links in mails begin with, without a slash at the end. Never taken from a request's Host header."""
+        if self.public_url:
+            return self.public_url
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def logs_as_json(self) -> bool:
+        return self.log_format == "json" or (self.log_format == "auto" and self.environment == "production")
+
+    @property
     def is_demo_allowed(self) -> bool:
         """Demo sign-ins exist in development on loopback only."""
         return self.environment != "production" and self.host in {"127.0.0.1", "localhost", "::1"}
 
     def ready(self) -> Self:
         """These settings with the data folder made and missing development secrets generated into it."""
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = {
             name: SecretStr(_kept_secret(self.data_dir / name))
             for name in ("secret_key", "encryption_key")
             if not getattr(self, name).get_secret_value()
         }
         return self.model_copy(update=found)
+
+    def kept_encryption_keys(self) -> list[str]:
+        """The encryption keys in the data folder, as they are now: the one in force and the one before it."""
+        paths = [self.data_dir / name for name in ("encryption_key", "previous_encryption_key")]
+        return [text for path in paths if path.is_file() and (text := path.read_text().strip())]
 
 
 def _kept_secret(path: Path) -> str:

@@ -20,7 +20,18 @@ from limits.strategies import FixedWindowRateLimiter
 from app.core.errors import TooMany
 from app.settings import Settings
 
-LimitName = Literal["key", "ratings", "ai_notes", "link_codes", "sign_in"]
+LimitName = Literal[
+    "key",
+    "ratings",
+    "ai_notes",
+    "link_codes",
+    "sign_in",
+    "sign_in_account",
+    "communities",
+    "sign_in_address",
+    "sign_up",
+    "mail",
+]
 
 
 class FileStorage(Storage):
@@ -138,9 +149,18 @@ class Throttle:
                 "ai_notes": settings.rate_limit_ai_notes,
                 "link_codes": settings.rate_limit_link_codes,
                 "sign_in": settings.rate_limit_sign_in,
+                "communities": settings.rate_limit_communities,
+                "sign_in_account": settings.rate_limit_sign_in_account,
+                "sign_in_address": settings.rate_limit_sign_in_address,
+                "sign_up": settings.rate_limit_sign_up,
+                "mail": settings.rate_limit_mail,
             },
             enabled=settings.rate_limit_enabled,
         )
+
+    def reachable(self) -> bool:
+        """Whether the counters can be asked."""
+        return self._storage.check()
 
     def hit(self, name: LimitName, *who: str) -> Standing | None:
         """Count one call by ``who``; the standing after it, or None when limits are off.

@@ -127,6 +127,20 @@
   });
   document.addEventListener("close", () => { if (opener?.isConnected) opener.focus(); opener = null; }, true);
 
+  // --- Copying what stands in a field. Without script it is text to select. ---
+  document.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-copy]") : null;
+    const field = button && document.getElementById(button.dataset.copy);
+    if (!field) return;
+    field.select();
+    try {
+      await navigator.clipboard.writeText(field.value);
+      say("status", "Copied.");
+    } catch {
+      say("alert", "Your browser does not let us copy. The text is selected: press Ctrl and C.");
+    }
+  });
+
   // --- Counters: code points, as the server counts; spoken only when typing pauses. ---
   function count(area) {
     const line = document.getElementById(`${area.id}-count`);

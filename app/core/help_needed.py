@@ -92,6 +92,13 @@ def waiting_since(
     return session.scalar(sa.select(sa.func.count()).select_from(new.subquery())) or 0
 
 
+def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
+    """How many items wait for this rater."""
+    require(actor, Permission.RATE, community_id)
+    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
+    return session.scalar(sa.select(sa.func.count()).select_from(waiting.subquery())) or 0
+
+
 def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
     """Pass an item by. Skipping twice changes nothing."""
     require(actor, Permission.RATE, action.community_id, "item")

@@ -32,6 +32,9 @@ class Permission(StrEnum):
     REVISE_POLICY = "revise_policy"
     MANAGE_KEYS = "manage_keys"
     MANAGE_PEOPLE = "manage_people"
+    SEE_SETTINGS = "see_settings"
+    PAUSE_ACTIONS = "pause_actions"
+    ARCHIVE = "archive"
 
 
 _LEAST_ROLE: Mapping[Permission, Role] = {
@@ -46,6 +49,9 @@ _LEAST_ROLE: Mapping[Permission, Role] = {
     Permission.REVISE_POLICY: Role.OPERATOR,
     Permission.MANAGE_KEYS: Role.ADMIN,
     Permission.MANAGE_PEOPLE: Role.ADMIN,
+    Permission.SEE_SETTINGS: Role.OPERATOR,
+    Permission.PAUSE_ACTIONS: Role.OPERATOR,
+    Permission.ARCHIVE: Role.ADMIN,
 }
 
 _KEYS_MAY = frozenset(
@@ -61,11 +67,23 @@ _KEYS_MAY = frozenset(
     }
 )
 _STAFF_CALLS = frozenset({Permission.MODERATE})
+_ARCHIVED_ALLOWS = frozenset(
+    {
+        Permission.READ,
+        Permission.SEE_QUEUE,
+        Permission.SEE_HISTORY,
+        Permission.SEE_SETTINGS,
+        Permission.MANAGE_KEYS,
+        Permission.MANAGE_PEOPLE,
+        Permission.ARCHIVE,
+    }
+)
+ARCHIVED = "This community is archived: it can be read, and nothing in it changes"
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Who is asking. ``communities`` None means every community.
+    """Who is asking. ``communities`` None means every community; in ``archived`` ones there is only reading.
 
     ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or nobody is
     asserted and the key itself acts (Contract: section 1, Staff calls).
@@ -82,6 +100,7 @@ class Actor:
     staff: bool = False
     read_only: bool = False
     may_open_communities: bool = False
+    archived: frozenset[uuid.UUID] = frozenset()
 
     def sees(self, community_id: uuid.UUID) -> bool:
         """Whether this community exists at all for the actor."""
@@ -101,18 +120,31 @@ def least_role(permission: Permission) -> Role:
     return _LEAST_ROLE[permission]
 
 
+def roles_with(permission: Permission) -> list[Role]:
+    """The roles of a community that hold ``permission``."""
+    least = _LEAST_ROLE[permission]
+    return [role for role in Role if role.rank >= least.rank]
+
+
 def allows(actor: Actor, permission: Permission, community_id: uuid.UUID) -> bool:
     """Whether ``actor`` may use ``permission`` in the community."""
     if not actor.sees(community_id):
         return False
     if actor.kind == "system":
         return True
+    if is_closed(actor, permission, community_id):
+        return False
     if actor.kind == "key":
         if actor.read_only:
             return permission is Permission.READ
         return permission in _KEYS_MAY or (actor.staff and permission in _STAFF_CALLS)
     role, least = actor.role_in(community_id), _LEAST_ROLE.get(permission)
     return role is not None and least is not None and role.rank >= least.rank
+
+
+def is_closed(actor: Actor, permission: Permission, community_id: uuid.UUID) -> bool:
+    """Whether nobody has ``permission`` because the community is archived."""
+    return community_id in actor.archived and permission not in _ARCHIVED_ALLOWS
 
 
 def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what: str = "community") -> None:
@@ -125,6 +157,8 @@ def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what:
     if not actor.sees(community_id):
         raise NotFound(what)
     if not allows(actor, permission, community_id):
+        if is_closed(actor, permission, community_id):
+            raise Forbidden(ARCHIVED)
         if actor.kind == "key" and permission in _STAFF_CALLS and not actor.read_only:
             raise Forbidden(ADMIN_REQUIRED)
         raise Forbidden(f"You may not {permission.replace('_', ' ')} here")

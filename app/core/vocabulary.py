@@ -105,6 +105,23 @@ class Role(StrEnum):
         return list(Role).index(self)
 
 
+class LinkPurpose(StrEnum):
+    """What a link in a mail is good for."""
+
+    CONFIRM = "confirm"
+    RESET = "reset"
+    CHANGE_EMAIL = "change_email"
+    INVITE = "invite"
+
+
+class Digest(StrEnum):
+    """How often somebody is told by mail that items need help."""
+
+    OFF = "off"
+    DAILY = "daily"
+    WEEKLY = "weekly"
+
+
 class KeyTemplate(StrEnum):
     ADAPTER = "adapter"
     READ_ONLY = "read-only"
@@ -131,10 +148,13 @@ class EventName(StrEnum):
 
 
 class DeliveryState(StrEnum):
+    """``parked``: a backup's, restored; nobody knows whether it was sent since, so a person decides."""
+
     DUE = "due"
     DELIVERED = "delivered"
     DEAD = "dead"
     CANCELLED = "cancelled"
+    PARKED = "parked"
 
 
 class HeldVerb(StrEnum):
@@ -144,3 +164,17 @@ class HeldVerb(StrEnum):
     DISMISS = "dismiss"
     OVERTURN = "overturn"
     CONFIRM = "confirm"
+
+
+class OverturnState(StrEnum):
+    """Where an overturning in bulk stands."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+
+
+class OverturnItemState(StrEnum):
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"

@@ -6,10 +6,11 @@ Sessions are server-side rows; the cookie carries their token and nothing else (
 # flask-login has no types.
 # mypy: disallow-untyped-calls=False
 
+import ipaddress
 import re
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import wraps
 from typing import Any, TypeVar
@@ -75,6 +76,23 @@ def open_to_all(view: View) -> View:
     return view
 
 
+def from_mail(view: View) -> View:
+    """People reach this view by a link that was mailed to them. Open to all; its address is nobody's referrer.
+
+    Browsers that send no referrer send ``Origin: null`` with the page's own form; its token says it is ours.
+    """
+    view.is_open = True  # type: ignore[attr-defined]
+    view.is_from_mail = True  # type: ignore[attr-defined]
+    return view
+
+
+def one_click(view: View) -> View:
+    """A mail program posts to this view by itself (RFC 8058), without a form of ours: the address proves enough."""
+    from_mail(view)
+    view.is_one_click = True  # type: ignore[attr-defined]
+    return view
+
+
 def passive(view: View) -> View:
     """Requests of this view come by themselves (polling), so they do not keep a session alive."""
     view.is_passive = True  # type: ignore[attr-defined]
@@ -106,6 +124,8 @@ def require(permission: Permission, community_id: uuid.UUID) -> None:
     if not actor.sees(community_id):
         raise NotFound("page")
     if not may(permission, community_id):
+        if permissions.is_closed(actor, permission, community_id):
+            raise Forbidden(permissions.ARCHIVED)
         wanted, held = permissions.least_role(permission), actor.role_in(community_id)
         yours = f"Your role in this community is {held}" if held else "You have no role in this community"
         raise Forbidden(f"This needs the role {wanted} or a higher one. {yours}")
@@ -121,11 +141,15 @@ def may(permission: Permission, community_id: uuid.UUID) -> bool:
 def guard() -> Response | None:
     """The order for every request: origin, sign-in, token. What is not open stays shut."""
     security.limit_body()
-    security.check_origin()
     view = current_app.view_functions.get(request.endpoint or "")
+    mailed = getattr(view, "is_from_mail", False)
+    if mailed:
+        g.referrer_policy = "no-referrer"
+    security.check_origin(null_is_ours=mailed)
     if reader() is None and not getattr(view, "is_open", False):
         return ask_to_sign_in()
-    security.check_token()
+    if not getattr(view, "is_one_click", False):
+        security.check_token()
     if not getattr(view, "is_passive", False):
         _note_seen()
     return None
@@ -212,6 +236,14 @@ def address() -> str:
     return request.remote_addr or "unknown"
 
 
+def is_from_this_machine() -> bool:
+    """Whether the caller's address is of this machine itself."""
+    try:
+        return ipaddress.ip_address(address()).is_loopback
+    except ValueError:
+        return False
+
+
 def here() -> str:
     """This page's own path with its query."""
     return request.full_path.rstrip("?") if request.query_string else request.path
@@ -288,7 +320,9 @@ def _load(asked: Request) -> Reader | None:
             profile = profiles.of_account(writing, account)
     # "UTC" is what an account begins with: times are shown in the browser's zone. Who wants UTC has Etc/UTC.
     g.timezone = account.timezone if account.timezone not in {"", "UTC"} else None
-    return Reader(account, sign_in, accounts.actor_for(account, profile.id), tuple(mine))
+    archived = frozenset(one.id for one in mine if one.archived_at is not None)
+    actor = replace(accounts.actor_for(account, profile.id), archived=archived)
+    return Reader(account, sign_in, actor, tuple(mine))
 
 
 def _note_seen() -> None:

@@ -46,6 +46,7 @@ STATES: Mapping[str, StateWords] = {
     "delivered": StateWords("Delivered", "circle-check", "good"),
     "dead": StateWords("Given up", "circle-x", "bad"),
     "cancelled": StateWords("Cancelled", "circle-minus", "off"),
+    "parked": StateWords("Parked after a restore", "hourglass", "wait"),
     "disabled": StateWords("Disabled", "circle-minus", "off"),
     "active": StateWords("Active", "circle-check", "good"),
     "revoked": StateWords("Revoked", "circle-x", "bad"),

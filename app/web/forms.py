@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from email_validator import EmailNotValidError, validate_email
 from flask import request
 from wtforms import Field, Form, StringField, TextAreaField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
@@ -22,6 +23,15 @@ def posted(form: type[AnyForm], **defaults: Any) -> AnyForm:
 def queried(form: type[AnyForm], **defaults: Any) -> AnyForm:
     """A form of filters, from the address."""
     return form(request.args, **defaults)
+
+
+def uploaded(name: str, most: int) -> bytes | None:
+    """A file that was sent with the form, cut one byte after ``most``; None when none was chosen."""
+    given = request.files.get(name)
+    if given is None:
+        return None
+    with given.stream:
+        return given.read(most + 1) if given.filename else None
 
 
 def from_address(name: str) -> str:
@@ -59,9 +69,22 @@ def at_most(most: int, name: str) -> Callable[[Form, Field], None]:
     return check
 
 
+def mail_address(_form: Form, field: Field) -> None:
+    """The shape of an address, one of a local network too. Whether it is somebody's is found out by mailing it."""
+    try:
+        validate_email(field.data or "", check_deliverability=False, globally_deliverable=False)
+    except EmailNotValidError:
+        raise ValidationError("Enter an email address such as name@example.org.") from None
+
+
 def choices(words: Mapping[Any, str]) -> list[SelectChoice]:
     """The options of a select, of radios or of checkboxes: value → what people read."""
     return [SelectChoice(value=str(value), label=label) for value, label in words.items()]
+
+
+def trimmed(text: str | None) -> str | None:
+    """Spaces that a phone's keyboard or a copied address left around it."""
+    return text.strip() if text else text
 
 
 def whole_lines(text: str | None) -> str | None:

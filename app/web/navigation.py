@@ -4,10 +4,12 @@ from typing import Any
 
 from flask import current_app, g, request
 
+from app.core import community_founding
 from app.core.models import Community
 from app.core.permissions import Permission
-from app.web import auth
+from app.web import auth, deliveries
 from app.web.page import NavItem
+from app.wiring import wired
 
 Entry = tuple[str, str, str, Permission | None]
 
@@ -37,7 +39,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             ("Webhooks", "/endpoints", "webhook", Permission.MANAGE_WEBHOOKS),
             ("Deliveries", "/deliveries", "send", Permission.MANAGE_WEBHOOKS),
             ("Reasons and policies", "/reasons", "scale", Permission.REVISE_POLICY),
-            ("Community", "/community", "landmark", Permission.REVISE_POLICY),
+            ("Community", "/community", "landmark", Permission.SEE_SETTINGS),
         ),
     ),
     (
@@ -63,6 +65,7 @@ def page_context() -> dict[str, Any]:
             "theme": "system",
             "keys_on": True,
             "may": auth.may,
+            "may_create_community": lambda: False,
         }
     community = auth.community_or_none()
     return {
@@ -73,17 +76,33 @@ def page_context() -> dict[str, Any]:
         "theme": who.account.theme,
         "keys_on": who.account.shortcuts,
         "may": auth.may,
+        "may_create_community": may_create_community,
     }
+
+
+def may_create_community() -> bool:
+    """Whether whoever is signed in may open a community of their own; templates ask this."""
+    who = auth.reader()
+    if who is None:
+        return False
+    return community_founding.may_found(who.actor, open_to_all=wired().settings.open_communities)
 
 
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
     """The groups that this reader's role opens, without pages that are not routed."""
     routed = _paths()
     query = f"?community={community.slug}" if community and several else ""
+    counted = deliveries.attention(community)
     groups = []
     for title, entries in GROUPS:
         items = [
-            NavItem(label, path + (query if needed else ""), icon, current=_is_current(path))
+            NavItem(
+                label,
+                path + (query if needed else ""),
+                icon,
+                _is_current(path),
+                *counted.get(path, (None, "")),
+            )
             for label, path, icon, needed in entries
             if path in routed
             and (needed is None or (community is not None and auth.may(needed, community.id)))

@@ -13,13 +13,17 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class NavItem:
-    """A link of the main navigation: `icon` is a name in `static/icons.svg`, `count` stands at the end."""
+    """A link of the main navigation: `icon` is a name in `static/icons.svg`, `count` stands at the end.
+
+    `about` says what is counted, for those who do not see where it stands.
+    """
 
     label: str
     url: str
     icon: str
     current: bool = False
-    count: int | None = None
+    count: int | str | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,11 @@ PAGES = (
     ("item-moderator", "moderator", "/review/{open}"),
     ("second-look", "moderator", "/second-look"),
     ("action-history", "moderator", "/history"),
+    ("insights", "moderator", "/insights"),
     ("thresholds", "operator", "/thresholds"),
+    ("classifiers", "operator", "/classifiers"),
+    ("webhooks", "operator", "/endpoints"),
+    ("deliveries", "operator", "/deliveries"),
 )
 """Name, role, address; a page that is not there is left out."""
 
@@ -72,7 +76,7 @@ def _served(folder: Path) -> Iterator[tuple[str, Wiring]]:
     wiring = wire(settings)
     migrations.upgrade(wiring.database.engine)
     clock.set_source(lambda: NOW)
-    seed.seed(wiring.database, wiring.classifiers, folder)
+    seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
     clock.set_source(lambda: NOW)
     jobs = InlineEngine(wiring.database.engine)
     jobs.prepare()

@@ -6,9 +6,20 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts, notes, policies, profiles
-from app.core.models import Account, Action, Profile, Request
-from app.core.permissions import Actor
+from app.core import (
+    accounts,
+    clock,
+    delivery_queue,
+    events,
+    notes,
+    policies,
+    profiles,
+    rule_drafts,
+    webhooks,
+)
+from app.core.models import Account, Action, Community, Delivery, KeyCommunity, Membership, Profile, Request
+from app.core.permissions import SYSTEM, Actor
+from app.core.sending import Outcome
 from app.core.vocabulary import Classification
 from app.demo_posts import HARD
 from tests.browser.conftest import Visitor
@@ -18,6 +29,7 @@ from tests.browser.place import Person, Place
 VEILED = "I know where you live. Sleep well."
 WAITING = (DOUBTFUL[0], VEILED, HARD[-1])
 """Posts of three kinds: plain, veiled, and so long that it scrolls in a frame."""
+RULE = {"id": "spam.tour", "category": "spam", "kind": "phrase", "pattern": "harbour tour", "weight": 0.7}
 UNKNOWN = "/review/00000000-0000-7000-8000-000000000009"
 
 
@@ -29,6 +41,10 @@ class Filled:
     decided: str
     note_id: str
     own_note_id: str
+    member: str
+    key: str
+    endpoint_id: str
+    delivery_ids: tuple[str, ...]
 
 
 def fill(service: Service, place: Place) -> Filled:
@@ -53,7 +69,37 @@ def fill(service: Service, place: Place) -> Filled:
         )
         draft = replace(policies.draft_of(spam), tier1=0.9)
         policies.set_category(session, olga, place.community_id, draft, "Market day")
-    return Filled(tuple(open_), decided, note_id, str(own.id))
+        rule_drafts.put_rule(session, olga, place.community_id, RULE)
+        rule_drafts.publish(session, olga, place.community_id, "Tours are spam here")
+        rule_drafts.put_rule(
+            session, olga, place.community_id, {**RULE, "weight": 0.9}, instead_of=RULE["id"]
+        )
+        of_rater = sa.select(Membership.id).where(Membership.account_id == rita.account_id)
+        member = session.scalars(of_rater).one()
+        of_place = sa.select(KeyCommunity.key_id).where(KeyCommunity.community_id == place.community_id)
+        key = session.scalars(of_place.limit(1)).one()
+    hook = webhook(service, place)
+    return Filled(tuple(open_), decided, note_id, str(own.id), str(member), str(key), *hook)
+
+
+def webhook(service: Service, place: Place) -> tuple[str, tuple[str, ...]]:
+    """A disabled webhook, one delivery to it that arrived, one given up and one that waits: its id and theirs."""
+    wiring = service.wiring
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, place.community_id)
+        url, secret = "https://platform.example/hook?token=1", "a secret between two machines"
+        made, _ = webhooks.register(session, SYSTEM, wiring.sealer, wiring.allow, community, url, secret)
+        told = [events.emit_test(session, made).id for _ in range(3)]
+        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, made.id, is_active=False)
+        sent = session.scalars(
+            sa.select(Delivery).where(Delivery.event_id.in_(told)).order_by(Delivery.id)
+        ).all()
+        outcomes = (Outcome(200, 41, '{"ok": true}'), Outcome(404, 95, "<p>No such hook</p>"))
+        for one, outcome in zip(sent[:2], outcomes, strict=True):
+            one.leased_by = "test"
+            session.flush()
+            delivery_queue.record_attempt(session, one.id, "test", outcome, clock.now(), ())
+    return str(made.id), tuple(str(one.id) for one in sent)
 
 
 def actor_of(session: Session, person: Person) -> Actor:
@@ -74,17 +120,40 @@ def navigation(visitor: Visitor) -> dict[str, str]:
 def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     """Every page that this visitor can reach, those that refuse them too: what it is → address."""
     found = navigation(visitor) | {"Welcome": "/welcome", "Not found": UNKNOWN}
+    found["Communities"] = "/communities"
     if "Review queue" in found:
         found["Review queue, nothing found"] = "/review?q=nothing+like+it"
         found["Action history, nothing found"] = "/history?from=2001-01-01&to=2001-01-02"
     else:
         found["Refused"] = "/review"
+    found["Create a community"] = "/community/new"
+    if "Community" in found:
+        found["Pause automatic actions"] = "/community/pause"
+        found["Overturn what was done"] = "/community/overturns"
+        found["Overturn, previewed"] = "/community/overturns?category=spam&since=2001-01-01T00:00"
+    if "People" in found:
+        found["Archive"] = "/community/archive"
+        found["People, nobody found"] = "/people?q=nobody+like+this"
+    if "Classifiers" in found:
+        found["Add rule"] = "/classifiers/new-rule"
+        if filled is not None:
+            found["Rule"] = f"/classifiers/rules/{RULE['id']}"
     if filled is not None:
         kinds = ("with notes", "veiled", "long")
         for kind, action_id in zip(kinds, filled.actions, strict=True):
             found[f"Item, {kind}"] = f"/review/{action_id}"
         found["Item, decided"] = f"/review/{filled.decided}"
+        if any(label.startswith("Webhooks") for label in found):
+            found["Webhook"] = f"/endpoints/{filled.endpoint_id}"
+            found["Replay a range"] = "/deliveries/replay?which=all"
+            for kind, delivery_id in zip(
+                ("arrived", "given up", "waiting"), filled.delivery_ids, strict=True
+            ):
+                found[f"Delivery, {kind}"] = f"/deliveries/{delivery_id}"
         found["Note"] = f"/notes/{filled.note_id}"
+        if "People" in found:
+            found["Member"] = f"/people/{filled.member}?q=a"
+            found["Revoke a key"] = f"/keys/{filled.key}/revoke"
         if visitor.name == "Rita":
             found["Own note"] = f"/notes/{filled.own_note_id}"
             found["Edit note"] = f"/notes/{filled.own_note_id}/edit"
@@ -96,5 +165,8 @@ OPEN_PAGES = {
     "Sign in": "/sign-in",
     "Sign in first": "/sign-in?next=/review",
     "Nothing here": "/nothing-here",
+    "Create account": "/sign-up",
+    "Check your mail": "/mail-sent?about=confirm",
+    "Forgot your password": "/forgot",
 }
 """Pages for whoever is not signed in."""

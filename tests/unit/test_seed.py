@@ -47,7 +47,7 @@ def seeded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         url = server.url(server.create(request.getfixturevalue("postgres_template")))
     settings = Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready()
     wiring = wire(settings)
-    demo = seed.seed(wiring.database, wiring.classifiers, folder)
+    demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
     assert demo is not None
     yield Seeded(wiring, demo)
     wiring.database.dispose()
@@ -83,7 +83,7 @@ def test_sign_ins_of_another_database_are_not_shown(seeded: Seeded, tmp_path: Pa
 
 
 def test_a_second_seeding_changes_nothing(seeded: Seeded) -> None:
-    again = seed.seed(seeded.wiring.database, seeded.wiring.classifiers, seeded.folder)
+    again = seed.seed(seeded.wiring.database, seeded.wiring.classifiers, seeded.wiring.sealer, seeded.folder)
     assert again is None
     with seeded.wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Community)) == 1

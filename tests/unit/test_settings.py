@@ -41,3 +41,50 @@ def test_retry_delays_are_checked(written: str) -> None:
 def test_demo_sign_ins_exist_on_loopback_in_development_only() -> None:
     assert Settings(_env_file=None).is_demo_allowed
     assert not Settings(_env_file=None, host="0.0.0.0").is_demo_allowed  # noqa: S104 - the very thing tested
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"public_url": "moderation.example.org"}, "public_url"),
+        ({"mail_from": "Bridgenote"}, "mail_from"),
+        ({"mail_from": "Bridgenote <a@b.example>\r\nBcc: c@d.example"}, "mail_from"),
+        ({"smtp_host": "mail.example.org", "smtp_username": "bridge"}, "BRIDGENOTE_SMTP_PASSWORD"),
+        (
+            {
+                "smtp_host": "mail.example.org",
+                "smtp_username": "bridge",
+                "smtp_password": "x",
+                "smtp_security": "none",
+            },
+            "BRIDGENOTE_SMTP_SECURITY",
+        ),
+        (
+            {
+                "environment": "production",
+                "secret_key": "s" * 32,
+                "encryption_key": "s" * 32,
+                "smtp_host": "mail.example.org",
+            },
+            "BRIDGENOTE_PUBLIC_URL",
+        ),
+        (
+            {
+                "environment": "production",
+                "secret_key": "s" * 32,
+                "encryption_key": "s" * 32,
+                "smtp_host": "mail.example.org",
+                "public_url": "https://moderation.example.org",
+            },
+            "BRIDGENOTE_MAIL_FROM",
+        ),
+    ],
+)
+def test_what_mail_needs_is_named(given: dict[str, str], named: str) -> None:
+    with pytest.raises(ValidationError, match=named):
+        Settings(_env_file=None, **given)
+
+
+def test_links_in_mails_begin_with_the_public_address_or_where_it_listens() -> None:
+    assert Settings(_env_file=None, public_url="https://m.example.org/").base_url == "https://m.example.org"
+    assert Settings(_env_file=None, host="::1", port=9000).base_url == "http://[::1]:9000"

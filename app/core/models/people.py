@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import KeyTemplate, Role
+from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, Role
 
 
 class Account(Stamped, Base):
@@ -30,6 +30,8 @@ class Account(Stamped, Base):
     shortcuts: Mapped[bool] = mapped_column(default=True)
     content_warnings: Mapped[bool] = mapped_column(default=True)
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
+    digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
+    digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     memberships: Mapped[list["Membership"]] = relationship(lazy="raise", back_populates="account")
 
@@ -46,6 +48,40 @@ class SignIn(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_seen_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class AccountLink(Base):
+    """A link that was mailed to somebody and works once (ASVS 6.3, 6.4). Only the mail holds its token.
+
+    ``token_hash`` is a SHA-256; None until the mail is written, and a mail written again takes the place of the one
+    before. ``account_id`` None: an invitation whose address has no account yet, or a reset asked for an address that
+    has none. ``password_hash`` and ``display_name``: what was typed at the sign-up that this link confirms.
+    ``previous_email``: what an address was changed from. ``failed_at``: when mailing it was given up.
+    """
+
+    __tablename__ = "account_links"
+    __table_args__ = (
+        sa.Index("ix_account_links_account_id_purpose", "account_id", "purpose"),
+        sa.Index("ix_account_links_email_purpose", "email", "purpose"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    purpose: Mapped[LinkPurpose] = mapped_column(word(LinkPurpose))
+    account_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
+    email: Mapped[str] = mapped_column(sa.String(254))
+    token_hash: Mapped[str | None] = mapped_column(sa.String(64), unique=True)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    failed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    password_hash: Mapped[str | None] = mapped_column(sa.String(255))
+    display_name: Mapped[str | None] = mapped_column(sa.String(255))
+    previous_email: Mapped[str | None] = mapped_column(sa.String(254))
+    community_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("communities.id"), index=True)
+    role: Mapped[Role | None] = mapped_column(word(Role))
+    invited_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
 
 
 class Membership(Stamped, Base):
