@@ -31,6 +31,7 @@ from app.core import (
     policies,
     profiles,
     ratings,
+    request_scoring,
     requests,
     review_queue,
     verdicts,
@@ -261,16 +262,16 @@ class _Story:
         )
         request = receipt.request
         if post.fate == "failed":
-            requests.start(session, request.id)
-            requests.fail(session, request.id, "The classifier did not answer")
+            request_scoring.start(session, request.id)
+            request_scoring.fail(session, request.id, "The classifier did not answer")
             return
-        if requests.start(session, request.id) is None:
+        if request_scoring.start(session, request.id) is None:
             return
-        scorings = requests.classify(self._classifiers, request)
+        scorings = request_scoring.classify(self._classifiers, request)
         self._after(0.1, lambda: self._route(request, post, scorings))
 
-    def _route(self, request: Request, post: Post, scorings: Sequence[requests.Scoring]) -> None:
-        action = requests.record_scores(self._session, request.id, scorings)
+    def _route(self, request: Request, post: Post, scorings: Sequence[request_scoring.Scoring]) -> None:
+        action = request_scoring.record_scores(self._session, request.id, scorings)
         if post.fate == "escalated" and action is not None:
             self._after(15, lambda: self._escalate(request))
         if action is None or action.note_id is None:

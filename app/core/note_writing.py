@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, communities, policies, profiles, requests, rules
+from app.core import clock, communities, exemptions, policies, profiles, rules
 from app.core.classify import Classifier, Context, combine
 from app.core.db import serialise
 from app.core.errors import Forbidden
@@ -202,4 +202,4 @@ def _is_odd(character: str) -> bool:
 def _is_copy(text: str, content: str) -> bool:
     said, posted = " ".join(text.split()).casefold(), " ".join(content.split()).casefold()
     is_quotation = len(said) > 40 and said in posted
-    return said == posted or is_quotation or requests.similarity(said, posted) >= COPY_AT
+    return said == posted or is_quotation or exemptions.similarity(said, posted) >= COPY_AT

@@ -1,11 +1,9 @@
-"""Requests: submitted once, scored, routed, withdrawn (Contract: section 3)."""
+"""Requests: submitted once, found, tried again, withdrawn (Contract: section 3). ``request_scoring`` scores them."""
 
-import hashlib
 import json
 import uuid
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,29 +14,23 @@ from sqlalchemy.orm import Session, joinedload, make_transient_to_detached
 from app.core import (
     actions,
     clock,
-    community_settings,
     decisions,
+    exemptions,
     history,
     notes,
     outbox,
-    policies,
     rules,
 )
-from app.core.classify import Classifier, Context, Result
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Malformed, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Action, Community, Decision, Note, Request, Score
+from app.core.models import Action, Decision, Note, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import Route, Scored, decide, for_review, observed
+from app.core.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
-ARCHIVED = "the community was archived"
-PAUSED = "automatic actions were paused"
-EXEMPT_LOOKED_AT = 20
-"""Texts of one message that a new text of it is compared with, newest first."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +59,6 @@ class Receipt:
     content_differs: bool = False
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """One classifier's result for a request; ``tier1`` names the categories it may carry above Tier 1."""
-
-    classifier: str
-    version: str
-    tier1: frozenset[str]
-    result: Result
-    milliseconds: int = field(default=0)
-
-
 def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: Submission) -> Receipt:
     """Keep a submission and have it scored; the same ``request_id`` again returns the stored one unchanged."""
     require(actor, Permission.SUBMIT, community_id, "community server")
@@ -87,7 +68,9 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
         known = _known(session, community_id, submission.request_id)
         if known is None:
             raise Conflict("This request_id is being withdrawn right now; try again")
-        return Receipt(known, new=False, content_differs=known.content_sha256 != digest(submission.content))
+        return Receipt(
+            known, new=False, content_differs=known.content_sha256 != exemptions.digest(submission.content)
+        )
     _enqueue_scoring(session, request)
     return Receipt(request, new=True)
 
@@ -104,7 +87,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,
-        "content_sha256": digest(submission.content),
+        "content_sha256": exemptions.digest(submission.content),
         "requested_at": now,
         "created_at": now,
         "updated_at": now,
@@ -222,108 +205,6 @@ def actions_of(session: Session, found: Sequence[Request]) -> dict[uuid.UUID, Ac
     return {action.request_id: action for action in rows}
 
 
-def start(session: Session, request_id: uuid.UUID) -> Request | None:
-    """A worker begins scoring. None when there is nothing to do: scored, decided, withdrawn or exempt."""
-    request = session.get(Request, request_id)
-    if request is None or request.withdrawn_at is not None:
-        return None
-    if request.status is RequestStatus.PENDING:
-        community = session.get_one(Community, request.community_id, populate_existing=True)
-        if community.archived_at is not None:
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=ARCHIVED)
-            return None
-        if _is_exempt(session, request):
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="exempt from rescans")
-            return None
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
-        return request
-    if request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request.id):
-        return request  # a worker died between start and scores
-    return None
-
-
-def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
-    """Keep the scores and route the request by the policy in force: the action opened, if any."""
-    request = session.get_one(Request, request_id)
-    serialise(session, request.community_id)
-    session.refresh(request)
-    if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request.id):
-        return None
-    policy = policies.current(session, request.community_id)
-    rules_in_force = policies.category_rules(policy)
-    best = combined(scorings)
-    would_have = observed(best, rules_in_force)
-    observed_tiers = {route.category: route.tier.number for route in would_have}
-    standing = set(best)
-    request.scored_at = clock.now()
-    for scoring in scorings:
-        for category, value in scoring.result.scores.items():
-            is_highest = category in standing and best[category] == _scored(scoring, category, value)
-            if is_highest:
-                standing.remove(category)
-            session.add(
-                Score(
-                    community_id=request.community_id,
-                    request_id=request.id,
-                    category=category,
-                    classifier=scoring.classifier,
-                    classifier_version=scoring.version,
-                    score=round(value, 4),
-                    tier1_capable=category in scoring.tier1,
-                    is_highest=is_highest,
-                    observed_tier=observed_tiers.get(category) if is_highest else None,
-                    created_at=request.scored_at,
-                    matches=[asdict(m) for m in scoring.result.matches if m.category == category],
-                )
-            )
-    session.flush()
-    # Read in this transaction, after the lock: a pause counts from its commit on, also for what was being scored.
-    community = session.get_one(Community, request.community_id, populate_existing=True)
-    route = decide(best, rules_in_force) if community.archived_at is None else None
-    if route is None or decisions.of(session, request.id) is not None:
-        cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
-        return None
-    paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
-    if paused_at is not None:
-        route = for_review(route, rules_in_force)
-    note = notes.write_rationale(
-        session, request, route.category, policies.describe(route.category), route.verb
-    )
-    evidence = _evidence(request, route, scorings, policy.version, would_have)
-    if paused_at is not None:
-        evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
-    return actions.open_for(session, request, route, evidence, note)
-
-
-def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
-    """Per category the highest score of any classifier; it may reach Tier 1 when the one that gave it may."""
-    best: dict[str, Scored] = {}
-    for scoring in scorings:
-        for category, value in scoring.result.scores.items():
-            scored = _scored(scoring, category, value)
-            if category not in best or (scored.score, scored.calibrated) > (
-                best[category].score,
-                best[category].calibrated,
-            ):
-                best[category] = scored
-    return best
-
-
-def _scored(scoring: Scoring, category: str, value: float) -> Scored:
-    return Scored(round(value, 4), category in scoring.tier1)
-
-
-def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
-    """Scoring failed for good."""
-    request = session.get(Request, request_id)
-    if request is None or request.status not in {RequestStatus.PENDING, RequestStatus.IN_PROGRESS}:
-        return
-    if _is_scored(session, request.id):
-        return
-    make_move(session, SYSTEM, request, RequestStatus.FAILED, cause=why, failure=why[:2000])
-
-
 def retry(session: Session, actor: Actor, request: Request) -> None:
     """Score a failed request again."""
     require(actor, Permission.RETRY_SCORING, request.community_id, "request")
@@ -384,71 +265,6 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
 
 
-def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scoring]:
-    """Ask every classifier about a request's content. Call it outside of any transaction."""
-    context = Context(community_id=request.community_id, language=None)
-    scorings = []
-    for classifier in classifiers:
-        (result,) = classifier.score([request.content], context)
-        scorings.append(
-            Scoring(
-                classifier.name, classifier.version, classifier.tier1_categories, result, round(result.ms)
-            )
-        )
-    return scorings
-
-
-def digest(content: str) -> str:
-    """SHA-256 of the content's UTF-8, in hex: what ``scan_exempt_content_hash`` compares."""
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def similarity(one: str, other: str) -> float:
-    """Dice coefficient of the texts' character trigrams, 0.0 to 1.0; linear in their length."""
-    if one == other:
-        return 1.0
-    first, second = _trigrams(one), _trigrams(other)
-    total = first.total() + second.total()
-    return 2 * (first & second).total() / total if total else 0.0
-
-
-def _trigrams(text: str) -> Counter[str]:
-    padded = f"  {text} "
-    return Counter(padded[i : i + 3] for i in range(len(padded) - 2))
-
-
-def _is_exempt(session: Session, request: Request) -> bool:
-    """Whether people restored this content, or a like text of the same message (Contract: section 5)."""
-    same_content = Action.scan_exempt_content_hash == request.content_sha256
-    exempt = sa.and_(
-        Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
-    )
-    if session.scalar(sa.select(Action.id).where(exempt, same_content).limit(1)) is not None:
-        return True
-    if request.platform_message_id is None:
-        return False
-    earlier = session.scalars(
-        sa.select(Request)
-        .join(Action, Action.request_id == Request.id)
-        .where(
-            exempt,
-            Request.community_id == request.community_id,
-            Request.platform_message_id == request.platform_message_id,
-            Request.content_removed_at.is_(None),
-        )
-        .order_by(Request.requested_at.desc())
-        .limit(EXEMPT_LOOKED_AT)
-    ).all()
-    if not earlier:
-        return False
-    least = community_settings.read(session, request.community_id).exempt_similarity
-    return any(similarity(one.content, request.content) >= least for one in earlier)
-
-
-def _is_scored(session: Session, request_id: uuid.UUID) -> bool:
-    return session.scalar(sa.select(Score.id).where(Score.request_id == request_id).limit(1)) is not None
-
-
 def _known(session: Session, community_id: uuid.UUID, request_id: str) -> Request | None:
     return session.scalars(
         sa.select(Request).where(
@@ -462,55 +278,6 @@ def _known(session: Session, community_id: uuid.UUID, request_id: str) -> Reques
 def _enqueue_scoring(session: Session, request: Request) -> None:
     # No key: a retry after failure is a job of its own, and the job's body does nothing when there is nothing to do.
     outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)})
-
-
-def _evidence(
-    request: Request,
-    route: Route,
-    scorings: Sequence[Scoring],
-    policy_version: int,
-    would_have: Sequence[Route] = (),
-) -> dict[str, Any]:
-    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
-    return {
-        "score": route.score,
-        "category": route.category,
-        "labels": [name for name, value in scores.items() if value > 0],
-        "scores": scores,
-        "details": {
-            "tier": route.tier.number,
-            "threshold": route.threshold,
-            "classifiers": [
-                {
-                    "name": scoring.classifier,
-                    "version": scoring.version,
-                    "model": scoring.result.model,
-                    "ms": scoring.milliseconds,
-                }
-                for scoring in scorings
-            ],
-            "matches": [
-                asdict(match)
-                for scoring in scorings
-                for match in scoring.result.matches
-                if match.category == route.category
-            ],
-            "config_version": policy_version,
-            "content_sha256": request.content_sha256,
-        }
-        | ({"observed": [_told(one) for one in would_have]} if would_have else {}),
-    }
-
-
-def _told(route: Route) -> dict[str, Any]:
-    """What a category that only observes would have done, as evidence tells it."""
-    return {
-        "category": route.category,
-        "tier": route.tier.number,
-        "score": route.score,
-        "threshold": route.threshold,
-        "action": route.verb.value,
-    }
 
 
 def _check(submission: Submission) -> None:

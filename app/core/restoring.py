@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts, clock, history, notices, outbox, requests
+from app.core import accounts, clock, history, notices, outbox, request_scoring, requests
 from app.core.db import serialise
 from app.core.models import Action, Community, Delivery, Hold, Overturn, Replay, Request, SignIn
 from app.core.permissions import SYSTEM
@@ -58,7 +58,7 @@ def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
         if score_waiting:
             outbox.enqueue(session, requests.SCORE_JOB, {"request_id": str(request_id)})
         else:
-            requests.fail(session, request_id, UNSCORED)
+            request_scoring.fail(session, request_id, UNSCORED)
     now = clock.now()
     ended = _changed(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
     for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():

@@ -19,8 +19,8 @@ from app.core.classify.rulepack import RulePackClassifier
 from app.core.community_rules import combined
 from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
-from app.core.requests import Scoring
-from app.core.requests import combined as combined_scores
+from app.core.request_scoring import Scoring
+from app.core.request_scoring import combined as combined_scores
 from app.core.routing import CategoryRule, Route, Scored, decide, observed
 from app.core.rule_packs import RuleSet
 
@@ -196,7 +196,7 @@ def _with(others: Mapping[str, Scored], scorings: Sequence[Scoring]) -> dict[str
 
 
 def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:
-    """The higher of two scores counts, as in ``requests.combined``."""
+    """The higher of two scores counts, as in ``request_scoring.combined``."""
     known = scores.get(category)
     if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
         scores[category] = scored

@@ -15,6 +15,7 @@ from app.core import (
     overturns,
     refits,
     replays,
+    request_scoring,
     requests,
     retention,
     review_queue,
@@ -102,20 +103,20 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 def score(wiring: Wiring, request_id: uuid.UUID) -> None:
     """Score one request: start, classify outside of any transaction, record and route."""
     with wiring.database.writing() as session:
-        request = requests.start(session, request_id)
+        request = request_scoring.start(session, request_id)
         if request is None:
             return
         classifiers = wiring.rules.classifiers(session, request.community_id, wiring.classifiers)
-    scorings = requests.classify(classifiers, request)
+    scorings = request_scoring.classify(classifiers, request)
     with wiring.database.writing() as session:
-        requests.record_scores(session, request_id, scorings)
+        request_scoring.record_scores(session, request_id, scorings)
 
 
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
     """A job has used up its attempts: what it was to finish says so."""
     if name == requests.SCORE_JOB:
         with wiring.database.writing() as session:
-            requests.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
+            request_scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
     elif name == replays.REPLAY_JOB:
         with wiring.database.writing() as session:
             replays.give_up(session, uuid.UUID(args["replay_id"]), "It failed again and again")

@@ -6,7 +6,16 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, community_settings, community_states, history, holds, keys, requests
+from app.core import (
+    accounts,
+    community_settings,
+    community_states,
+    history,
+    holds,
+    keys,
+    request_scoring,
+    requests,
+)
 from app.core.errors import Forbidden
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.permissions import Actor
@@ -36,20 +45,20 @@ def test_a_pause_reaches_even_what_is_being_scored_and_says_why_it_was_not_acted
     operator = actor(wiring, cast, cast.operator)
     request_id = factories.submit(wiring, cast, factories.SPAM)
     with wiring.database.writing() as session:
-        request = requests.start(session, request_id)
+        request = request_scoring.start(session, request_id)
     assert request is not None
-    scorings = requests.classify(wiring.classifiers, request)
+    scorings = request_scoring.classify(wiring.classifiers, request)
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):
             community_states.pause(session, actor(wiring, cast, cast.moderator), cast.community_id, "No")
         community_states.pause(session, operator, cast.community_id, "A rule went wild")
     with wiring.database.writing() as session:
-        requests.record_scores(session, request_id, scorings)
+        request_scoring.record_scores(session, request_id, scorings)
     held = action_of(wiring, request_id)
     assert held is not None
     assert (held.action_state, held.action_tier) == (ActionState.UNDER_REVIEW, ActionTier.CONSENSUS)
     assert held.evidence is not None
-    assert held.evidence["details"]["held_back"]["why"] == requests.PAUSED
+    assert held.evidence["details"]["held_back"]["why"] == request_scoring.PAUSED
     assert held.evidence["details"]["threshold"] == 0.95
     with wiring.database.writing() as session:
         community_states.resume(session, operator, cast.community_id, "Mended")

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core import clock, policies, previews, requests
+from app.core import clock, policies, previews, request_scoring, requests
 from app.core.classify import Result
 from app.core.models import Action, Request, Score
 from app.core.outcomes import Outcome
 from app.core.permissions import SYSTEM
 from app.core.policies import CategoryDraft
-from app.core.requests import Scoring
+from app.core.request_scoring import Scoring
 from app.core.route_counts import route
 from app.core.routing import CategoryRule, Scored, decide
 from app.core.vocabulary import ActionState, Verb
@@ -40,9 +40,9 @@ def score(wiring: Wiring, cast: Cast, given: list[list[Scoring]]) -> list[dict[s
         for number, one in enumerate(given):
             submission = requests.Submission(f"post-{number}", "poster", f"Post {number}")
             made = requests.submit(session, SYSTEM, cast.community_id, submission).request
-            assert requests.start(session, made.id)
-            requests.record_scores(session, made.id, one)
-    return [requests.combined(one) for one in given]
+            assert request_scoring.start(session, made.id)
+            request_scoring.record_scores(session, made.id, one)
+    return [request_scoring.combined(one) for one in given]
 
 
 def some_rules(chance: random.Random) -> list[CategoryRule]:

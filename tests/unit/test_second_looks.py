@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, holds, requests, second_looks, verdicts
+from app.core import clock, exemptions, holds, requests, second_looks, verdicts
 from app.core.errors import Forbidden
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.permissions import SYSTEM, Actor
@@ -104,7 +104,7 @@ def test_what_a_score_did_is_rated_overturned_restored_and_not_scanned_again(
 def test_how_alike_an_edited_message_must_be_is_the_communitys_to_say(wiring: Wiring, cast: Cast) -> None:
     restored(wiring, cast, applied(wiring, cast))
     edited = SPAM.replace("today", "now")
-    likeness = requests.similarity(SPAM, edited)
+    likeness = exemptions.similarity(SPAM, edited)
     assert 0.9 <= likeness < 1
     for number, (least, scored) in enumerate([(1.0, True), (likeness, False)]):
         with wiring.database.writing() as session:

@@ -1,0 +1,63 @@
+"""Content that people restored is not scanned again (Contract: section 5)."""
+
+import hashlib
+from collections import Counter
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import (
+    community_settings,
+)
+from app.core.models import Action, Request
+from app.core.vocabulary import ActionState
+
+EXEMPT_LOOKED_AT = 20
+"""Texts of one message that a new text of it is compared with, newest first."""
+
+
+def digest(content: str) -> str:
+    """SHA-256 of the content's UTF-8, in hex: what ``scan_exempt_content_hash`` compares."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def similarity(one: str, other: str) -> float:
+    """Dice coefficient of the texts' character trigrams, 0.0 to 1.0; linear in their length."""
+    if one == other:
+        return 1.0
+    first, second = _trigrams(one), _trigrams(other)
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 0.0
+
+
+def _trigrams(text: str) -> Counter[str]:
+    padded = f"  {text} "
+    return Counter(padded[i : i + 3] for i in range(len(padded) - 2))
+
+
+def is_exempt(session: Session, request: Request) -> bool:
+    """Whether people restored this content, or a like text of the same message (Contract: section 5)."""
+    same_content = Action.scan_exempt_content_hash == request.content_sha256
+    exempt = sa.and_(
+        Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
+    )
+    if session.scalar(sa.select(Action.id).where(exempt, same_content).limit(1)) is not None:
+        return True
+    if request.platform_message_id is None:
+        return False
+    earlier = session.scalars(
+        sa.select(Request)
+        .join(Action, Action.request_id == Request.id)
+        .where(
+            exempt,
+            Request.community_id == request.community_id,
+            Request.platform_message_id == request.platform_message_id,
+            Request.content_removed_at.is_(None),
+        )
+        .order_by(Request.requested_at.desc())
+        .limit(EXEMPT_LOOKED_AT)
+    ).all()
+    if not earlier:
+        return False
+    least = community_settings.read(session, request.community_id).exempt_similarity
+    return any(similarity(one.content, request.content) >= least for one in earlier)
