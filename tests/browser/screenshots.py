@@ -47,6 +47,10 @@ PAGES = (
     ("classifiers", "operator", "/classifiers"),
     ("webhooks", "operator", "/endpoints"),
     ("deliveries", "operator", "/deliveries"),
+    ("community", "operator", "/community"),
+    ("people", "admin", "/people"),
+    ("keys", "admin", "/keys"),
+    ("settings", "rater", "/settings"),
 )
 """Name, role, address; a page that is not there is left out."""
 
