@@ -99,7 +99,8 @@ class Review:
     def _judge(self, rows: FloatArray, item: IntArray) -> IntArray:
         """Statuses, as numbers in ``STATUSES``, by the sums ``rows`` of these pieces of content."""
         nothing = np.zeros(len(rows), np.bool_)
-        return judge(rows, self.model, nothing, nothing, self.model.helpful_at + self._raised[item]).status
+        threshold = self.model.helpful_at + self._raised[item]
+        return judge(rows, self.model, nothing, nothing, threshold, ~nothing).status
 
     def _decide(self, item: int, status: int, at: float) -> None:
         if self._is_burst(item, at):
@@ -148,6 +149,7 @@ class Review:
         facts = Facts(
             helpful=np.flatnonzero(self.outcome == Outcome.ACT),
             raised=dict.fromkeys(np.flatnonzero(content.grave).tolist(), GRAVE_MARGIN),
+            acting=np.arange(len(content)),
             valid=votes.at < content.opened[votes.item] + PROMPT_HOURS,
             regime=self.model.regime,
             min_ratings=self.settings.min_ratings,

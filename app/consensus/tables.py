@@ -137,14 +137,17 @@ def _crowds(crowds: Iterable[Crowd]) -> Sheet:
             _regimes(crowd.regimes),
             str(crowd.recall[Method.OURS].of),
             *(f"{_percent(crowd.recall[method])}; {100 * crowd.bad[method].share:.0f}" for method in Method),
+            _share(crowd.decidable),
         ]
         for crowd in crowds
     ]
     note = (
         "Notes of any quality, once all ratings are in. Percent of good notes called helpful; after the semicolon, "
-        "percent of poor or divisive notes among those called helpful. n is good notes."
+        "percent of poor or divisive notes among those called helpful. n is good notes; the last column leaves those "
+        "out that have fewer than five ratings, which nobody decides."
     )
-    return Sheet("Ordinary notes", ["Ratings", "Raters × notes", "Regime", "n", *Method], rows, note)
+    columns = ["Ratings", "Raters × notes", "Regime", "n", *Method, "ours, of those with 5"]
+    return Sheet("Ordinary notes", columns, rows, note)
 
 
 def _percent(tally: Tally) -> str:

@@ -12,7 +12,7 @@ from app.consensus.attacks import Attack, Struck, strike
 from app.consensus.methods import Outcome, bayes, majority
 from app.consensus.population import HOURS, VOTES_EACH, Community, Truth, community, crowd_with_notes
 from app.consensus.review import Review
-from app.core.scoring import BoolArray, IntArray, score
+from app.core.scoring import MIN_RATINGS, BoolArray, IntArray, score
 from app.core.vocabulary import NoteStatus
 
 SHARES = (0.1, 0.2, 0.3, 0.4)
@@ -110,13 +110,17 @@ class Stage:
 
 @dataclass
 class Crowd:
-    """Ordinary notes: about ``ratings`` ratings of ``notes``; ``recall`` of good ones, ``bad`` of those published."""
+    """Ordinary notes: about ``ratings`` ratings of ``notes``; ``recall`` of good ones, ``bad`` of those published.
+
+    ``decidable`` is the recall of ours among good notes that have the five ratings without which nobody decides.
+    """
 
     raters: int
     notes: int
     ratings: int
     regimes: Counter[str] = field(default_factory=Counter)
     recall: dict[Method, Tally] = field(default_factory=lambda: {method: Tally() for method in Method})
+    decidable: Tally = field(default_factory=Tally)
     bad: dict[Method, Tally] = field(default_factory=lambda: {method: Tally() for method in Method})
 
 
@@ -141,13 +145,17 @@ class Report:
 
 STAGES = (
     (20, 30, 10.0),
-    (30, 60, 10.0),
+    (30, 66, 11.0),
+    (35, 84, 12.0),
     (40, 100, 13.0),
-    (60, 150, 15.0),
-    (100, 240, 25.0),
-    (250, 500, 25.0),
+    (55, 140, 14.0),
+    (75, 170, 18.0),
+    (120, 280, 25.0),
+    (300, 700, 25.0),
     (400, 240, 25.0),
 )
+STAGE_ITEMS = 240
+"""Small communities have little content to count: there are as many more of them in each trial."""
 """Raters, items and votes each of growing communities, and last of one whose raters have hardly voted yet."""
 BALANCES = (0.5, 0.3, 0.2, 0.1)
 """Shares of the smaller camp."""
@@ -156,12 +164,13 @@ CROWDS = (
     (25, 20, 200),
     (30, 25, 300),
     (40, 30, 400),
-    (60, 60, 900),
+    (50, 40, 600),
+    (65, 65, 1_000),
     (100, 100, 2_000),
     (200, 200, 5_000),
     (500, 400, 15_000),
 )
-CROWD_NOTES = 100
+CROWD_NOTES = 300
 """Notes to look at, for each size of crowd and each trial."""
 
 
@@ -202,7 +211,9 @@ def run(plan: Plan, advance: Callable[[str], None]) -> Report:
         for half in _attacked(plan, trial, report):
             advance(f"community {trial + 1} of {plan.trials}, {half}")
         for stage in report.stages:
-            _grown(plan, trial, stage)
+            several = max(1, STAGE_ITEMS // stage.items)
+            for number in range(trial * several, (trial + 1) * several):
+                _grown(plan, number, stage)
             advance(f"community {trial + 1} of {plan.trials}, of {stage.raters} raters")
         for balance in report.balances:
             _unequal(plan, trial, balance)
@@ -232,9 +243,9 @@ def _attacked(plan: Plan, trial: int, report: Report) -> Iterator[str]:
     yield "the other attacks"
 
 
-def _grown(plan: Plan, trial: int, stage: Stage) -> None:
+def _grown(plan: Plan, number: int, stage: Stage) -> None:
     """One community of this size, left in peace and under a pile-on."""
-    dice = _dice(plan, 2, trial, stage.raters, stage.items)
+    dice = _dice(plan, 2, number, stage.raters, stage.items)
     here = community(dice, stage.raters, stage.items, each=stage.each)
     past = _past(here)
     stage.began(past)
@@ -263,6 +274,7 @@ def _published(plan: Plan, crowd: Crowd) -> None:
         ours = np.zeros(crowd.notes, np.bool_)
         ours[scores.note_ids[scores.statuses == NoteStatus.CURRENTLY_RATED_HELPFUL]] = True
         good, poor = content.truth == Truth.BAD, content.must_stay
+        crowd.decidable.add(ours[good & (np.bincount(votes.item, minlength=crowd.notes) >= MIN_RATINGS)])
         for method, helpful in (
             (Method.MAJORITY, majority(here) == Outcome.ACT),
             (Method.BAYES, bayes(here) == Outcome.ACT),

@@ -69,7 +69,7 @@ def explain(session: Session, note: Note) -> Explanation:
     scored = note_scores.read(session, note)
     fit, sums = scored.fit, scored.sums
     raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in suffrage.GRAVE else 0.0
-    verdict = scored.verdict(note, raised=raised)
+    verdict = scored.verdict(note, raised=raised, acting=action is not None)
     helpful_at = fit.model.helpful_at + raised
     excluded, earlier = _left_out(session, note)
     return Explanation(

@@ -39,14 +39,15 @@ class Scored:
     fit: Fit
     sums: Sums
 
-    def verdict(self, note: Note, *, raised: float = 0.0) -> Verdict | None:
-        """What the ratings say of the note; None while none counts. ``raised`` is added to the helpful threshold."""
+    def verdict(self, note: Note, *, raised: float = 0.0, acting: bool = False) -> Verdict | None:
+        """What the ratings say of the note; None while none counts. ``raised`` and ``acting`` as in ``decide``."""
         return scoring.decide(
             self.sums,
             self.fit.model,
             was=note.status,
             not_misleading=note.classification is Classification.NOT_MISLEADING,
             raised=raised,
+            acting=acting,
         )
 
 

@@ -72,7 +72,8 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime) -> Snapshot:
         for number, note in enumerate(notes)
         if _key(note.author_id) in numbers
     }
-    raised, under_review = _reviews(session, community_id, {note.id: i for i, note in enumerate(notes)})
+    numbered = {note.id: number for number, note in enumerate(notes)}
+    raised, acting, under_review = _reviews(session, community_id, numbered)
     return Snapshot(
         notes=notes,
         raters=[uuid.UUID(bytes=rater.ljust(16, b"\0")) for rater in numbers],
@@ -83,6 +84,7 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime) -> Snapshot:
             not_misleading=_where(notes, lambda note: note.classification is Classification.NOT_MISLEADING),
             helpful=_where(notes, lambda note: note.status is NoteStatus.CURRENTLY_RATED_HELPFUL),
             raised=raised,
+            acting=acting,
             authors=authors,
             valid=columns["at"] < columns["until"],
             regime=regime,
@@ -203,20 +205,21 @@ def _as_text(moment: datetime) -> str:
 
 def _reviews(
     session: Session, community_id: uuid.UUID, numbers: dict[uuid.UUID, int]
-) -> tuple[dict[int, float], frozenset[int]]:
-    """What is added to the thresholds of notes that would delete or silence; and whose action waits for raters."""
+) -> tuple[dict[int, float], IntArray, frozenset[int]]:
+    """What is added to the thresholds of notes that would delete or silence, which notes would have anything done,
+    and whose action waits for raters."""
     waiting = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
     rows = session.execute(
         sa.select(Action.note_id, Action.action_type, Action.action_state).where(
             Action.community_id == community_id,
             Action.note_id.is_not(None),
             Action.restores_id.is_(None),
-            sa.or_(Action.action_type.in_(suffrage.GRAVE), Action.action_state.in_(waiting)),
         )
     ).all()
     known = [(numbers[note_id], kind, state) for note_id, kind, state in rows if note_id in numbers]
     raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in suffrage.GRAVE}
-    return raised, frozenset(number for number, _, state in known if state in waiting)
+    acting = np.array(sorted({number for number, _, _ in known}), np.int64)
+    return raised, acting, frozenset(number for number, _, state in known if state in waiting)
 
 
 def _where(notes: Sequence[ReadNote], which: Callable[[ReadNote], bool]) -> IntArray:

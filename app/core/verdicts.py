@@ -9,7 +9,16 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, bursts, clock, community_settings, note_scores, notes, suffrage
+from app.core import (
+    acknowledgements,
+    actions,
+    bursts,
+    clock,
+    community_settings,
+    note_scores,
+    notes,
+    suffrage,
+)
 from app.core.community_settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import IllegalMove
@@ -77,7 +86,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
         session.flush()
         return None
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
-    verdict = scored.verdict(note, raised=raised)
+    verdict = scored.verdict(note, raised=raised, acting=action is not None)
     status = verdict.status if verdict is not None else _UNRATED
     waits = _waits(note, status, settings)
     note.intercept = round(verdict.intercept, 6) if verdict is not None else None
@@ -158,7 +167,7 @@ def change_action(
     serialise(session, action.community_id)
     session.refresh(action)
     if target is ActionState.APPLIED:
-        return actions.acknowledge(session, actor, action, platform_action_id)
+        return acknowledgements.acknowledge(session, actor, action, platform_action_id)
     if action.action_state is target:
         return action
     rationale = session.get(Note, action.note_id) if action.note_id and not action.restores_id else None
@@ -236,7 +245,11 @@ def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, caus
         else:
             actions.overturn(session, SYSTEM, action, "Raters do not agree with it", cause=cause)
     elif state is ActionState.APPLIED and action.proposed_at is not None:
-        fell = note.status is _NOT_HELPFUL or verdict.intercept < verdict.threshold - INERTIA
+        fell = (
+            note.status is _NOT_HELPFUL
+            or verdict.intercept < verdict.threshold - INERTIA
+            or (note.status is _UNRATED and verdict.is_divisive)
+        )
         if fell and _was_decided_by_raters(action) and _looks_again(session, action):
             actions.open_second_look(session, SYSTEM, action, cause=cause)
 

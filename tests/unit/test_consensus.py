@@ -146,7 +146,7 @@ def _one_after_the_other(past: Review, votes: Votes) -> tuple[dict[int, int], in
         before = sums.get(item, Sums.from_list(past.rows[item]))
         sums[item] = before.plus(past.model, rater, level / 2)
         raised = GRAVE_MARGIN if past.content.grave[item] else 0.0
-        verdict = decide(sums[item], past.model, was=UNRATED, raised=raised)
+        verdict = decide(sums[item], past.model, was=UNRATED, raised=raised, acting=True)
         assert verdict is not None
         if verdict.status is not UNRATED:
             helpful = verdict.status is NoteStatus.CURRENTLY_RATED_HELPFUL

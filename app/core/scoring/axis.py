@@ -14,7 +14,7 @@ from app.core.scoring.solver import Ridges, fit
 
 LEAST = 1.06
 """A top singular value this many times what chance gives is a camp. Where none were, it stayed below 1.05."""
-ENOUGH_RATINGS, ENOUGH_EACH = 400, 8
+ENOUGH_RATINGS, ENOUGH_EACH = 600, 8
 """With fewer in all, or per rater, the test finds too few camps that are there, so they are taken to be there: where
 nobody asks for both sides, one camp alone can decide."""
 FLIPS = 5

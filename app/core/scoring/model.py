@@ -20,7 +20,8 @@ class Facts:
     """What the ratings alone do not say. Every part may be left out.
 
     ``not_misleading``: ids of notes classed NOT_MISLEADING. ``helpful``: ids of notes that are helpful now (inertia).
-    ``raised``: note id to what is added to its helpful threshold. ``authors``: note id to the rater id of its
+    ``raised``: note id to what is added to its helpful threshold. ``acting``: ids of notes that would have something
+    done to a post, which asks for more of the weaker side. ``authors``: note id to the rater id of its
     author (SCORING: 1.4 step 3). ``valid``: per rating, in the order given, whether it may count for its rater's
     helpfulness (SCORING: 1.4 step 2); None lets all count. ``regime``: that of the fit before; stepping down
     takes a 20 % margin. ``min_ratings``: ratings of any kind that a status needs. ``helpful_at``: the threshold.
@@ -29,6 +30,7 @@ class Facts:
     not_misleading: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     helpful: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     raised: Mapping[int, float] = field(default_factory=dict)
+    acting: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     authors: Mapping[int, int] = field(default_factory=dict)
     valid: BoolArray | None = None
     regime: Regime | None = None

@@ -18,6 +18,13 @@ NOTE_RATINGS, RATER_RATINGS = 5, 10
 WARM_RATINGS_EACH = 3
 WARM_DENSITY = 10.0
 """Least R_n of the warm regime: the reference's own for its small sub-sample."""
+WARM_PRIOR = 0.5
+"""Most pseudo-ratings of zero that a note's score carries where a warm model with camps solves for it.
+
+The fit's own, 0.15 N/M, grow with the community, so that a note has to please ever more than the bar asks for; they
+are right where the sides are not asked. The factor's ridge shrinks by as much: were it stronger than a fifth of the
+intercept's, what one side alone likes would pass for liked by all.
+"""
 SUSPECT_ERROR, SUSPECT_NOTES = 0.16, 200
 LEAST_ERROR = 0.01
 """Least residual variance for confidences: a handful of raters who never differ are not that certain."""
@@ -67,6 +74,13 @@ def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
     arrays, mu = _rater_arrays(ratings, matrix, found)
     bound = Ridges.of(size + notes, notes, raters, WARM_DENSITY)
     model = _model(Regime.WARM, facts, arrays, (ridges, ridges, bound), mu, found.error / size, camps)
+    if camps:
+        share = min(1.0, WARM_PRIOR / ridges.note_intercept)
+        model = replace(
+            model,
+            rho_intercept=share * ridges.note_intercept,
+            rho_factor=share * ridges.note_factor,
+        )
     return Outcome(
         model,
         arrays,

@@ -13,6 +13,9 @@ from app.core.scoring.tally import tally
 from app.core.scoring.verdict import Regime
 
 FULL_NOTES, FULL_RATERS = 200, 100
+FULL_EACH = 20
+"""Ratings that each of these notes has from eligible raters. Full asks each side to be net 4 in favour: with fewer,
+what three in four like does not get there, and warm misses less of the same ratings and acts wrongly no more often."""
 WARM_RATERS, WARM_RATINGS = 20, 200
 MARGIN = 0.80
 """A community steps down a regime once it has less than this share of what the regime asks for."""
@@ -65,7 +68,8 @@ def _check(note_ids: npt.ArrayLike, rater_ids: npt.ArrayLike, values: npt.ArrayL
 def _outcome(given: Ratings, facts: Facts) -> Outcome:
     chosen = regimes.full_filter(given)
     margin = _margin(facts, Regime.FULL)
-    notes, raters = _distinct(given.note, chosen), _distinct(given.rater, chosen)
+    notes = int(np.count_nonzero(np.bincount(given.note[chosen]) >= FULL_EACH))
+    raters = _distinct(given.rater, chosen)
     if notes >= margin * FULL_NOTES and raters >= margin * FULL_RATERS:
         outcome = regimes.full(given, chosen, facts, test_axis=True)
         # Where the rater filter keeps next to nobody, no note could ever be published again.
@@ -97,6 +101,7 @@ def _finish(given: Ratings, outcome: Outcome, facts: Facts) -> Scores:
         np.isin(notes, whole_numbers(facts.helpful, "facts.helpful")),
         np.isin(notes, whole_numbers(facts.not_misleading, "facts.not_misleading")),
         model.helpful_at + _raised(notes, facts),
+        np.isin(notes, whole_numbers(facts.acting, "facts.acting")),
     )
     return Scores(
         regime=model.regime,

@@ -34,6 +34,12 @@ LOPSIDED = 0.30
 A warm model has seen few ratings of most raters: one in ten stands, with a small factor, on the wrong side. So when
 sixty raters of one camp pile on, two of them on "the other side" are no second viewpoint.
 """
+ACTING_LOPSIDED, ACTING_WEIGHT = 0.18, 3.0
+"""The same where a note would have something done to a post, about seven of ten on one side; and the least weight of
+the weaker side, in raters. Of few ratings, two strays on the wrong side are easily had: a note that is only shown may
+rest on them, what hides a post may not."""
+ACTING_COLDER = 0.10
+"""How far below the threshold the score may be for a typical rater of the side that likes an acting note less."""
 
 _SENTENCES = {
     "few-ratings": "It has fewer ratings than a status needs.",
@@ -98,19 +104,31 @@ class Judged:
 
 
 def decide(
-    sums: Sums, model: Model, *, was: NoteStatus, not_misleading: bool = False, raised: float = 0.0
+    sums: Sums,
+    model: Model,
+    *,
+    was: NoteStatus,
+    not_misleading: bool = False,
+    raised: float = 0.0,
+    acting: bool = False,
 ) -> Verdict | None:
     """What the ratings say of one note; None while it has none.
 
-    ``raised`` is added to the helpful threshold. A NOT_MISLEADING note can become helpful here, which it never
-    does in the reference (SCORING: 2.4), and is refused at a score below -0.15 already.
+    ``raised`` is added to the helpful threshold; ``acting`` notes would have something done to a post, and ask for
+    more of the weaker side. A NOT_MISLEADING note can become helpful here, which it never does in the reference
+    (SCORING: 2.4), and is refused at a score below -0.15 already.
     """
     if not sum(sums.row[ANY]):
         return None
     was_helpful = was is NoteStatus.CURRENTLY_RATED_HELPFUL
     threshold = model.helpful_at + raised
     judged = judge(
-        sums.as_array(), model, np.array([was_helpful]), np.array([not_misleading]), np.array([threshold])
+        sums.as_array(),
+        model,
+        np.array([was_helpful]),
+        np.array([not_misleading]),
+        np.array([threshold]),
+        np.array([acting]),
     )
     return Verdict(
         status=STATUSES[judged.status[0]],
@@ -125,7 +143,12 @@ def decide(
 
 
 def judge(
-    rows: FloatArray, model: Model, was_helpful: BoolArray, not_misleading: BoolArray, threshold: FloatArray
+    rows: FloatArray,
+    model: Model,
+    was_helpful: BoolArray,
+    not_misleading: BoolArray,
+    threshold: FloatArray,
+    acting: BoolArray,
 ) -> Judged:
     """All notes at once; ``rows`` is ``(notes, WIDTH)``, the others have one entry per note."""
     main = rows[:, SOLVED]
@@ -150,10 +173,13 @@ def judge(
     sheet.put(inert & (sheet.status != _CRH), _CRH, "inertia")
     if model.regime is not Regime.COLD:
         divisive = np.abs(factor) > FACTOR_AT_MOST + GRAIN
+        if model.regime is Regime.WARM and model.axis:
+            colder = intercept - np.abs(factor) * _how_far_out(rows)
+            divisive |= acting & (colder < threshold - ACTING_COLDER - GRAIN)
         sheet.put(divisive & (sheet.status == _CRH), _NMR, "divisive")
         hopeless = intercept < threshold - FIRM_REJECT - GRAIN
         sheet.put(hopeless & (sheet.status != _CRNH), _NMR, "low-score")
-        _ask_for_more_views(sheet, rows, model, was_helpful, threshold)
+        _ask_for_more_views(sheet, rows, model, was_helpful, threshold, acting)
     return Judged(intercept, factor, sheet.status, sheet.rule, sheet.distance / error)
 
 
@@ -220,15 +246,33 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
     return np.where(against, mean, 1.0)
 
 
-def _lopsided(rows: FloatArray) -> BoolArray:
-    """Whether the known raters of a note stand almost all to one side."""
+def _lopsided(rows: FloatArray, acting: BoolArray) -> BoolArray:
+    """Whether the known raters of a note stand almost all to one side; to act, the other must have a weight too.
+
+    The weaker side weighs ``(n - |sum f| / rms f) / 2``: its number of raters, were all of them equally far out.
+    """
     known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
     _, total, squares, _, _ = rows[:, SOLVED].T
-    return np.asarray(total * total > LOPSIDED * known * squares + GRAIN)
+    lopsided = total * total > np.where(acting, ACTING_LOPSIDED, LOPSIDED) * known * squares + GRAIN
+    # In a form without a division: |sum f| > (n - 2 w) rms f, where rms f is sqrt(sum f^2 / n).
+    spare = np.maximum(known - 2.0 * ACTING_WEIGHT, 0.0)
+    light = (known < 2.0 * ACTING_WEIGHT) | (total * total * known > spare * spare * squares + GRAIN)
+    return np.asarray(lopsided | (acting & light))
+
+
+def _how_far_out(rows: FloatArray) -> FloatArray:
+    """Root mean square of the factors of a note's known raters."""
+    known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(rows[:, SOLVED.start + 2], 0.0) / np.maximum(known, 1.0)))
 
 
 def _ask_for_more_views(
-    sheet: _Sheet, rows: FloatArray, model: Model, was_helpful: BoolArray, threshold: FloatArray
+    sheet: _Sheet,
+    rows: FloatArray,
+    model: Model,
+    was_helpful: BoolArray,
+    threshold: FloatArray,
+    acting: BoolArray,
 ) -> None:
     """Needs your help: helpful by its score, but not yet by enough viewpoints."""
     if not (sheet.status == _CRH).any():
@@ -241,7 +285,7 @@ def _ask_for_more_views(
         )
         if model.regime is Regime.WARM:
             needs.append((net < NET_WARM, "one-sided"))
-            needs.append(((net < NET_AMPLE) & _lopsided(rows), "unbalanced"))
+            needs.append(((net < NET_AMPLE) & _lopsided(rows, acting), "unbalanced"))
         else:
             needs.append((net < NET_FULL, "one-sided"))
             small = net < NET_SHARE * rows[:, SOLVED.start] - GRAIN

@@ -40,6 +40,11 @@ class Verdict:
     ratings: int = 0
 
     @property
+    def is_divisive(self) -> bool:
+        """Whether it is not helpful because it depends too much on the viewpoint."""
+        return self.rule.endswith(":divisive")
+
+    @property
     def shown(self) -> int:
         """The API's ``helpfulness_score``, a whole number from 0 to 100 (SCORING: 2.3)."""
         return shown(self.intercept)

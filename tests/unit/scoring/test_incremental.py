@@ -13,7 +13,7 @@ from app.core.vocabulary import NoteStatus
 from tests.unit.scoring.communities import Community, community
 
 NMR = NoteStatus.NEEDS_MORE_RATINGS
-SIZES = {Regime.COLD: (15, 20, 150), Regime.WARM: (40, 30, 500), Regime.FULL: (130, 260, 5000)}
+SIZES = {Regime.COLD: (15, 20, 150), Regime.WARM: (40, 30, 500), Regime.FULL: (130, 260, 9000)}
 LEVELS = st.sampled_from([0.0, 0.5, 1.0])
 
 

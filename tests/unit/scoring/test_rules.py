@@ -115,6 +115,39 @@ def test_a_warm_model_wants_more_than_a_few_strays_on_the_other_side(
     assert _decided(sums, model).rule == f"warm:{rule}"
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "rule"),
+    [
+        ([-0.5] * 3, [0.5] * 2, "unbalanced"),  # two raters weigh two
+        ([-0.5] * 3, [0.5] * 3, "helpful"),
+        ([-0.5] * 3, [0.2] * 3, "unbalanced"),
+        ([-0.5] * 11, [0.5] * 4, "unbalanced"),  # (7 / 15)^2 = 0.22
+        ([-0.5] * 10, [0.5] * 4, "unbalanced"),  # (6 / 14)^2 = 0.184
+        ([-0.5] * 10, [0.5] * 5, "helpful"),
+        ([-0.5] * 60, [0.05] * 10, "helpful"),
+    ],
+)
+def test_a_warm_note_that_acts_asks_for_more_of_the_weaker_side(
+    one: list[float], other: list[float], rule: str
+) -> None:
+    model = replace(WARM, rho_intercept=1.0, rho_factor=50.0)
+    sums = Sums.zero()
+    for factor in one + other:
+        sums = sums.plus(model, Rater(factor=factor), 1.0)
+    assert _decided(sums, model, acting=True).rule == f"warm:{rule}"
+    assert _decided(sums, model).status is CRH
+    assert _decided(sums, model, CRH, acting=True).status is CRH
+    assert _decided(sums, replace(model, axis=False), acting=True).status is CRH
+
+
+@pytest.mark.parametrize(("factor", "rule"), [(0.14, "helpful"), (-0.14, "helpful"), (0.16, "divisive")])
+def test_a_warm_note_that_acts_pleases_the_side_that_likes_it_less(factor: float, rule: str) -> None:
+    # Raters of factors 1 and -1: the score for the colder side is 0.45 less the note's factor; 0.30 is asked for.
+    assert _decided(_sums(0.45, factor), WARM, acting=True).rule == f"warm:{rule}"
+    assert _decided(_sums(0.45, factor), WARM).status is CRH
+    assert _decided(_sums(0.45, factor), FULL, acting=True).status is CRH
+
+
 @pytest.mark.parametrize(("model", "net"), [(FULL, 4), (WARM, 2)])
 def test_each_side_must_be_net_in_favour(model: Model, net: int) -> None:
     enough = ((0, 0, 20), (1, 0, net + 1))

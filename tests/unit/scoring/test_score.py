@@ -15,7 +15,7 @@ from tests.unit.scoring.communities import Community, community, with_note
 
 CRH = NoteStatus.CURRENTLY_RATED_HELPFUL
 NMR = NoteStatus.NEEDS_MORE_RATINGS
-WARM_SIZE, FULL_SIZE = (60, 60, 1500), (160, 260, 6000)
+WARM_SIZE, FULL_SIZE = (60, 60, 1500), (160, 260, 9000)
 NEW = 5000
 Scorer = Callable[..., Scores]
 
@@ -87,6 +87,28 @@ def test_the_two_sides_are_the_two_camps() -> None:
     assert max(agree.mean(), 1 - agree.mean()) > 0.95
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_warm_note_carries_half_a_rating_where_sides_are_asked_and_all_where_they_are_not(
+    seed: int,
+) -> None:
+    size, most = (60, 60, 1500), 0.15 * 1500 / 60
+    camps, crowd = (score(*community(*size, seed=seed, lean=lean).columns) for lean in (0.4, 0.0))
+    assert (camps.model.axis, crowd.model.axis) == (True, False)
+    assert (camps.model.rho_intercept, camps.model.rho_factor) == pytest.approx((0.5, 0.1))
+    assert crowd.model.rho_intercept == pytest.approx(most)
+
+
+def test_notes_that_act_are_judged_as_such_with_all_the_others() -> None:
+    note, rater, value = community(40, 60, 600, seed=3).columns
+    plain = score(note, rater, value)
+    helpful = plain.note_ids[plain.statuses == CRH]
+    acting = score(note, rater, value, Facts(acting=helpful[::2]))
+    changed = acting.note_ids[acting.statuses != plain.statuses]
+    assert 0 < len(changed) < len(helpful[::2])
+    assert set(changed) <= set(helpful[::2].tolist())
+    assert acting.intercepts == pytest.approx(plain.intercepts)
+
+
 def test_with_few_ratings_camps_are_taken_to_be_there() -> None:
     scores = score(*community(30, 30, 300, lean=0.0).columns)
     assert scores.regime is Regime.WARM
@@ -100,16 +122,18 @@ def test_with_few_ratings_camps_are_taken_to_be_there() -> None:
         ((19, 40, 400), None, Regime.COLD),
         ((21, 40, 400), None, Regime.WARM),
         ((40, 40, 199), None, Regime.COLD),
-        ((99, 240, 6000), None, Regime.WARM),
-        ((110, 199, 6000), None, Regime.WARM),
-        ((110, 210, 6000), None, Regime.FULL),
+        ((99, 240, 9000), None, Regime.WARM),
+        ((110, 199, 9000), None, Regime.WARM),
+        ((110, 210, 9000), None, Regime.FULL),
+        ((110, 210, 5000), None, Regime.WARM),
         ((19, 40, 400), Regime.WARM, Regime.WARM),
         ((15, 40, 400), Regime.WARM, Regime.COLD),
-        ((99, 240, 6000), Regime.WARM, Regime.WARM),
-        ((99, 240, 6000), Regime.FULL, Regime.FULL),
-        ((110, 165, 6000), Regime.FULL, Regime.FULL),
-        ((79, 240, 6000), Regime.FULL, Regime.WARM),
-        ((110, 159, 6000), Regime.FULL, Regime.WARM),
+        ((99, 240, 9000), Regime.WARM, Regime.WARM),
+        ((99, 240, 9000), Regime.FULL, Regime.FULL),
+        ((110, 165, 9000), Regime.FULL, Regime.FULL),
+        ((110, 210, 5000), Regime.FULL, Regime.WARM),
+        ((79, 240, 9000), Regime.FULL, Regime.WARM),
+        ((110, 159, 9000), Regime.FULL, Regime.WARM),
     ],
 )
 def test_the_regime_follows_the_ratings_and_steps_down_past_a_margin(
