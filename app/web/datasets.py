@@ -51,7 +51,8 @@ def import_dataset() -> Response:
         return _show(form, checked=found)
     done = _keep(found)
     left_out = f" {_lines(found.bad_lines)} left out." if found.bad_lines else ""
-    message = f"{done.new:,} new, {done.changed:,} changed, {done.unchanged:,} unchanged.{left_out}"
+    taken = f" {done.taken:,} belong to somebody else and stay as they are." if done.taken else ""
+    message = f"{done.new:,} new, {done.changed:,} changed, {done.unchanged:,} unchanged.{taken}{left_out}"
     return page.done(None, URL, f"Imported: {message}")
 
 
@@ -91,6 +92,7 @@ def _show(form: ImportForm, *, status: int = 200, checked: Reading | None = None
         checked=checked,
         left_out=_lines(checked.bad_lines) if checked and checked.bad_lines else "",
         unknown=unknown,
+        serves_all=datasets.serves_all(auth.current_actor()),
         most=f"{rules.DATASET_FILE_BYTES // 1_048_576} MB",
     )
 

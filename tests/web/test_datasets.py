@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import rules
-from app.core.models import FactCheckItem, HistoryEntry
+from app.core.factcheck import items
+from app.core.models import Account, FactCheckItem, HistoryEntry
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Visitor
@@ -63,3 +64,29 @@ def test_a_file_is_checked_imported_and_listed(
             sa.select(HistoryEntry).where(HistoryEntry.what == "dataset.imported")
         ).all()
         assert [entry.after["new"] for entry in entries] == [1, 0]
+
+
+def test_what_an_operator_imports_serves_their_community_alone_and_a_service_admins_everybody(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    claim = "Drinking tea every morning makes bridges collapse within weeks"
+
+    def served() -> list[bool]:
+        with wiring.database.reading() as session:
+            return [
+                items.find(session, claim, community_id) is not None
+                for community_id in (cast.community_id, cast.other_community_id)
+            ]
+
+    operator = visit(cast.operator)
+    operator.post("/datasets", file=upload([{**GOOD, "claim": claim}]))
+    assert served() == [True, False]
+    assert "This community" in operator.get("/datasets").text
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    admin = visit(cast.admin)
+    admin.post("/datasets", file=upload([{**GOOD, "claim": claim}]))
+    assert served() == [True, True]
+    operator.post("/datasets", file=upload([{**GOOD, "claim": "Something else is made of cheese and sold"}]))
+    assert "1 belong to somebody else" in operator.get("/datasets").text
+    assert served() == [True, True]

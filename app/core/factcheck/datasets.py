@@ -1,4 +1,4 @@
-"""Datasets of fact-checks, as operators see and fill them. They belong to the service and serve every community."""
+"""Datasets of fact-checks, as operators see and fill them: the community's own, and those that serve everybody."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,17 +17,21 @@ from app.core.permissions import Actor, Permission, require
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset with its items and publishers counted; of ``unknown`` items the rating is in words we do not know."""
+    """A dataset with its items and publishers counted; of ``unknown`` items the rating is in words we do not know.
+
+    ``own`` items serve this community alone.
+    """
 
     name: str
     items: int
     publishers: int
     unknown: int
     changed_at: datetime
+    own: int
 
 
 def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Dataset]:
-    """All datasets, by name."""
+    """All datasets that serve the community, by name."""
     require(actor, Permission.REVISE_POLICY, community_id)
     rows = session.execute(
         sa.select(
@@ -36,7 +40,9 @@ def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[D
             sa.func.count(FactCheckItem.publisher.distinct()),
             sa.func.sum(sa.case((FactCheckItem.rating.is_(None), 1), else_=0)),
             sa.func.max(FactCheckItem.updated_at),
+            sa.func.count(FactCheckItem.community_id),
         )
+        .where(items.serving(community_id))
         .group_by(FactCheckItem.dataset_name)
         .order_by(FactCheckItem.dataset_name)
     )
@@ -44,9 +50,14 @@ def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[D
 
 
 def keep(session: Session, actor: Actor, community_id: uuid.UUID, found: Sequence[Item]) -> Imported:
-    """Insert or update items, at most some hundreds at a time, in the name of a community's operator."""
+    """Insert or update items, some hundreds at a time: the community's own, or everybody's by a service admin."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    return items.keep(session, found)
+    return items.keep(session, found, None if serves_all(actor) else community_id)
+
+
+def serves_all(actor: Actor) -> bool:
+    """Whether what the actor imports serves every community: what others rely on is not an operator's to change."""
+    return actor.kind == "system" or actor.service_admin
 
 
 def record(
@@ -66,5 +77,6 @@ def record(
             "new": done.new,
             "changed": done.changed,
             "unchanged": done.unchanged,
+            "serves_all": serves_all(actor),
         },
     )

@@ -66,14 +66,20 @@ class Item:
 
 @dataclass(frozen=True)
 class Imported:
-    """How many items were new, changed, and already there as given."""
+    """How many items were new, changed, and already there as given; ``taken`` belong to somebody else, and stay."""
 
     new: int = 0
     changed: int = 0
     unchanged: int = 0
+    taken: int = 0
 
     def __add__(self, other: "Imported") -> "Imported":
-        return Imported(self.new + other.new, self.changed + other.changed, self.unchanged + other.unchanged)
+        return Imported(
+            self.new + other.new,
+            self.changed + other.changed,
+            self.unchanged + other.unchanged,
+            self.taken + other.taken,
+        )
 
 
 def read(row: Any) -> Item:
@@ -118,8 +124,12 @@ def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     return value
 
 
-def keep(session: Session, items: Sequence[Item]) -> Imported:
-    """Insert or update items by (dataset_name, item_id). Give each key once, and at most some hundreds at a time."""
+def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None = None) -> Imported:
+    """Insert or update items by (dataset_name, item_id). Give each key once, and at most some hundreds at a time.
+
+    With a community they are its own, and what the service or another community keeps under a key stays as it is.
+    Without one they serve everybody, whoever kept the key before.
+    """
     serialise(session, _IMPORT_LOCK)
     known: dict[tuple[str, str], FactCheckItem] = {}
     for dataset in {item.dataset_name for item in items}:
@@ -130,11 +140,14 @@ def keep(session: Session, items: Sequence[Item]) -> Imported:
             )
         )
         known |= {(row.dataset_name, row.item_id): row for row in found}
-    new = changed = 0
+    new = changed = taken = 0
     indexed: dict[uuid.UUID, frozenset[str]] = {}
     for item in items:
         row = known.get(item.key)
-        if row is not None and _of_row(row) == _without_row(item):
+        if row is not None and community_id is not None and row.community_id != community_id:
+            taken += 1
+            continue
+        if row is not None and row.community_id == community_id and _of_row(row) == _without_row(item):
             continue
         indexes = words.index_words(item.claim)
         if row is None:
@@ -143,6 +156,7 @@ def keep(session: Session, items: Sequence[Item]) -> Imported:
             new += 1
         else:
             changed += 1
+        row.community_id = community_id
         row.claim, row.url, row.publisher = item.claim, item.url, item.publisher
         row.rating, row.rating_given = item.rating, item.rating_given
         row.word_count = len(indexes)
@@ -153,7 +167,7 @@ def keep(session: Session, items: Sequence[Item]) -> Imported:
         rows = [{"word": word, "item_id": one} for one, found in indexed.items() for word in sorted(found)]
         if rows:
             session.execute(sa.insert(FactCheckWord), rows)
-    return Imported(new, changed, len(items) - new - changed)
+    return Imported(new, changed, len(items) - new - changed - taken, taken)
 
 
 def count(session: Session) -> int:
@@ -172,15 +186,22 @@ def for_request(session: Session, request: Request) -> Item | None:
             sa.select(FactCheckItem).where(
                 FactCheckItem.dataset_name == request.dataset_name,
                 FactCheckItem.item_id == request.dataset_item_id,
+                serving(request.community_id),
             )
         ).first()
         if row is not None:
             return _item(row)
-    return find(session, request.content)
+    return find(session, request.content, request.community_id)
 
 
-def find(session: Session, content: str) -> Item | None:
-    """The item whose claim a text makes, or None. One query: the index counts the words in common."""
+def serving(community_id: uuid.UUID | None) -> sa.ColumnElement[bool]:
+    """The items that serve a community: its own and the service's; with None the service's alone."""
+    own = FactCheckItem.community_id.is_(None)
+    return own if community_id is None else sa.or_(own, FactCheckItem.community_id == community_id)
+
+
+def find(session: Session, content: str, community_id: uuid.UUID | None = None) -> Item | None:
+    """The item that serves the community and whose claim a text makes, or None. One query: the index counts words."""
     post = words.significant(content)
     # Of an enormous post the longest words: they are the rarest, and say most about what it is about.
     asked = sorted(set(post), key=lambda word: (-len(word), word))[:_WORDS_ASKED]
@@ -190,7 +211,7 @@ def find(session: Session, content: str) -> Item | None:
     statement = (
         sa.select(FactCheckItem)
         .join(FactCheckWord, FactCheckWord.item_id == FactCheckItem.id)
-        .where(FactCheckWord.word.in_(asked))
+        .where(FactCheckWord.word.in_(asked), serving(community_id))
         .group_by(FactCheckItem.id)
         .having(common >= words.FEWEST_WORDS, common >= words.MATCH_AT * FactCheckItem.word_count)
         .order_by((common * 1.0 / FactCheckItem.word_count).desc(), common.desc(), FactCheckItem.id)

@@ -17,13 +17,15 @@ class FactCheckItem(Stamped, Base):
     """One published fact-check. ``item_id`` is the dataset's own, kept as given.
 
     ``rating`` is None for words we do not know; ``rating_given`` keeps the publisher's own. ``word_count`` counts the
-    claim's rows in ``FactCheckWord``.
+    claim's rows in ``FactCheckWord``. ``community_id`` None: the service's own, which serves every community; others
+    serve their community alone. (No foreign key: communities are never deleted.)
     """
 
     __tablename__ = "fact_check_items"
     __table_args__ = (sa.UniqueConstraint("dataset_name", "item_id"),)
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID | None] = mapped_column()
     dataset_name: Mapped[str] = mapped_column(sa.String(100))
     item_id: Mapped[str] = mapped_column(sa.String(36))
     claim: Mapped[str] = mapped_column(sa.Text)
