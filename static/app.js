@@ -253,6 +253,8 @@
     if (target) {
       if (target.tabIndex < 0 && !target.hasAttribute("tabindex")) target.tabIndex = -1;
       target.focus();
+      // Browsers centre what is taller than the window, and its heading would be out of sight.
+      if (target.offsetHeight > innerHeight) target.scrollIntoView();
     }
   });
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));

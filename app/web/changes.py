@@ -7,11 +7,11 @@ from typing import Any
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.community_forms import LABELS
-from app.web.timeline import actor_name
+from app.web.timeline import actor_name, cause_words
 
 SHOWN_VALUE = 60
 """Characters of a value that a list of changes shows."""
-_SENTENCES: Mapping[str, str] = {
+SENTENCES: Mapping[str, str] = {
     "community.opened": "Opened",
     "community.renamed": "Renamed by the platform",
     "community.revised": "Settings changed",
@@ -33,7 +33,7 @@ _SENTENCES: Mapping[str, str] = {
     "profile.linked": "Profile linked",
     "profile.unlinked": "Profile unlinked",
 }
-_SHOWN: Mapping[str, str] = {
+SHOWN: Mapping[str, str] = {
     **LABELS,
     "role": "Role",
     "template": "Template",
@@ -70,17 +70,17 @@ def _row(entry: HistoryEntry, text: HistoryText, about: str) -> ChangeRow:
     fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
     lines = [
         f"{label}: {_change(entry.before, entry.after, name)}"
-        for name, label in _SHOWN.items()
+        for name, label in SHOWN.items()
         if name in entry.before or entry.after.get(name) is not None
     ]
     named = about or str(entry.after.get("name") or entry.before.get("name") or "")
     is_key = entry.object_type == "api_key"
     return ChangeRow(
         at=entry.at,
-        what=_SENTENCES.get(entry.what, fallback),
+        what=SENTENCES.get(entry.what, fallback),
         about=named if is_key or about else "",
         made_by=actor_name(text),
-        reason=text.reason or entry.cause,
+        reason=text.reason or cause_words(entry.cause),
         changes=[line for line in lines if not (is_key and line.startswith("Name:"))],
     )
 

@@ -14,8 +14,9 @@ from wtforms import (
 from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import signing
+from app.core import rules, signing
 from app.core.models import Endpoint
+from app.core.payloads import PROPOSED
 from app.core.vocabulary import EventName
 from app.web.forms import at_most, choices
 
@@ -57,6 +58,9 @@ class EndpointForm(Form):
         "Events",
         choices=choices(
             {one.value: f"{words} ({one})" for one, words in EVENT_WORDS.items() if one is not EventName.TEST}
+            | {
+                PROPOSED: f"Action waits for the platform, by the name the Discourse plugin knows ({PROPOSED})"
+            }
         ),
     )
 
@@ -101,6 +105,24 @@ class SecretForm(Form):
             return self.secret.data or "", None
         made = signing.new_secret()
         return made, made
+
+
+class EditForm(EndpointForm):
+    """A webhook as it is set, to be changed; ``reason`` may stay empty."""
+
+    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")])
+
+
+class RotationForm(SecretForm):
+    """Another secret in place of the present one."""
+
+    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")], id="rotation-reason")
+
+
+class RemovalForm(Form):
+    """Why a webhook is removed; may stay empty."""
+
+    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")], id="removal-reason")
 
 
 class RegisterForm(EndpointForm, SecretForm):

@@ -15,7 +15,15 @@ from app.core.models import Endpoint
 from app.core.permissions import Permission
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.endpoint_forms import EVENT_WORDS, EndpointForm, RegisterForm, SecretForm
+from app.web.endpoint_forms import (
+    EVENT_WORDS,
+    EditForm,
+    EndpointForm,
+    RegisterForm,
+    RemovalForm,
+    RotationForm,
+    SecretForm,
+)
 from app.wiring import wired
 
 LATEST = 5
@@ -65,7 +73,7 @@ def endpoint_page(endpoint_id: uuid.UUID) -> Response:
 
 @web.post("/endpoints/<uuid:endpoint_id>")
 def save_endpoint(endpoint_id: uuid.UUID) -> Response:
-    form = forms.posted(EndpointForm)
+    form = forms.posted(EditForm)
     if not forms.filled_in(form):
         return _show(endpoint_id, form, status=422)
     try:
@@ -78,6 +86,7 @@ def save_endpoint(endpoint_id: uuid.UUID) -> Response:
                 endpoint_id,
                 url=form.url.data,
                 event_names=form.chosen_events(),
+                reason=form.reason.data or "",
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -99,7 +108,7 @@ def disable_endpoint(endpoint_id: uuid.UUID) -> Response:
 
 @web.post("/endpoints/<uuid:endpoint_id>/rotate")
 def rotate_secret(endpoint_id: uuid.UUID) -> Response:
-    form = forms.posted(SecretForm)
+    form = forms.posted(RotationForm)
     if not forms.filled_in(form):
         return _show(endpoint_id, rotation=form, status=422)
     secret, shown = form.chosen_secret()
@@ -113,6 +122,7 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
                 endpoint_id,
                 secret=secret,
                 edition=form.edition.data or "",
+                reason=form.reason.data or "",
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -144,8 +154,11 @@ def test_endpoint(endpoint_id: uuid.UUID) -> Response:
 
 @web.post("/endpoints/<uuid:endpoint_id>/remove")
 def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
+    form = forms.posted(RemovalForm)
+    if not forms.filled_in(form):
+        return _show(endpoint_id, removal=form, status=422)
     with wired().database.writing() as session:
-        gone = webhooks.remove(session, auth.current_actor(), endpoint_id)
+        gone = webhooks.remove(session, auth.current_actor(), endpoint_id, form.reason.data or "")
     return page.done(
         None, url_for("web.endpoints"), f"{place_of(gone)} is removed. Its deliveries stay listed."
     )
@@ -190,6 +203,7 @@ def _show(
     endpoint_id: uuid.UUID,
     form: EndpointForm | None = None,
     rotation: SecretForm | None = None,
+    removal: RemovalForm | None = None,
     *,
     status: int = 200,
     alert: str | None = None,
@@ -200,17 +214,19 @@ def _show(
         auth.enter(endpoint.community_id)
         figures = endpoint_figures.of(session, [endpoint.id])[endpoint.id]
         latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
-    rotated = rotation or SecretForm()
+    rotated = rotation or RotationForm()
     rotated.edition.data = webhooks.secret_edition(endpoint)
-    edited = form or EndpointForm.of(endpoint)
+    edited = form or EditForm.of(endpoint)
+    removed = removal or RemovalForm()
     until = endpoint.previous_until
     return page.render(
         "endpoint.html",
         status=status,
         alert=alert,
-        form=rotated if rotated.errors else edited,
+        form=next((one for one in (rotated, removed) if one.errors), edited),
         edited=edited,
         rotation=rotated,
+        removal=removed,
         row=endpoint,
         one=figures,
         latest=latest,

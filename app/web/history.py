@@ -13,7 +13,7 @@ from app.core import action_history, clock
 from app.core.action_history import ActionChange, HistoryFilter
 from app.core.holds import verbs_open_to
 from app.core.models import Action
-from app.core.permissions import Permission
+from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb
 from app.web import auth, csv_cells, forms, page
 from app.web.blueprint import web
@@ -59,8 +59,8 @@ def history_page() -> Response:
             community.id,
             form.wanted() if holds else HistoryFilter(),
             size=PAGE_SIZE,
-            older_than=_number("older"),
-            newer_than=_number("newer"),
+            older_than=number_from("older"),
+            newer_than=number_from("newer"),
         )
         may_overturn = {
             change.action.id
@@ -78,15 +78,16 @@ def history_page() -> Response:
         category_name=category_name,
         cause_words=cause_words,
         hidden=_hidden,
+        tabs=tabs(actor, community.id, "/history", query),
         links=page.PageLinks(
-            previous=_address("/history", query, newer=found.newer),
-            next=_address("/history", query, older=found.older),
+            previous=address("/history", query, newer=found.newer),
+            next=address("/history", query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{urlencode(query)}" if query else "",
-        csv_url=_address("/history.csv", query, always=True),
-        clear_url=_address("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=address("/history.csv", query, always=True),
+        clear_url=address("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -113,8 +114,8 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         scored_as=category_name(action.category),
         item=blind_item(action, warn=auth.current_reader().account.content_warnings),
         may_overturn=change.is_latest and HeldVerb.OVERTURN in verbs_open_to(actor, action),
-        back_url=_address("/history", query, always=True),
-        author_url=_address("/history", {"author": change.request.platform_author_id or ""}, always=True),
+        back_url=address("/history", query, always=True),
+        author_url=address("/history", {"author": change.request.platform_author_id or ""}, always=True),
     )
 
 
@@ -133,6 +134,22 @@ def history_csv() -> Response:
     name = f"action-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def tabs(
+    actor: Actor, community_id: uuid.UUID, path: str, query: dict[str, str]
+) -> list[tuple[str, str | None, bool]]:
+    """The two histories: words, address, whether it is the one shown. What both can filter by goes along.
+
+    Empty for whoever may not see the settings.
+    """
+    if not allows(actor, Permission.SEE_SETTINGS, community_id):
+        return []
+    shared = {name: text for name, text in query.items() if name in ("community", "actor", "from", "to")}
+    return [
+        (words, address(one, shared, always=True), one == path)
+        for words, one in (("Actions", "/history"), ("Settings", "/history/settings"))
+    ]
 
 
 def _hidden(action: Action) -> str:
@@ -178,12 +195,14 @@ def _values(change: ActionChange) -> tuple[object, ...]:
     )
 
 
-def _number(name: str) -> int | None:
+def number_from(name: str) -> int | None:
+    """An entry's number from the address; None when there is none."""
     raw = forms.from_address(name)
     return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 15 else None
 
 
-def _address(path: str, query: dict[str, str], *, always: bool = False, **more: int | None) -> str | None:
+def address(path: str, query: dict[str, str], *, always: bool = False, **more: int | None) -> str | None:
+    """The path with the filters and ``more``; None when there is no more, unless it is wanted ``always``."""
     given = {name: str(value) for name, value in more.items() if value is not None}
     if not given and not always:
         return None

@@ -190,6 +190,7 @@ def _show(
         alert=alert,
         form=shown,
         minted=minted,
+        slug=community.slug,
         rows=rows,
         others=others,
         links=pages_of.links("/keys", found, "key"),

@@ -80,7 +80,32 @@ class QueueForm(Form):
         return {name: text for name, text in texts(self).items() if text and text != plain.get(name)}
 
 
-class HistoryForm(Form):
+class Days:
+    """What forms with From and To share: whole days of the reader's timezone."""
+
+    from_day: DateField
+    to_day: DateField
+
+    def validate_from_day(self, field: DateField) -> None:
+        check_year(field)
+
+    def validate_to_day(self, field: DateField) -> None:
+        check_year(field)
+        if field.data and self.from_day.data and field.data < self.from_day.data:
+            raise ValidationError("To must not be before From.")
+
+    @property
+    def since(self) -> datetime | None:
+        """When the first day begins."""
+        return midnight(self.from_day.data) if self.from_day.data else None
+
+    @property
+    def until(self) -> datetime | None:
+        """When the day after the last begins."""
+        return midnight(self.to_day.data + timedelta(days=1)) if self.to_day.data else None
+
+
+class HistoryForm(Days, Form):
     """The action history's filters, in the address. From and To are whole days of the reader's timezone."""
 
     q = SearchField("Search", [at_most(200, "Search")])
@@ -102,14 +127,6 @@ class HistoryForm(Form):
     def offer(self, categories: Sequence[str]) -> None:
         _offer(self.category, categories)
 
-    def validate_from_day(self, field: DateField) -> None:
-        check_year(field)
-
-    def validate_to_day(self, field: DateField) -> None:
-        check_year(field)
-        if field.data and self.from_day.data and field.data < self.from_day.data:
-            raise ValidationError("To must not be before From.")
-
     def wanted(self) -> HistoryFilter:
         """What a valid form asks for."""
         return HistoryFilter(
@@ -119,8 +136,8 @@ class HistoryForm(Form):
             actor=(self.actor.data or "").strip().replace("\x00", ""),
             author=(self.author.data or "").strip().replace("\x00", ""),
             category=self.category.data or "",
-            since=midnight(self.from_day.data) if self.from_day.data else None,
-            until=midnight(self.to_day.data + timedelta(days=1)) if self.to_day.data else None,
+            since=self.since,
+            until=self.until,
         )
 
     def query(self) -> dict[str, str]:

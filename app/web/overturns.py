@@ -59,7 +59,7 @@ class OverturnForm(Form):
 def new_overturn() -> Response:
     """The criteria, and what they find once they are given: all in the address, so that it can be looked at again."""
     form = forms.queried(OverturnForm)
-    if not forms.from_address("since"):
+    if not form.since.raw_data:  # nothing was asked yet
         return _show(form)
     return _show(form, status=200 if forms.filled_in(form) else 422)
 

@@ -15,6 +15,7 @@ from app.core.members import Member
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import Role
+from app.throttle import OverLimit
 from app.web import auth, changes, forms, page, pages_of
 from app.web.blueprint import web
 from app.wiring import wired
@@ -34,7 +35,7 @@ class InviteForm(Form):
     """Whom to invite."""
 
     email = StringField(
-        "Email", [InputRequired("Enter an e-mail address."), forms.mail_address], filters=[forms.trimmed]
+        "Email", [InputRequired("Enter an email address."), forms.mail_address], filters=[forms.trimmed]
     )
     role = SelectField("Role", choices=forms.choices(ROLES), default=Role.RATER.value)
 
@@ -75,6 +76,7 @@ def invite() -> Response:
     if not forms.filled_in(form):
         return _show(form, status=422)
     try:
+        wired().throttle.hit("invitations", str(auth.current_actor().account_id))
         wired().throttle.hit("mail", rules.email(form.email.data or ""))
         with wired().database.writing() as session:
             link = invitations.invite(
@@ -87,6 +89,9 @@ def invite() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
+    except OverLimit as refusal:
+        alert = f"Too many invitations were sent. Try again in {refusal.retry_after} seconds."
+        return _show(form, status=429, alert=alert)
     return page.done(None, url_for("web.people"), f"An invitation is on its way to {link.email}.")
 
 
@@ -112,7 +117,8 @@ def change_role(membership_id: uuid.UUID) -> Response:
         if role is None:
             raise Invalid.field("role", "is none that we know")
         changed = members.change_role(session, auth.current_actor(), membership_id, role, _why(form))
-        return f"{changed.account.display_name} is {ROLES[role].lower()} now."
+        article = "an" if role in (Role.OPERATOR, Role.ADMIN) else "a"
+        return f"{changed.account.display_name} is {article} {ROLES[role].lower()} now."
 
     return _do(membership_id, "role", give)
 
@@ -204,7 +210,7 @@ def _uuid(text: str | None) -> uuid.UUID:
         raise Invalid.field("profile", "must be chosen") from None
 
 
-def _show(form: InviteForm | None = None, *, status: int = 200) -> Response:
+def _show(form: InviteForm | None = None, *, status: int = 200, alert: str | None = None) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     search = forms.from_address("q").strip()
     with wired().database.reading() as session:
@@ -219,6 +225,7 @@ def _show(form: InviteForm | None = None, *, status: int = 200) -> Response:
     return page.render(
         "people.html",
         status=status,
+        alert=alert,
         form=form or InviteForm(),
         rows=rows,
         search=search,

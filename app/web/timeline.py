@@ -45,6 +45,7 @@ _BY_STAFF: Mapping[str, tuple[str, str]] = {
 
 _RATING = re.compile(r"rating [0-9a-f-]{36}")
 _RESTORATION = re.compile(r"overturned [0-9a-f-]{36}")
+_INVITATION = re.compile(r"invitation [0-9a-f-]{36}")
 _SCORE = re.compile(r"\w+ ([01]\.\d+) > ([01](?:\.\d+)?)")
 
 
@@ -72,6 +73,8 @@ def cause_words(cause: str) -> str:
     """The service's own reason for people: without ids, and a score in words."""
     if _RATING.fullmatch(cause):
         return "After a new rating"
+    if _INVITATION.fullmatch(cause):
+        return "By invitation"
     if _RESTORATION.fullmatch(cause):
         return "Because the action was overturned"
     scored = _SCORE.fullmatch(cause)

@@ -129,6 +129,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     found["Create a community"] = "/community/new"
     if "Community" in found:
         found["Pause automatic actions"] = "/community/pause"
+        found["Setting changes"] = "/history/settings"
         found["Overturn what was done"] = "/community/overturns"
         found["Overturn, previewed"] = "/community/overturns?category=spam&since=2001-01-01T00:00"
     if "People" in found:

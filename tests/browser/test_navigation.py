@@ -71,7 +71,7 @@ def test_a_wrong_password_is_refused_without_saying_which_half_was_wrong(place: 
         visitor.page.get_by_label("Email").fill(email)
         visitor.page.get_by_label("Password").fill("not the password")
         visitor.button("Sign in").click()
-        expect(visitor.main).to_contain_text("E-mail address or password is wrong")
+        expect(visitor.main).to_contain_text("Email address or password is wrong")
 
 
 def test_on_a_phone_the_menu_opens_and_leads_on(place: Place, visit: Visit) -> None:

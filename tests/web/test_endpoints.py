@@ -144,7 +144,7 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     assert taken.status_code == 409
     assert "already has this URL" in taken.text
     chosen = ["moderation.decision", "note.status_changed"]
-    assert operator.post(path, url=URL, events=chosen).status_code == 303
+    assert operator.post(path, url=URL, events=chosen, reason="Too chatty").status_code == 303
     assert hooks.endpoint(endpoint_id).events == chosen
 
     (delivery_id,) = hooks.tell(endpoint_id)
@@ -159,13 +159,15 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     assert hooks.attempt(OK) == [delivery_id]
 
     (waiting,) = hooks.tell(endpoint_id)
-    assert operator.post(f"{path}/remove").status_code == 303
+    assert operator.post(f"{path}/remove", reason="Moved away").status_code == 303
     assert operator.get(path).status_code == 404
     assert hooks.states([delivery_id, waiting]) == [DeliveryState.DELIVERED, DeliveryState.CANCELLED]
     assert "removed" in operator.get(f"/deliveries/{delivery_id}").text
     with wiring.database.reading() as session:
         told = session.scalars(sa.select(HistoryEntry.what).order_by(HistoryEntry.number)).all()
     assert told[-4:] == ["webhook.changed", "webhook.changed", "webhook.changed", "webhook.removed"]
+    whole = operator.get("/history/settings?area=webhooks").text
+    assert ("Too chatty" in whole, "Moved away" in whole) == (True, True)
 
 
 def test_a_test_events_result_is_followed_until_it_arrived(

@@ -94,6 +94,9 @@ GET  /help-needed/new-count                                     303 200 200 200 
 GET  /history                                                   303 403 200 200 200 404
 GET  /history.csv                                               303 403 200 200 200 404
 GET  /history/<uuid:entry_id>                                   303 403 200 200 200 404
+GET  /history/settings                                          303 403 403 200 200 404
+GET  /history/settings.csv                                      303 403 403 200 200 404
+GET  /history/settings/<uuid:change_id>                         303 403 403 200 200 404
 POST /holds/<uuid:hold_id>/undo                                 401 403 303 403 403 404
 POST /holds/undo                                                401 303 303 303 303 303
 GET  /insights                                                  303 403 200 200 200 404
@@ -274,6 +277,9 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "community_id": community.id,
             "entry_id": session.scalars(
                 sa.select(HistoryEntry.id).where(HistoryEntry.object_type == "action").limit(1)
+            ).one(),
+            "change_id": session.scalars(
+                sa.select(HistoryEntry.id).where(HistoryEntry.object_type == "webhook").limit(1)
             ).one(),
             "membership_id": session.scalars(
                 sa.select(Membership.id).where(Membership.account_id == cast.rater.account_id)

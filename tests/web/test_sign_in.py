@@ -90,7 +90,7 @@ def test_every_failure_gets_the_same_reply(visit: Visit, cast: Cast, email: str)
     usual = _sign_in(visitor, cast.rater.email, "wrong password")
     answer = _sign_in(visitor, email, "wrong password")
     assert answer.status_code == usual.status_code == 401
-    assert "E-mail address or password is wrong" in answer.text
+    assert "Email address or password is wrong" in answer.text
     assert (
         _without_token(answer.text).replace(email, "")
         == _without_token(usual.text).replace(cast.rater.email, "")
@@ -103,7 +103,7 @@ def test_disabled_accounts_get_that_reply_too(visit: Visit, cast: Cast, wiring: 
         session.get_one(Account, cast.rater.account_id).disabled_at = clock.now()
     answer = _sign_in(visit(None), cast.rater.email)
     assert answer.status_code == 401
-    assert "E-mail address or password is wrong" in answer.text
+    assert "Email address or password is wrong" in answer.text
 
 
 def test_empty_fields_are_named(visit: Visit) -> None:

@@ -1,0 +1,190 @@
+"""Every setting change of a community, whoever made it and wherever: the part of its history that is about no post."""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.action_history import COUNTED
+from app.core.errors import NotFound
+from app.core.models import Account, Endpoint, HistoryEntry, HistoryText, ReasonTemplate
+from app.core.permissions import Actor, Permission, allows, require
+
+Entry = tuple[HistoryEntry, HistoryText]
+
+
+class Area(StrEnum):
+    """What a setting is about; each is a page of the dashboard, or two."""
+
+    COMMUNITY = "community"
+    THRESHOLDS = "thresholds"
+    CLASSIFIERS = "classifiers"
+    WEBHOOKS = "webhooks"
+    REASONS = "reasons"
+    KEYS = "keys"
+    PEOPLE = "people"
+
+
+_OBJECTS: Mapping[Area, tuple[str, ...]] = {
+    Area.COMMUNITY: ("community", "overturn", "filter"),
+    Area.THRESHOLDS: ("policy",),
+    Area.CLASSIFIERS: ("rule_pack",),
+    Area.WEBHOOKS: ("webhook", "delivery", "replay"),
+    Area.REASONS: ("reason",),
+    Area.KEYS: ("api_key",),
+    Area.PEOPLE: ("account", "invitation", "profile"),
+}
+AREA_OF: Mapping[str, Area] = {kind: area for area, kinds in _OBJECTS.items() for kind in kinds}
+"""The area of each type of object that a history entry may be about; posts, notes and ratings have none."""
+_NEEDS: Mapping[Area, Permission] = {
+    **dict.fromkeys(Area, Permission.SEE_SETTINGS),
+    Area.KEYS: Permission.MANAGE_KEYS,
+    Area.PEOPLE: Permission.MANAGE_PEOPLE,
+}
+
+
+@dataclass(frozen=True)
+class SettingFilter:
+    """Which changes are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive.
+
+    ``search`` finds words of the reasons given, ``actor`` parts of a name.
+    """
+
+    area: Area | None = None
+    search: str = ""
+    actor: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class SettingsPage:
+    """Some changes, newest first, of ``count`` in all; ``newer`` and ``older`` are numbers to go on from.
+
+    Beyond ``COUNTED`` nobody counts: ``is_more`` says that there are more than ``count``.
+    """
+
+    rows: Sequence[Entry]
+    count: int
+    is_more: bool
+    newer: int | None
+    older: int | None
+
+
+def areas(actor: Actor, community_id: uuid.UUID) -> list[Area]:
+    """The areas whose changes the actor may read: keys and people are an admin's."""
+    return [area for area in Area if allows(actor, _NEEDS[area], community_id)]
+
+
+def changes(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    wanted: SettingFilter,
+    *,
+    size: int,
+    older_than: int | None = None,
+    newer_than: int | None = None,
+) -> SettingsPage:
+    """A page of the changes that match, newest first; two queries however many rows.
+
+    Pages follow the entries' numbers, so changes made meanwhile neither repeat nor hide a row.
+
+    Raises:
+        NotFound, Forbidden: the community's settings are not the actor's to see.
+    """
+    statement = _matching(actor, community_id, wanted)
+    found = statement.with_only_columns(HistoryEntry.id).limit(COUNTED + 1).subquery()
+    count = session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
+    if newer_than is not None:
+        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
+    else:
+        if older_than is not None:
+            statement = statement.where(HistoryEntry.number < older_than)
+        statement = statement.order_by(HistoryEntry.number.desc())
+    read = [(entry, text) for entry, text in session.execute(statement.limit(size + 1))]
+    more, rows = len(read) > size, read[:size]
+    if newer_than is not None:
+        rows.reverse()
+        has_newer, has_older = more, bool(rows)
+    else:
+        has_newer, has_older = older_than is not None, more
+    return SettingsPage(
+        rows=rows,
+        count=min(count, COUNTED),
+        is_more=count > COUNTED,
+        newer=rows[0][0].number if rows and has_newer else None,
+        older=rows[-1][0].number if rows and has_older else None,
+    )
+
+
+def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> Entry:
+    """One change of a setting.
+
+    Raises:
+        NotFound: unknown, about a post, or another community's.
+        Forbidden: its area is not the actor's to see.
+    """
+    row = session.execute(
+        sa.select(HistoryEntry, HistoryText)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(HistoryEntry.id == entry_id, HistoryEntry.object_type.in_(AREA_OF))
+    ).first()
+    if row is None:
+        raise NotFound("entry")
+    require(actor, _NEEDS[AREA_OF[row[0].object_type]], row[0].community_id, "entry")
+    return row[0], row[1]
+
+
+def export(session: Session, actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Entry]:
+    """Every change that matches, newest first, read in batches. Refusals are raised at the call."""
+    statement = _matching(actor, community_id, wanted).order_by(HistoryEntry.number.desc())
+    rows = session.execute(statement.execution_options(yield_per=500))
+
+    def each() -> Iterator[Entry]:
+        with closing(rows):
+            for row in rows:
+                yield row[0], row[1]
+
+    return each()
+
+
+def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:
+    """What the people, webhooks and reasons that these entries are about are called now, by id."""
+    ids = {entry.object_id for entry, _ in entries}
+    # A query string may hold the receiver's token, so it is left out.
+    urls = session.execute(sa.select(Endpoint.id, Endpoint.url).where(Endpoint.id.in_(ids)))
+    found = {one: url.partition("?")[0] for one, url in urls}
+    for column, key in (
+        (Account.display_name, Account.id),
+        (ReasonTemplate.title, ReasonTemplate.id),
+    ):
+        found |= {one: name for one, name in session.execute(sa.select(key, column).where(key.in_(ids)))}
+    return found
+
+
+def _matching(
+    actor: Actor, community_id: uuid.UUID, wanted: SettingFilter
+) -> sa.Select[HistoryEntry, HistoryText]:
+    require(actor, Permission.SEE_SETTINGS, community_id)
+    open_to = areas(actor, community_id)
+    kinds = [kind for area in open_to if wanted.area in (None, area) for kind in _OBJECTS[area]]
+    statement = (
+        sa.select(HistoryEntry, HistoryText)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(HistoryEntry.community_id == community_id, HistoryEntry.object_type.in_(kinds))
+    )
+    if wanted.search:
+        statement = statement.where(HistoryText.reason.icontains(wanted.search, autoescape=True))
+    if wanted.actor:
+        statement = statement.where(HistoryText.actor_name.icontains(wanted.actor, autoescape=True))
+    if wanted.since:
+        statement = statement.where(HistoryEntry.at >= wanted.since)
+    if wanted.until:
+        statement = statement.where(HistoryEntry.at < wanted.until)
+    return statement

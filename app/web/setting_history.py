@@ -1,0 +1,215 @@
+"""Action history's other half: every setting change of a community, filtered by the address; the same as CSV."""
+
+import csv
+import io
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlencode
+
+from flask import Response, stream_with_context
+from wtforms import DateField, Form, HiddenField, SearchField, SelectField, StringField
+from wtforms.validators import Optional
+
+from app.core import clock, setting_history
+from app.core.permissions import Actor, Permission
+from app.core.setting_history import AREA_OF, Area, Entry, SettingFilter
+from app.web import auth, csv_cells, filters, forms, page, setting_words
+from app.web.blueprint import web
+from app.web.history import address, number_from, tabs
+from app.web.moderator_forms import ALL, Days, texts
+from app.web.timeline import actor_name, cause_words
+from app.wiring import wired
+
+PATH = "/history/settings"
+PAGE_SIZE = 50
+SHOWN_LINES = 8
+"""Values that a row of the list shows; the entry's own page shows all."""
+SHOWN_VALUE = 90
+COLUMNS = (
+    "time",
+    "area",
+    "change",
+    "about",
+    "setting",
+    "before",
+    "after",
+    "actor_kind",
+    "actor",
+    "reason",
+    "cause",
+    "entry",
+    "entry_id",
+)
+
+
+class SettingHistoryForm(Days, Form):
+    """The filters, in the address. From and To are whole days of the reader's timezone."""
+
+    q = SearchField("Reason", [forms.at_most(200, "Reason")])
+    area = SelectField("Settings of", default="")
+    actor = StringField("Actor", [forms.at_most(200, "Actor")])
+    from_day = DateField("From", [Optional()], name="from")
+    to_day = DateField("To", [Optional()], name="to")
+    community = HiddenField()
+
+    def offer(self, areas: list[Area]) -> None:
+        """Offer the areas whose changes the reader may see."""
+        self.area.choices = forms.choices(ALL | {area.value: setting_words.AREAS[area] for area in areas})
+
+    def wanted(self) -> SettingFilter:
+        """What a valid form asks for."""
+        return SettingFilter(
+            area=Area(self.area.data) if self.area.data else None,
+            search=(self.q.data or "").strip().replace("\x00", ""),
+            actor=(self.actor.data or "").strip().replace("\x00", ""),
+            since=self.since,
+            until=self.until,
+        )
+
+    def query(self) -> dict[str, str]:
+        """The filters that are set, as parameters of an address."""
+        return {name: text for name, text in texts(self).items() if text}
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One change as the list shows it."""
+
+    id: uuid.UUID
+    at: datetime
+    what: str
+    about: str
+    area: str
+    made_by: str
+    reason: str
+    lines: list[str]
+    more: int
+
+
+@web.get("/history/settings")
+@auth.needs(Permission.SEE_SETTINGS)
+def setting_history_page() -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    form, holds = _filters(actor, community.id)
+    with wired().database.reading() as session:
+        found = setting_history.changes(
+            session,
+            actor,
+            community.id,
+            form.wanted() if holds else SettingFilter(),
+            size=PAGE_SIZE,
+            older_than=number_from("older"),
+            newer_than=number_from("newer"),
+        )
+        names = setting_history.names(session, found.rows)
+    query = form.query()
+    return page.render(
+        "history_settings.html",
+        status=200 if holds else 422,
+        filters=form,
+        rows=[_row(entry, names) for entry in found.rows],
+        tabs=tabs(actor, community.id, PATH, query),
+        links=page.PageLinks(
+            previous=address(PATH, query, newer=found.newer),
+            next=address(PATH, query, older=found.older),
+            summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
+            f"{'change' if found.count == 1 else 'changes'}",
+        ),
+        query=f"?{urlencode(query)}" if query else "",
+        csv_url=address(f"{PATH}.csv", query, always=True),
+        clear_url=address(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
+        is_narrowed=any(name != "community" for name in query),
+    )
+
+
+@web.get("/history/settings/<uuid:change_id>")
+def setting_history_entry(change_id: uuid.UUID) -> Response:
+    """One change, whole: every value before and after, and what keeps the entry from being altered."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        entry, text = setting_history.change(session, actor, change_id)
+        auth.enter(entry.community_id)
+        names = setting_history.names(session, [(entry, text)])
+    area = AREA_OF[entry.object_type]
+    return page.render(
+        "history_setting.html",
+        entry=entry,
+        what=setting_words.sentence(entry),
+        about=setting_words.about(entry, names),
+        area=setting_words.AREAS[area],
+        area_url=setting_words.PAGES[area],
+        actor=actor_name(text),
+        cause=cause_words(entry.cause),
+        reason=text.reason,
+        differences=setting_words.differences(entry),
+        back_url=address(PATH, forms.queried(SettingHistoryForm).query(), always=True),
+    )
+
+
+@web.get("/history/settings.csv")
+@auth.needs(Permission.SEE_SETTINGS)
+def setting_history_csv() -> Response:
+    """The changes that the filters match, a line for each value that changed."""
+    actor, community = auth.current_actor(), auth.current_community()
+    form, holds = _filters(actor, community.id)
+    if not holds:
+        return setting_history_page()  # the page names the filter that cannot be read
+    lines = _lines(actor, community.id, form.wanted())
+    response = Response(stream_with_context(lines), mimetype="text/csv")
+    name = f"setting-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _filters(actor: Actor, community_id: uuid.UUID) -> tuple[SettingHistoryForm, bool]:
+    form = forms.queried(SettingHistoryForm)
+    form.offer(setting_history.areas(actor, community_id))
+    return form, forms.filled_in(form)
+
+
+def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
+    entry, text = one
+    differing = setting_words.differences(entry)
+    return SettingRow(
+        id=entry.id,
+        at=entry.at,
+        what=setting_words.sentence(entry),
+        about=setting_words.about(entry, names),
+        area=setting_words.AREAS[AREA_OF[entry.object_type]],
+        made_by=actor_name(text),
+        reason=text.reason or cause_words(entry.cause),
+        lines=[filters.excerpt(str(line), SHOWN_VALUE) for line in differing[:SHOWN_LINES]],
+        more=max(0, len(differing) - SHOWN_LINES),
+    )
+
+
+def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    with wired().database.reading() as session:
+        for entry, text in setting_history.export(session, actor, community_id, wanted):
+            for line in setting_words.differences(entry) or [setting_words.Difference("", "", "")]:
+                values = (
+                    clock.iso(entry.at),
+                    setting_words.AREAS[AREA_OF[entry.object_type]],
+                    setting_words.sentence(entry),
+                    setting_words.about(entry, {}),
+                    line.label,
+                    line.before,
+                    line.after,
+                    entry.actor_kind,
+                    actor_name(text),
+                    text.reason,
+                    entry.cause,
+                    entry.number,
+                    entry.id,
+                )
+                writer.writerow([csv_cells.cell(value) for value in values])
+            if buffer.tell() > 32_768:
+                yield buffer.getvalue()
+                buffer.seek(0)
+                buffer.truncate()
+    yield buffer.getvalue()

@@ -1,0 +1,176 @@
+"""Setting changes in words: what happened, to what, and each value before and after."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.models import HistoryEntry
+from app.core.setting_history import AREA_OF, Area
+from app.web.changes import SENTENCES, SHOWN
+from app.web.view_models import category_name
+
+AREAS: Mapping[Area, str] = {
+    Area.COMMUNITY: "Community",
+    Area.THRESHOLDS: "Thresholds",
+    Area.CLASSIFIERS: "Classifiers",
+    Area.WEBHOOKS: "Webhooks",
+    Area.REASONS: "Reasons and policies",
+    Area.KEYS: "API keys",
+    Area.PEOPLE: "People",
+}
+PAGES: Mapping[Area, str] = {
+    Area.COMMUNITY: "/community",
+    Area.THRESHOLDS: "/thresholds",
+    Area.CLASSIFIERS: "/classifiers",
+    Area.WEBHOOKS: "/endpoints",
+    Area.REASONS: "/reasons",
+    Area.KEYS: "/keys",
+    Area.PEOPLE: "/people",
+}
+"""Where each area is changed."""
+_SENTENCES: Mapping[str, str] = {
+    **SENTENCES,
+    "policy.revised": "Thresholds saved",
+    "rules.revised": "Rules put in force",
+    "webhook.registered": "Webhook registered",
+    "webhook.changed": "Webhook changed",
+    "webhook.disabled": "Webhook disabled",
+    "webhook.removed": "Webhook removed",
+    "webhook.tested": "Test event sent",
+    "delivery.replayed": "Delivery replayed",
+    "delivery.range_replayed": "Deliveries replayed",
+    "reason.added": "Reason added",
+    "reason.revised": "Reason changed",
+    "reason.retired": "Reason retired",
+    "reason.restored": "Reason brought back",
+    "dataset.imported": "Fact-check items imported",
+    "filter.deleted": "Shared filter deleted",
+    "community.restored": "Service restored from a backup",
+    "content.removed": "Old content removed",
+}
+_LABELS: Mapping[str, str] = {
+    **SHOWN,
+    "tier1": "Tier 1",
+    "tier2": "Tier 2",
+    "tier1_action": "Tier 1 action",
+    "tier2_action": "Tier 2 action",
+    "is_active": "Active",
+    "url": "URL",
+    "days": "Days until it expires",
+    "platform_community_server_id": "Community on its platform",
+    "starter_off": "Shipped rules switched off",
+    "may_assert_staff": "May speak for staff",
+}
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*Z")
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value: "Spam, Tier 1", before, after. Empty where there was or is none.
+
+    A group is a category or a rule as a whole, which was added or removed.
+    """
+
+    label: str
+    before: str
+    after: str
+    is_group: bool = False
+
+    def __str__(self) -> str:
+        if self.is_group:
+            return f"{self.label} {'added' if self.after else 'removed'}"
+        if self.before and self.after:
+            return f"{self.label}: {self.before} → {self.after}"
+        return f"{self.label}: {self.after or f'{self.before} → none'}"
+
+
+def sentence(entry: HistoryEntry) -> str:
+    """What happened, without to what, by whom and why."""
+    return _SENTENCES.get(entry.what, entry.what.replace(".", " ").replace("_", " ").capitalize())
+
+
+def about(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
+    """What a change was made to, as it is called now, or was when it was told; empty where the sentence says it."""
+    version = entry.after.get("version")
+    if AREA_OF[entry.object_type] in (Area.THRESHOLDS, Area.CLASSIFIERS) and version is not None:
+        return f"version {version}"
+    if entry.object_type == "community":
+        return ""
+    told = next((v[k] for k in ("name", "title", "url") for v in (entry.after, entry.before) if v.get(k)), "")
+    return names.get(entry.object_id) or str(told)
+
+
+def differences(entry: HistoryEntry) -> list[Difference]:
+    """Each value that changed, whole. Ids are left out: they say nothing to people."""
+    found: list[Difference] = []
+    for name in _in_order(entry):
+        old, new = entry.before.get(name), entry.after.get(name)
+        if isinstance(old, dict) or isinstance(new, dict):
+            found += _parts(entry, name, old or {}, new or {})
+        elif name != "version" and not _is_id(old) and not _is_id(new) and (old, new) != (None, None):
+            found.append(
+                Difference(
+                    _label(name), words(old) if name in entry.before else "", words(new, name in entry.after)
+                )
+            )
+    return found
+
+
+def _in_order(entry: HistoryEntry) -> Sequence[str]:
+    """As the pages show them, then by name: the columns are JSON, which keeps no order on PostgreSQL."""
+    ranks = {name: rank for rank, name in enumerate(_LABELS)}
+    return sorted(
+        entry.before.keys() | entry.after.keys(), key=lambda name: (ranks.get(name, len(ranks)), name)
+    )
+
+
+def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Difference]:
+    """The parts of a category or of a rule that differ; one that is new or gone is told in one line."""
+    called = category_name(name) if entry.object_type == "policy" else name
+    if not (isinstance(old, dict) and isinstance(new, dict)) or not old or not new:
+        return [Difference(called, _inline(old), _inline(new), is_group=True)]
+    parts = sorted(part for part in old.keys() | new.keys() if old.get(part) != new.get(part))
+    return [
+        Difference(
+            f"{called}, {_label(part).lower() if part not in _LABELS else _LABELS[part]}",
+            words(old.get(part)),
+            words(new.get(part)),
+        )
+        for part in parts
+    ]
+
+
+def _inline(value: Any) -> str:
+    if not isinstance(value, dict):
+        return words(value) if value else ""
+    return "; ".join(
+        f"{_label(part)} {words(one)}" for part, one in sorted(value.items()) if one not in (None, [], "")
+    )
+
+
+def words(value: Any, is_there: bool = True) -> str:
+    """A value as people read it, on one line unless it is a text of several."""
+    if not is_there:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None or value in ("", []):
+        return "none"
+    if isinstance(value, dict):
+        return _inline(value)
+    if isinstance(value, list):
+        return ", ".join(words(one) for one in value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    moment = _MOMENT.fullmatch(str(value))
+    return f"{moment[1]} {moment[2]} UTC" if moment else str(value)
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None

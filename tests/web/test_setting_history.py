@@ -1,0 +1,95 @@
+"""Action history's settings: every setting change of a community with before, after and reason; filters; CSV."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from app.core import accounts, keys, policies, webhooks
+from app.core.models import Community
+from app.core.vocabulary import KeyTemplate
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+def test_an_operator_reads_every_setting_change_and_takes_it_along(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    stage.post()
+    with wiring.database.writing() as session:
+        admin = accounts.actor_for(accounts.get(session, cast.admin.account_id), cast.admin.profile_id)
+        community = session.get_one(Community, cast.community_id)
+        current = policies.current(session, cast.community_id)
+        drafts = [policies.draft_of(one) for one in current.categories]
+        drafts[0] = replace(drafts[0], tier1=0.97, severity=7)
+        policies.revise(session, admin, cast.community_id, drafts, "Too many false alarms")
+        keys.mint(session, admin, "=Forum", KeyTemplate.ADAPTER, [cast.community_id])
+        for path in ("a?token=receivers-own", "b"):
+            address = f"https://hooks.example/{path}"
+            webhooks.register(
+                session, admin, wiring.sealer, wiring.allow, community, address, "a-secret-of-mine"
+            )
+    operator = visit(cast.operator)
+    assert 'href="/history/settings"' in operator.get("/history").text
+    page = operator.get("/history/settings").text
+    assert "Too many false alarms" in page
+    assert "Tier 1: " in page
+    assert "→ 0.97" in page
+    assert "hooks.example/a" in page
+    assert "receivers-own" not in page
+    assert "Key minted" not in page, "keys are an admin's"
+
+    seen = [row["change"] for row in export(visit(cast.admin))]
+    assert {"Thresholds saved", "Key minted", "Webhook registered"} <= set(seen)
+    minted = next(row for row in export(visit(cast.admin), "?area=keys") if row["change"] == "Key minted")
+    assert minted["about"] == "'=Forum"
+    saved = export(operator, "?area=thresholds&actor=adm&q=FALSE+alarms")
+    assert {row["setting"].partition(", ")[2]: row["after"] for row in saved} == {
+        "severity": "7",
+        "Tier 1": "0.97",
+    }
+    assert "No setting changes" in operator.get("/history/settings?q=nobody+wrote+this").text
+
+    entry = re.search(r'href="(/history/settings/[0-9a-f-]{36})[^"]*"[^>]*>Thresholds saved', page)
+    assert entry
+    assert "Too many false alarms" in operator.get(entry[1]).text
+
+
+def test_keys_and_people_are_not_an_operators_to_read(visit: Visit, cast: Cast) -> None:
+    minted = re.search(
+        r'href="(/history/settings/[0-9a-f-]{36})[^"]*"[^>]*>Role given',
+        visit(cast.admin).get("/history/settings?area=people").text,
+    )
+    assert minted, "the cast's roles were given"
+    operator = visit(cast.operator)
+    assert operator.get(minted[1]).status_code == 403
+    answer = operator.get("/history/settings?area=people")
+    assert answer.status_code == 422
+    assert "Not a valid choice" in answer.text
+    assert "/history/settings" not in visit(cast.moderator).get("/history").text
+
+
+def test_pages_follow_one_another(
+    visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.web.setting_history.PAGE_SIZE", 2)
+    admin, url, told = visit(cast.admin), "/history/settings", []
+    while url:
+        page = admin.get(url).text
+        told += re.findall(r"/history/settings/([0-9a-f-]{36})", page)
+        found = re.search(r'rel="next" href="([^"]+)"', page)
+        url = found[1].replace("&amp;", "&") if found else ""
+    assert len(told) == len(set(told)) > 4
+    assert {row["entry_id"] for row in export(admin)} == set(told)
+
+
+def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
+    answer = visitor.get(f"/history/settings.csv{query}")
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.text)))
