@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from app.core import (
     accounts,
+    acknowledgements,
     actions,
     clock,
     communities,
@@ -31,6 +32,7 @@ from app.core import (
     policies,
     profiles,
     ratings,
+    reason_templates,
     request_scoring,
     requests,
     review_queue,
@@ -43,6 +45,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, KeyTemplate, Role
 from app.demo_posts import Post, posts
+from app.seed_desk import REASONS, surroundings
 from app.seed_webhook import DemoWebhook
 
 PLATFORM = "demo"
@@ -161,6 +164,7 @@ class _Story:
         self._at(
             self._ago(7), lambda: self._revise("misinformation", 0.6, "Too many plain opinions in the queue")
         )
+        self._at(self._ago(28), self._write_reasons)
         webhook = DemoWebhook(self._session, self._sealer, self._people[Role.OPERATOR], self._community_id)
         for days, step in webhook.days():
             self._at(self._ago(days), step)
@@ -242,6 +246,10 @@ class _Story:
             operator = self._people[Role.OPERATOR]
             policies.set_category(self._session, operator, self._community_id, draft, reason)
 
+    def _write_reasons(self) -> None:
+        for draft in REASONS:
+            reason_templates.add(self._session, self._people[Role.OPERATOR], self._community_id, draft)
+
     # A post's life.
 
     def _submit(self, number: int, post: Post) -> None:
@@ -258,6 +266,7 @@ class _Story:
                 platform_channel_id=post.name or _CHANNELS[number % len(_CHANNELS)],
                 platform_author_id=post.name or f"member-{1 + number % 17}",
                 platform_timestamp=self._now - timedelta(minutes=1),
+                extra=None if post.name else surroundings(number, self._now),
             ),
         )
         request = receipt.request
@@ -326,7 +335,7 @@ class _Story:
     def _acknowledge(self, action: Action) -> None:
         if action.action_state is ActionState.PROPOSED:
             number = f"{action.action_type}-{action.request_id.hex[-8:]}"
-            actions.acknowledge(self._session, self._integration, action, number)
+            acknowledgements.acknowledge(self._session, self._integration, action, number)
 
     def _overturn(self, action: Action, reason: str) -> None:
         if action.action_state in {ActionState.APPLIED, ActionState.RETRO_REVIEW}:

@@ -13,7 +13,7 @@ from app.api.auth import Caller
 from app.api.blueprints import public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.core import actions, payloads, requests, verdicts
+from app.core import acknowledgements, actions, payloads, requests, verdicts
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action
@@ -115,7 +115,7 @@ def create_moderation_action(json_data: ActionCreate) -> Response:
         # The body's community decides between equal request_ids, and a request of another one is unknown here.
         here = replace(caller.actor, communities=frozenset({community.id}))
         request = requests.find(session, here, json_data.request_id, full=False)
-        action, made = actions.record_taken(
+        action, made = acknowledgements.record_taken(
             session, caller.actor, request, json_data.action_type, json_data.reason
         )
         document = _document(session, action.id)

@@ -18,7 +18,7 @@ from app.core import clock, history, rules
 from app.core.common_passwords import is_common
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.ids import new_id, parse_id
-from app.core.models import Account, AccountLink, Membership, SignIn
+from app.core.models import Account, AccountLink, Membership, Notice, SignIn
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
 
@@ -26,7 +26,7 @@ hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests put a cheap one here."""
 THEMES = ("system", "light", "dark")
 SEEN_EVERY = timedelta(minutes=1)
-BAD_SIGN_IN = "E-mail address or password is wrong"
+BAD_SIGN_IN = "Email address or password is wrong"
 
 
 class Unconfirmed(Unauthenticated):
@@ -251,9 +251,9 @@ def end_sign_in(session: Session, token: str) -> None:
 
 
 def discard(session: Session, account: Account) -> None:
-    """Delete an account that was never confirmed: nothing can refer to it but its links."""
-    session.execute(sa.delete(AccountLink).where(AccountLink.account_id == account.id))
-    session.execute(sa.delete(Membership).where(Membership.account_id == account.id))
+    """Delete an account that was never confirmed: links, a role given to it and what that brought go with it."""
+    for model in (AccountLink, Notice, Membership):
+        session.execute(sa.delete(model).where(model.account_id == account.id))
     session.execute(sa.delete(Account).where(Account.id == account.id))
 
 

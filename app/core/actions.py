@@ -9,8 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, community_settings, decisions, history, outbox, rules
-from app.core.db import serialise
+from app.core import clock, decisions, history
 from app.core.errors import Invalid, NotFound
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
@@ -18,8 +17,6 @@ from app.core.moves import begin, make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
-
-LOOK_AGAIN_JOB = "open_second_look"
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
@@ -122,9 +119,9 @@ def decide_act(
         comment=comment,
         cause=cause,
         proposed_at=clock.now(),
-        **_unclaimed(),
+        **unclaimed(),
     )
-    _decide(session, action, action.decided_verb, confidence, cause)
+    decide(session, action, action.decided_verb, confidence, cause)
 
 
 def decide_none(
@@ -147,50 +144,9 @@ def decide_none(
         comment=comment,
         cause=cause,
         dismissed_at=clock.now(),
-        **_unclaimed(),
+        **unclaimed(),
     )
-    _decide(session, action, decisions.NO_ACTION, confidence, cause)
-
-
-def acknowledge(
-    session: Session, actor: Actor, action: Action, platform_action_id: str | None = None
-) -> Action:
-    """The integration has carried the action out. Said again, it changes nothing (Contract: section 5)."""
-    require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
-    if platform_action_id is not None:
-        rules.foreign_id(platform_action_id, "platform_action_id")
-    if action.applied_at is not None:
-        return action
-    source = action.action_state
-    make_move(
-        session,
-        actor,
-        action,
-        ActionState.APPLIED,
-        applied_at=clock.now(),
-        platform_action_id=platform_action_id,
-        **_unclaimed(),
-    )
-    if source is ActionState.UNDER_REVIEW:
-        _decide(session, action, action.decided_verb, 1.0, "the platform acted during the review")
-    if source is ActionState.DISMISSED:
-        overturn(session, SYSTEM, action, "The platform acted before it heard of the dismissal")
-    if action.restores_id is not None:
-        _exempt(session, session.get_one(Action, action.restores_id))
-    elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
-        # Its first rating came before there was anything to look at again. The acknowledgement itself answers
-        # "applied", as integrations expect; the second look begins right after it.
-        outbox.enqueue(session, LOOK_AGAIN_JOB, {"action_id": str(action.id)})
-    return action
-
-
-def look_again(session: Session, action_id: uuid.UUID) -> None:
-    """Open the second look of an action that was rated before the platform acted. Repeated, it changes nothing."""
-    action = session.get_one(Action, action_id)
-    serialise(session, action.community_id)
-    session.refresh(action)
-    if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
-        open_second_look(session, SYSTEM, action, cause="rated before the platform acted")
+    decide(session, action, decisions.NO_ACTION, confidence, cause)
 
 
 def overturn(
@@ -207,7 +163,7 @@ def overturn(
         cause=cause,
         overturned_at=clock.now(),
         overturned_reason=reason or None,
-        **_unclaimed(),
+        **unclaimed(),
     )
     if action.action_type is not ActionType.HIDE:
         return None
@@ -251,7 +207,7 @@ def confirm(
         comment=comment,
         cause=cause,
         confirmed_at=clock.now(),
-        **_unclaimed(),
+        **unclaimed(),
     )
 
 
@@ -275,73 +231,6 @@ def open_second_look(
 def hold_for_review(session: Session, actor: Actor, action: Action, *, reason: str = "") -> None:
     """A proposal goes back to the raters before the platform acts."""
     make_move(session, actor, action, ActionState.UNDER_REVIEW, reason=reason)
-
-
-def record_taken(
-    session: Session, actor: Actor, request: Request, action_type: ActionType, reason: str | None
-) -> tuple[Action, bool]:
-    """Record an action that the integration took: (action, made). An open proposal of that type is acknowledged.
-
-    Said again, it is the action that was acknowledged before, as long as that one stands.
-    """
-    require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
-    if reason is not None:
-        rules.text(reason, "reason", rules.REASON_MAX, least=0)
-    serialise(session, request.community_id)
-    proposal = session.scalars(
-        sa.select(Action)
-        .where(
-            Action.request_id == request.id,
-            Action.action_type == action_type,
-            Action.action_state == ActionState.PROPOSED,
-        )
-        .order_by(Action.created_at)
-        .limit(1)
-        .execution_options(populate_existing=True)
-    ).first()
-    if proposal is not None:
-        return acknowledge(session, actor, proposal), False
-    taken = _standing(session, request.id, action_type)
-    if taken is not None:
-        return taken, False
-    action = Action(
-        id=new_id(),
-        community_id=request.community_id,
-        request_id=request.id,
-        action_type=action_type,
-        action_tier=None,
-        action_state=ActionState.APPLIED,
-        decided_verb=action_type.value,
-        reason=reason,
-        applied_at=clock.now(),
-    )
-    begin(session, actor, action, reason=reason or "")
-    return action, True
-
-
-_REVERSED_BY = {ActionType.HIDE: ActionType.UNHIDE, ActionType.UNHIDE: ActionType.HIDE}
-_STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
-
-
-def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) -> Action | None:
-    """The service's own action of this type that the platform took last, unless it was overturned or reversed since.
-
-    What integrations record of their own accord is recorded each time it is said (Contract: section 5, POST).
-    """
-    latest = session.scalars(
-        sa.select(Action)
-        .where(
-            Action.request_id == request_id,
-            Action.action_type.in_((action_type, _REVERSED_BY.get(action_type, action_type))),
-            Action.applied_at.is_not(None),
-        )
-        .order_by(Action.applied_at.desc(), Action.id.desc())
-        .limit(1)
-        .execution_options(populate_existing=True)
-    ).first()
-    if latest is None or latest.action_tier is None:
-        return None
-    return latest if latest.action_type is action_type and latest.action_state in _STANDING else None
 
 
 def send_to_staff(session: Session, actor: Actor, action: Action, *, cause: str = "") -> None:
@@ -392,35 +281,12 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
     return action
 
 
-def _decide(session: Session, action: Action, decision: str, confidence: float, cause: str) -> None:
+def decide(session: Session, action: Action, decision: str, confidence: float, cause: str) -> None:
+    """Record the decision that a move makes: a verb, or ``decisions.NO_ACTION``."""
     tier = action.action_tier.number if action.action_tier else 2
     decisions.record(session, action, decision, tier=tier, confidence=confidence, cause=cause)
 
 
-def _exempt(session: Session, action: Action) -> None:
-    """The content is visible again: it is not scanned a second time."""
-    if action.action_state is not ActionState.OVERTURNED:
-        return
-    request = session.get_one(Request, action.request_id)
-    make_move(
-        session,
-        SYSTEM,
-        action,
-        ActionState.SCAN_EXEMPT,
-        cause="the unhide was acknowledged",
-        scan_exempt_content_hash=request.content_sha256,
-    )
-
-
-def _is_rated_tier_1(session: Session, action: Action) -> bool:
-    """Whether this is a Tier 1 action whose rationale was rated already, and ratings open second looks here."""
-    if action.action_tier is not ActionTier.IMMEDIATE or action.note_id is None:
-        return False
-    if not community_settings.read(session, action.community_id).second_look:
-        return False
-    note = session.get_one(Note, action.note_id)
-    return note.ratings_count > 0 and not note.locked
-
-
-def _unclaimed() -> dict[str, Any]:
+def unclaimed() -> dict[str, Any]:
+    """The columns of an action that nobody is looking at any more."""
     return {"claimed_by_id": None, "claimed_until": None}

@@ -66,14 +66,16 @@ _BY_REFERENCE = (
 def resolve(session: Session, actor: Actor, reference: str, platform: str | None = None) -> Community:
     """A community named by our UUID, the platform's id or its slug, within the actor's communities.
 
-    A platform id that two of the actor's platforms share is decided by ``platform``.
+    A platform id that two of the actor's platforms share is decided by ``platform``. Our UUID wins over a platform's.
     """
     identity = parse_id(reference)
+    found: list[Community] = []
     if identity is not None:
-        rows = session.scalars(_BY_ID, {"id": identity})
-    else:
-        rows = session.scalars(_BY_REFERENCE, {"reference": reference})
-    found = [community for community in rows if actor.sees(community.id)]
+        found = [one for one in session.scalars(_BY_ID, {"id": identity}) if actor.sees(one.id)]
+    if not found:  # a platform may number its communities by UUIDs too
+        found = [
+            one for one in session.scalars(_BY_REFERENCE, {"reference": reference}) if actor.sees(one.id)
+        ]
     same = [c for c in found if platform is not None and c.platform == platform]
     exact = [c for c in same or found if c.platform_community_server_id == reference]
     chosen = exact or same or found

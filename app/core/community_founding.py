@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from app.core import accounts, communities, rules
+from app.core import accounts, communities, keys, rules
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import new_id
 from app.core.models import Community
@@ -32,6 +32,9 @@ def may_found(actor: Actor, *, open_to_all: bool) -> bool:
 def found(session: Session, actor: Actor, wanted: Founding, *, open_to_all: bool) -> Community:
     """Open a community with the shipped policy; the actor becomes its admin.
 
+    Where an integration opens communities itself, or reaches all there will be, the ids of platforms are its own: it
+    would send a platform's posts to whoever had claimed that id here first.
+
     Raises:
         Forbidden: the account is not confirmed, or only service admins open communities here.
         Invalid: a value will not do, or the platform's id is taken.
@@ -40,10 +43,16 @@ def found(session: Session, actor: Actor, wanted: Founding, *, open_to_all: bool
         raise Forbidden("Only a service admin opens communities here")
     account = accounts.get(session, actor.account_id)
     if account.confirmed_at is None or account.disabled_at is not None:
-        raise Forbidden("Confirm your e-mail address first")
+        raise Forbidden("Confirm your email address first")
     rules.platform(wanted.platform)
     if wanted.platform == SERVICE_PLATFORM:
         raise Invalid.field("platform", "is the service's own", wanted.platform)
+    is_claim = wanted.platform_id is not None or wanted.platform != WEB
+    if is_claim and not actor.service_admin and keys.some_open_communities(session):
+        name = "platform_id" if wanted.platform == WEB else "platform"
+        raise Invalid.field(
+            name, "is named by a service admin or the integration here. Keep web, and leave the id empty"
+        )
     if wanted.platform_id is None and wanted.platform != WEB:
         raise Invalid.field("platform_id", "is needed for this platform")
     platform_id = wanted.platform_id or str(new_id())

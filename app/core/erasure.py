@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, holds, profiles
+from app.core import clock, history, holds, members, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import (
@@ -33,6 +33,8 @@ from app.core.models import (
     Profile,
     Rating,
     Request,
+    RulePackDraft,
+    RulePackVersion,
     SavedFilter,
     SignIn,
 )
@@ -67,11 +69,18 @@ def erase_account(
 
     Raises:
         NotFound: no such account, or somebody else's.
-        Conflict: the only service administrator cannot go: nobody could appoint another.
+        Conflict: the only service administrator cannot go: nobody could appoint another; nor can the last admin of
+            a community that is open.
     """
     if not (actor.kind == "system" or actor.service_admin or actor.account_id == account_id):
         raise NotFound("account")
-    account = session.scalars(sa.select(Account).where(Account.id == account_id).with_for_update()).first()
+    serialise(session, members.SERVICE)
+    account = session.scalars(
+        sa.select(Account)
+        .where(Account.id == account_id)
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    ).first()
     if account is None:
         raise NotFound("account")
     if actor.kind != "system" and _is_only_admin(session, account):
@@ -81,6 +90,8 @@ def erase_account(
     told = _communities_of(session, account, people)
     for community_id in sorted({*told, *(one.community_id for one in held)}):
         serialise(session, community_id)
+    if actor.account_id == account.id:
+        members.refuse_last_admin(session, actor)
     # Nothing has heard of a held decision yet; there will be nobody to have made it.
     for hold_id, _ in held:
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
@@ -94,6 +105,12 @@ def erase_account(
         sa.update(Community)
         .where(Community.id.in_(told), Community.paused_by == account.display_name)
         .values(paused_by=NAMELESS, updated_at=Community.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(RulePackDraft)
+        .where(RulePackDraft.community_id.in_(told), RulePackDraft.changed_by == account.display_name)
+        .values(changed_by=NAMELESS)
         .execution_options(synchronize_session=False)
     )
     _empty(session, account)
@@ -187,15 +204,16 @@ def _empty(session: Session, account: Account) -> None:
         .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
         .execution_options(synchronize_session=False)
     )
-    made = sa.select(HistoryEntry.object_id).where(
-        HistoryEntry.account_id == account.id, HistoryEntry.what == "policy.revised"
-    )
-    session.execute(
-        sa.update(Policy)
-        .where(Policy.id.in_(made))
-        .values(made_by=NAMELESS)
-        .execution_options(synchronize_session=False)
-    )
+    for model, what in ((Policy, "policy.revised"), (RulePackVersion, "rules.revised")):
+        made = sa.select(HistoryEntry.object_id).where(
+            HistoryEntry.account_id == account.id, HistoryEntry.what == what
+        )
+        session.execute(
+            sa.update(model)
+            .where(model.id.in_(made))
+            .values(made_by=NAMELESS)
+            .execution_options(synchronize_session=False)
+        )
 
 
 def _forget(

@@ -190,6 +190,16 @@ def authenticate(session: Session, token: str) -> LiveKey | None:
     )
 
 
+def some_open_communities(session: Session) -> bool:
+    """Whether a live key reaches communities that are not there yet, or opens them."""
+    live = sa.and_(
+        ApiKey.revoked_at.is_(None), sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
+    )
+    reaching = sa.or_(ApiKey.everywhere, ApiKey.may_open_communities)
+    found = sa.select(ApiKey.id).where(live, reaching, ApiKey.template == KeyTemplate.ADAPTER)
+    return session.scalar(found.limit(1)) is not None
+
+
 def note_use(session: Session, key_id: uuid.UUID, at: datetime) -> None:
     """Remember when a key was last used, at most once a minute: a GET must not write each time."""
     session.execute(

@@ -16,11 +16,21 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, history, profiles, refits, rules, verdicts
+from app.core import clock, history, profiles, ratings, refits, rules, verdicts
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.ids import new_id
-from app.core.models import Account, HistoryEntry, LinkCode, Membership, Note, Profile, Rating, Request
+from app.core.models import (
+    Account,
+    Community,
+    HistoryEntry,
+    LinkCode,
+    Membership,
+    Note,
+    Profile,
+    Rating,
+    Request,
+)
 from app.core.permissions import Actor
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -31,6 +41,7 @@ NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under
 
 NOT_THE_KEYS = "This profile is active in communities that this API key may not act in"
 NOT_YOURS = "This profile is active in communities that you do not administer"
+OTHER_PLATFORM = "None of the communities that you act for is of this profile's platform"
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
         Conflict, Forbidden: as ``link``.
     """
     rated_in = communities_of(session, profile)
+    _check_platform(session, actor, profile)
     _check_reach(session, actor, account, rated_in)
     person = profiles.of_account(session, account)
     doubtful = _doubtful(session, profile, person)
@@ -183,6 +195,19 @@ def _live_code(session: Session, profile: Profile, code: str) -> LinkCode:
     raise Invalid.field("code", NOT_VALID, type="invalid_code")
 
 
+def _check_platform(session: Session, actor: Actor, profile: Profile) -> None:
+    """Where communities of a platform are, its user ids are theirs to vouch for.
+
+    Whoever opened a community of their own could otherwise link people who have not come here yet to themself.
+    """
+    if actor.communities is None or profile.provider_scope:
+        return
+    there = sa.select(Community.id).where(Community.platform == profile.platform).limit(1)
+    theirs = there.where(Community.id.in_(actor.communities))
+    if session.scalar(theirs) is None and session.scalar(there) is not None:
+        raise Forbidden(OTHER_PLATFORM)
+
+
 def _check_reach(session: Session, actor: Actor, account: Account, active_in: Collection[uuid.UUID]) -> None:
     """Nobody moves votes of communities that are none of theirs, nor gathers the votes of many in one account."""
     if not all(actor.sees(one) for one in active_in):
@@ -249,21 +274,9 @@ def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Pro
         .where(Rating.rater_id.in_(pair), Note.author_id.in_(pair))
     ).all()
     gone = {rating.id: rating for rating in (*older, *own)}
-    for rating in sorted(gone.values(), key=lambda one: one.id):
-        history.record(
-            session,
-            actor,
-            rating.community_id,
-            "rating.withdrawn",
-            "rating",
-            rating.id,
-            before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)},
-            cause=f"linked profile {profile.id}: one person, one rating",
-        )
     notes = {rating.note_id for rating in gone.values()}
-    for rating in gone.values():
-        session.delete(rating)
-    session.flush()
+    for rating in sorted(gone.values(), key=lambda one: one.id):
+        ratings.remove(session, actor, rating, cause=f"linked profile {profile.id}: one person, one rating")
     moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id)
     session.execute(
         sa.update(Note)

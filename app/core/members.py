@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from app.core import clock, history, rules, sign_ins
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
-from app.core.models import Account, Membership, Profile, SignIn
+from app.core.models import Account, Community, Membership, Profile, SignIn
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import Actor, Permission, require
 from app.core.profiles import WEB
@@ -160,6 +160,29 @@ def set_disabled(
     return account
 
 
+def refuse_last_admin(session: Session, actor: Actor) -> None:
+    """Refuse that whoever acts goes altogether while an open community has no other admin.
+
+    The caller holds the communities' locks.
+
+    Raises:
+        Conflict: names the community.
+    """
+    held = session.execute(
+        sa.select(Membership, Community.name)
+        .join(Community, Community.id == Membership.community_id)
+        .where(Membership.account_id == actor.account_id, Community.archived_at.is_(None))
+        .order_by(Membership.community_id)
+        .execution_options(populate_existing=True)
+    )
+    for membership, name in held:
+        if _is_last_admin(session, membership):
+            raise Conflict(
+                f"You are the last admin of {name}. Make somebody else an admin there or archive it first",
+                membership.community_id,
+            )
+
+
 def names(session: Session, account_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, str]:
     """What these accounts are called now, for entries that name them by id."""
     rows = session.execute(sa.select(Account.id, Account.display_name).where(Account.id.in_(account_ids)))
@@ -234,15 +257,17 @@ def _refuse_above(own: Role, *roles: Role) -> None:
 
 def _keep_an_admin(session: Session, actor: Actor, membership: Membership) -> None:
     """Refuse that the actor leaves a community without an admin. Who acts on another is an admin, and stays."""
-    if membership.account_id != actor.account_id or membership.role is not Role.ADMIN:
-        return
+    if membership.account_id == actor.account_id and _is_last_admin(session, membership):
+        raise Conflict(LAST_ADMIN, membership.community_id)
+
+
+def _is_last_admin(session: Session, membership: Membership) -> bool:
     own = sa.and_(
         Membership.community_id == membership.community_id,
         Membership.role == Role.ADMIN,
         Membership.id != membership.id,
     )
-    if not _others(session, own):
-        raise Conflict(LAST_ADMIN, membership.community_id)
+    return membership.role is Role.ADMIN and not _others(session, own)
 
 
 def _others(session: Session, *conditions: Any) -> bool:

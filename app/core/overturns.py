@@ -6,6 +6,7 @@ the next batch are one transaction: a process that is killed has lost nothing an
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from app.core import accounts, clock, history, outbox, overturn_search, rules, v
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound, Refused
 from app.core.ids import new_id
-from app.core.models import Action, Overturn, OverturnItem
+from app.core.models import Action, Community, Overturn, OverturnItem
 from app.core.overturn_search import UNDONE_BY, Criteria
 from app.core.permissions import Actor, Permission, allows, require
 from app.core.vocabulary import OverturnItemState, OverturnState
@@ -142,7 +143,9 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
     session.refresh(found)
     if found.state is not OverturnState.RUNNING or found.settled != settled:
         return
-    actor = accounts.actor_for(accounts.get(session, found.account_id))
+    community = session.get_one(Community, found.community_id, populate_existing=True)
+    closed = frozenset({community.id}) if community.archived_at is not None else frozenset()
+    actor = replace(accounts.actor_for(accounts.get(session, found.account_id)), archived=closed)
     if not allows(actor, Permission.MODERATE, found.community_id) or _is_disabled(session, found):
         _end(session, actor, found, OverturnState.STOPPED, cause="whoever began it may no longer overturn")
         return

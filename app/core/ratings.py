@@ -133,22 +133,27 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     counted, rater_id = _counted(rating, note), rating.rater_id
     if rating.note_version == note.version:
         note.ratings_count -= 1
-    history.record(
-        session,
-        actor,
-        note.community_id,
-        "rating.withdrawn",
-        "rating",
-        rating.id,
-        before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(note.id)},
-        cause=cause,
-    )
-    session.delete(rating)
-    session.flush()
+    remove(session, actor, rating, cause=cause)
     if note.deleted_at is None:
         action = actions.of_note(session, note.id) if note.rationale else None
         scored = _rescored(session, note, rater_id, counted, None)
         verdicts.follow(session, note, action, scored, cause=cause or "a rating was withdrawn")
+
+
+def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
+    """Delete a rating and say so in history. The caller has locked its note, and sees to what follows for it."""
+    history.record(
+        session,
+        actor,
+        rating.community_id,
+        "rating.withdrawn",
+        "rating",
+        rating.id,
+        before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)},
+        cause=cause,
+    )
+    session.delete(rating)
+    session.flush()
 
 
 def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:

@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core import clock
 from app.core.errors import NotFound
@@ -34,6 +34,23 @@ def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> S
         raise NotFound("session")
     sign_in.ended_at = sign_in.ended_at or clock.now()
     return sign_in
+
+
+def prune(session: Session, begun_before: datetime, *, limit: int = 5_000) -> int:
+    """Forget up to ``limit`` sessions begun before that, when even the longest is over: how many.
+
+    Each account's latest stays: it says when they were last here.
+    """
+    later = aliased(SignIn)
+    has_later = sa.exists().where(
+        later.account_id == SignIn.account_id,
+        sa.tuple_(later.last_seen_at, later.id) > sa.tuple_(SignIn.last_seen_at, SignIn.id),
+    )
+    old = sa.select(SignIn.id).where(SignIn.created_at < begun_before, has_later).limit(limit)
+    gone = session.execute(
+        sa.delete(SignIn).where(SignIn.id.in_(old)).execution_options(synchronize_session=False)
+    )
+    return int(gone.rowcount)  # type: ignore[attr-defined]  # a DELETE's result has one
 
 
 def still_open(

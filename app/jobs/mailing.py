@@ -5,7 +5,7 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import account_links, clock, credentials, digests, letters
+from app.core import account_links, clock, credentials, digests, letters, sign_ins
 from app.core.mail import Kind, MailRefused
 from app.wiring import Wiring
 
@@ -67,8 +67,13 @@ def send_digests(wiring: Wiring) -> None:
 
 
 def prune(wiring: Wiring) -> None:
-    """Forget links that ended a month ago, and accounts that nobody confirmed for as long."""
+    """Forget links and sessions that ended a month ago, and accounts that nobody confirmed for as long."""
     limit = clock.now() - KEPT
+    longest = timedelta(hours=wiring.settings.session_hours)
+    while True:
+        with wiring.database.writing() as session:
+            if sign_ins.prune(session, limit - longest) == 0:
+                break
     with wiring.database.writing() as session:
         account_links.prune(session, limit)
     while True:

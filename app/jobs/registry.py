@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from app.core import (
-    actions,
+    acknowledgements,
     clock,
     community_states,
     deliveries,
@@ -59,7 +59,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def look_again(action_id: str) -> None:
         with wiring.database.writing() as session:
-            actions.look_again(session, uuid.UUID(action_id))
+            acknowledgements.look_again(session, uuid.UUID(action_id))
 
     def send_mail(kind: str, account_id: str | None = None, link_id: str | None = None) -> None:
         mailing.send(wiring, kind, account_id, link_id)
@@ -86,7 +86,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(requests.SCORE_JOB, score_request)
     jobs.register(replays.REPLAY_JOB, replay_range)
-    jobs.register(actions.LOOK_AGAIN_JOB, look_again)
+    jobs.register(acknowledgements.LOOK_AGAIN_JOB, look_again)
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
     # A refit that fails is due again a minute later, and the sweep finds it.
     jobs.register(refits.REFIT_JOB, refit_notes, attempts=1)

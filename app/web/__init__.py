@@ -44,6 +44,7 @@ def register(app: APIFlask) -> None:
     security.register(app, settings)
     auth.register(app)
     app.context_processor(navigation.page_context)
+    app.jinja_env.globals["community_of_page"] = navigation.community_of_page
     app.register_blueprint(web)
     if settings.environment != "production":
         app.register_blueprint(preview_blueprint())

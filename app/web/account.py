@@ -3,6 +3,7 @@
 import uuid
 
 from flask import Response, flash, make_response, redirect, url_for
+from wtforms import Form, PasswordField
 
 from app.core import accounts, credentials, digests, erasure, rules, sign_ins
 from app.core.errors import Conflict, Invalid, TooMany
@@ -34,14 +35,9 @@ def save_name() -> Response:
 def change_email() -> Response:
     form = forms.posted(NewEmailForm)
     mine = AccountForms(email=form)
-    if not forms.filled_in(form):
-        return show(mine=mine, status=422)
-    if refused := _too_many_tries():
+    if refused := _unproven(form, form.email_password, mine):
         return refused
     account = auth.current_reader().account
-    if not accounts.has_password(account, form.email_password.data or ""):
-        form.email_password.errors = [WRONG]
-        return show(mine=mine, status=422)
     try:
         wired().throttle.hit("mail", rules.email(form.email.data or ""))
         with wired().database.writing() as session:
@@ -64,14 +60,9 @@ def change_email() -> Response:
 def change_password() -> Response:
     form = forms.posted(NewPasswordForm)
     mine = AccountForms(password=form)
-    if not forms.filled_in(form):
-        return show(mine=mine, status=422)
-    if refused := _too_many_tries():
+    if refused := _unproven(form, form.current_password, mine):
         return refused
     who = auth.current_reader()
-    if not accounts.has_password(who.account, form.current_password.data or ""):
-        form.current_password.errors = [WRONG]
-        return show(mine=mine, status=422)
     try:
         hashed = accounts.hash_password(form.new_password.data or "", who.account.email, "new_password")
     except Invalid as refusal:
@@ -111,14 +102,9 @@ def end_other_sessions() -> Response:
 def delete_account() -> Response:
     form = forms.posted(DeleteForm)
     mine = AccountForms(delete=form)
-    if not forms.filled_in(form):
-        return show(mine=mine, status=422)
-    if refused := _too_many_tries():
+    if refused := _unproven(form, form.delete_password, mine):
         return refused
     who = auth.current_reader()
-    if not accounts.has_password(who.account, form.delete_password.data or ""):
-        form.delete_password.errors = [WRONG]
-        return show(mine=mine, status=422)
     try:
         with wired().database.writing() as session:
             erasure.erase_account(session, who.actor, who.account.id)
@@ -149,10 +135,19 @@ def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
     return page.render("unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=valid)
 
 
-def _too_many_tries() -> Response | None:
-    """A stolen session must not be able to try passwords: they count like sign-ins."""
+def _unproven(form: Form, password: PasswordField, mine: AccountForms) -> Response | None:
+    """What to answer when the form is not filled in, or its password is not the account's; None when both are right.
+
+    A stolen session must not be able to try passwords: they count like sign-ins.
+    """
+    if not forms.filled_in(form):
+        return show(mine=mine, status=422)
+    account = auth.current_reader().account
     try:
-        wired().throttle.hit("sign_in", auth.current_reader().account.email, auth.address())
+        wired().throttle.hit("sign_in", account.email, auth.address())
     except TooMany as refusal:
         return wait(refusal, "Too many tries.")
+    if not accounts.has_password(account, password.data or ""):
+        password.errors = [WRONG]
+        return show(mine=mine, status=422)
     return None

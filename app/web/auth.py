@@ -199,7 +199,7 @@ def current_profile_id() -> uuid.UUID:
 
 
 def current_community() -> Community:
-    """The community this page is about: ``?community=`` (UUID or slug), else the one last used.
+    """The community this page is about: ``?community=`` (UUID or slug), a form's own, else the one last used.
 
     Raises:
         NotFound: unknown, or not theirs; or they belong to none.
@@ -333,7 +333,7 @@ def _note_seen() -> None:
 
 
 def _choose(mine: Sequence[Community]) -> Community | None:
-    asked = request.args.get("community")
+    asked = request.args.get("community", request.form.get("community"))
     if asked is not None:
         community = _named(mine, asked)
         if community is not None:

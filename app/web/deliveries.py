@@ -11,7 +11,7 @@ from flask import Response, g, url_for
 from wtforms import DateField, Form, HiddenField, SearchField, SelectField
 from wtforms.validators import Optional, ValidationError
 
-from app.core import clock, deliveries, replays, signing, webhooks
+from app.core import clock, deliveries, payloads, replays, signing, webhooks
 from app.core.deliveries import Filters
 from app.core.errors import Conflict
 from app.core.ids import parse_id
@@ -205,7 +205,8 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
 
 def _sent(delivery: Delivery) -> dict[str, Any]:
     """The payload's exact bytes and a readable form of it, and the headers without what signs."""
-    payload, event = delivery.event.payload, delivery.event
+    event = delivery.event
+    payload = payloads.as_subscribed(event.payload, delivery.endpoint.events)
     return {
         "exact": signing.canonical(payload).decode(),
         "readable": json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True),

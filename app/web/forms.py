@@ -35,8 +35,8 @@ def uploaded(name: str, most: int) -> bytes | None:
 
 
 def from_address(name: str) -> str:
-    """One parameter of the address; empty when it has none."""
-    return request.args.get(name, "")
+    """One parameter of the address; empty when it has none. NUL, which no database can look for, is left out."""
+    return request.args.get(name, "").replace("\x00", "")
 
 
 def filled_in(form: Form) -> bool:

@@ -80,6 +80,13 @@ def page_context() -> dict[str, Any]:
     }
 
 
+def community_of_page() -> str | None:
+    """The community that this page's forms are about; None where there is no choice."""
+    who = auth.reader()
+    community = auth.community_or_none() if who is not None and len(who.communities) > 1 else None
+    return community.slug if community is not None else None
+
+
 def may_create_community() -> bool:
     """Whether whoever is signed in may open a community of their own; templates ask this."""
     who = auth.reader()

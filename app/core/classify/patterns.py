@@ -22,6 +22,9 @@ EDGE_AFTER = r"(?:$|[^\pL\pN_])"
 BROAD_BEFORE = "(?:^|[^a-z0-9_])"
 BROAD_AFTER = "(?:$|[^a-z0-9_])"
 PATTERN_MAX = 5_000
+PROGRAM_MAX = 20_000
+"""Instructions that one expression may compile to: a few characters such as ``\\pL{900}`` ask for a million."""
+_PROGRAM_MEMORY = 1 << 20  # Bytes: RE2 gives up on what would need more, instead of building it first.
 SET_MEMORY = 64 << 20  # Bytes a set may use at most for the states it meets; it starts with next to nothing.
 SPANS_MAX = 200
 
@@ -70,8 +73,8 @@ def _unbalanced(pattern: str) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def check(pattern: str) -> None:
-    """Refuse an expression that RE2 does not take, or that would hit everywhere.
+def check(pattern: str) -> int:
+    """Refuse an expression that RE2 does not take, or that would hit everywhere; its size in instructions.
 
     Raises:
         PatternError: with the position where RE2's complaint can be placed; RE2 itself gives none.
@@ -85,7 +88,7 @@ def check(pattern: str) -> None:
     except UnicodeEncodeError as exc:
         raise PatternError("a lone surrogate is no character", exc.start) from None
     try:
-        compiled = re2.compile(encoded, _options())
+        compiled = re2.compile(encoded, _options(_PROGRAM_MEMORY))
     except re2.error as exc:
         message = exc.args[0].decode(errors="replace") if isinstance(exc.args[0], bytes) else str(exc.args[0])
         reason, _, fragment = message.partition(": ")
@@ -105,6 +108,10 @@ def check(pattern: str) -> None:
         raise PatternError(reason, position) from None
     if compiled.fullmatch(b"") is not None:
         raise PatternError("the pattern matches empty text, so it would hit everything")
+    size = int(compiled.programsize)
+    if size > PROGRAM_MAX:
+        raise PatternError("the pattern is too large: repeat less, or name fewer characters")
+    return size
 
 
 class Pattern:

@@ -25,6 +25,13 @@ RULES_MAX = 2_000
 UNLESS_MAX = 50
 EXPANDED_MAX = 200_000
 """Characters that an expression may have with its lists written out: lists within lists grow by multiplication."""
+LISTS_DEEP = 20
+PROGRAMS_MAX = 400_000
+"""Instructions that all expressions of a pack may compile to: some tenths of a second. The starter pack has 300,000."""
+CATEGORIES_MAX = 50
+"""Each is a row for every text that is scored."""
+PROBLEMS_MAX = 50
+"""After so many a pack is read no further."""
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _LIST = re.compile(r"\{\{([a-z0-9_]+)\}\}")
 
@@ -91,6 +98,8 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
                 raise patterns.PatternError(f"there is no list {{{{{name}}}}}", found.start())
             if name in within:
                 raise patterns.PatternError(f"the list {{{{{name}}}}} contains itself")
+            if len(within) >= LISTS_DEEP:
+                raise patterns.PatternError(f"more than {LISTS_DEEP} lists stand within each other")
             nonlocal length
             written = "(?:" + "|".join(written_out(entry, (*within, name)) for entry in lists[name]) + ")"
             length += len(written)
@@ -103,22 +112,25 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
     return written_out(pattern, ())
 
 
-def _checked_expression(pattern: str, lists: Mapping[str, Sequence[str]]) -> None:
-    """Raises `PatternError`, positions counted in the expression as its author wrote it."""
-    patterns.check(_LIST.sub(lambda found: "x" * len(found[0]), pattern))
-    if _LIST.search(pattern):
-        patterns.check(expand(pattern, lists))
+def _checked_expression(pattern: str, lists: Mapping[str, Sequence[str]]) -> int:
+    """Its size. Raises `PatternError`, positions counted in the expression as its author wrote it."""
+    size = patterns.check(_LIST.sub(lambda found: "x" * len(found[0]), pattern))
+    return patterns.check(expand(pattern, lists)) if _LIST.search(pattern) else size
 
 
 def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
-def _rule_problems(index: int, raw: object, lists: Mapping[str, Sequence[str]]) -> list[errors.Problem]:
+def _rule_problems(
+    index: int, raw: object, lists: Mapping[str, Sequence[str]]
+) -> tuple[list[errors.Problem], int]:
+    """What is wrong with a rule, and the size of its expressions."""
     if not isinstance(raw, dict):
-        return [errors.Problem("value_error", ("rules", index), "must be an object", raw)]
+        return [errors.Problem("value_error", ("rules", index), "must be an object", raw)], 0
     rule = raw.get("id")
     found: list[errors.Problem] = []
+    size = 0
 
     def refuse(field: str, msg: str) -> None:
         found.append(_problem(index, rule, field, msg, raw.get(field)))
@@ -140,7 +152,7 @@ def _rule_problems(index: int, raw: object, lists: Mapping[str, Sequence[str]]) 
         refuse("note", "must be text")
     if not _texts(raw.get("languages", [])):
         refuse("languages", "must be a list of language tags")
-    if raw.get("check") is not None and raw["check"] not in CHECKS:
+    if raw.get("check") is not None and raw["check"] not in list(CHECKS):
         refuse("check", f"must be one of {', '.join(CHECKS)}")
     kind, pattern = raw.get("kind"), raw.get("pattern")
     if kind not in KINDS:
@@ -149,19 +161,19 @@ def _rule_problems(index: int, raw: object, lists: Mapping[str, Sequence[str]]) 
         refuse("pattern", "must be text")
     else:
         try:
-            _core(kind, pattern, lists)
+            size += patterns.check(_core(kind, pattern, lists))
         except patterns.PatternError as exc:
             refuse("pattern", str(exc))
     unless = raw.get("unless", [])
     if not _texts(unless) or len(unless) > UNLESS_MAX:
         refuse("unless", f"must be a list of at most {UNLESS_MAX} expressions")
-        return found
+        return found, size
     for expression in unless:
         try:
-            _checked_expression(expression, lists)
+            size += _checked_expression(expression, lists)
         except patterns.PatternError as exc:
             refuse("unless", f"{exc} (in {expression!r})")
-    return found
+    return found, size
 
 
 def _rule(raw: dict[str, Any]) -> Rule:
@@ -173,7 +185,7 @@ def parse_pack(raw: object) -> RulePack:
     """Read a pack from its JSON value.
 
     Raises:
-        Invalid: every problem at once, each naming the rule, the field and, where known, the position.
+        Invalid: the problems (of many the first), each naming the rule, the field and, where known, the position.
     """
     if not isinstance(raw, dict):
         raise errors.Invalid.field("pack", "must be an object", raw)
@@ -187,7 +199,21 @@ def parse_pack(raw: object) -> RulePack:
     lists = raw.get("lists", {})
     if not isinstance(lists, dict) or not all(_texts(entries) and entries for entries in lists.values()):
         raise errors.Invalid.field("lists", "must be an object of non-empty lists of expressions")
-    problems = [problem for index, rule in enumerate(rules) for problem in _rule_problems(index, rule, lists)]
+    if not isinstance(raw.get("note", ""), str):
+        raise errors.Invalid.field("note", "must be text")
+    named = {str(rule.get("category")) for rule in rules if isinstance(rule, dict)}
+    if len(named) > CATEGORIES_MAX:
+        raise errors.Invalid.field("rules", f"must be of at most {CATEGORIES_MAX} categories")
+    problems: list[errors.Problem] = []
+    size = 0
+    for index, rule in enumerate(rules):
+        found, added = _rule_problems(index, rule, lists)
+        problems += found
+        size += added
+        if size > PROGRAMS_MAX:
+            raise errors.Invalid.field("rules", "are too large together: repeat less in them, or have fewer")
+        if len(problems) >= PROBLEMS_MAX:
+            break
     seen: set[str] = set()
     for index, rule in enumerate(rules):
         if isinstance(rule, dict) and isinstance(rule.get("id"), str):
@@ -200,7 +226,7 @@ def parse_pack(raw: object) -> RulePack:
     return RulePack(
         name=name,
         version=version,
-        note=str(raw.get("note", "")),
+        note=raw.get("note", ""),
         lists={key: tuple(entries) for key, entries in lists.items()},
         rules=tuple(_rule(rule) for rule in rules),
         digest=hashlib.sha256(canonical.encode()).hexdigest(),

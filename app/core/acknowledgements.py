@@ -1,0 +1,147 @@
+"""What the platform did: an integration carried an action out, or took one of its own accord (Contract: section 5)."""
+
+import uuid
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import actions, clock, community_settings, outbox, rules
+from app.core.db import serialise
+from app.core.ids import new_id
+from app.core.models import Action, Note, Request
+from app.core.moves import begin, make_move
+from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.vocabulary import ActionState, ActionTier, ActionType
+
+LOOK_AGAIN_JOB = "open_second_look"
+_REVERSED_BY = {ActionType.HIDE: ActionType.UNHIDE, ActionType.UNHIDE: ActionType.HIDE}
+_STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
+
+
+def acknowledge(
+    session: Session, actor: Actor, action: Action, platform_action_id: str | None = None
+) -> Action:
+    """The integration has carried the action out. Said again, it changes nothing (Contract: section 5)."""
+    require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
+    if platform_action_id is not None:
+        rules.foreign_id(platform_action_id, "platform_action_id")
+    if action.applied_at is not None:
+        return action
+    source = action.action_state
+    make_move(
+        session,
+        actor,
+        action,
+        ActionState.APPLIED,
+        applied_at=clock.now(),
+        platform_action_id=platform_action_id,
+        **actions.unclaimed(),
+    )
+    if source is ActionState.UNDER_REVIEW:
+        actions.decide(session, action, action.decided_verb, 1.0, "the platform acted during the review")
+    if source is ActionState.DISMISSED:
+        actions.overturn(session, SYSTEM, action, "The platform acted before it heard of the dismissal")
+    if action.restores_id is not None:
+        _exempt(session, session.get_one(Action, action.restores_id))
+    elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
+        # Its first rating came before there was anything to look at again. The acknowledgement itself answers
+        # "applied", as integrations expect; the second look begins right after it.
+        outbox.enqueue(session, LOOK_AGAIN_JOB, {"action_id": str(action.id)})
+    return action
+
+
+def look_again(session: Session, action_id: uuid.UUID) -> None:
+    """Open the second look of an action that was rated before the platform acted. Repeated, it changes nothing."""
+    action = session.get_one(Action, action_id)
+    serialise(session, action.community_id)
+    session.refresh(action)
+    if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
+        actions.open_second_look(session, SYSTEM, action, cause="rated before the platform acted")
+
+
+def record_taken(
+    session: Session, actor: Actor, request: Request, action_type: ActionType, reason: str | None
+) -> tuple[Action, bool]:
+    """Record an action that the integration took: (action, made). An open proposal of that type is acknowledged.
+
+    Said again, it is the action that was acknowledged before, as long as that one stands.
+    """
+    require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
+    if reason is not None:
+        rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    serialise(session, request.community_id)
+    proposal = session.scalars(
+        sa.select(Action)
+        .where(
+            Action.request_id == request.id,
+            Action.action_type == action_type,
+            Action.action_state == ActionState.PROPOSED,
+        )
+        .order_by(Action.created_at)
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).first()
+    if proposal is not None:
+        return acknowledge(session, actor, proposal), False
+    taken = _standing(session, request.id, action_type)
+    if taken is not None:
+        return taken, False
+    action = Action(
+        id=new_id(),
+        community_id=request.community_id,
+        request_id=request.id,
+        action_type=action_type,
+        action_tier=None,
+        action_state=ActionState.APPLIED,
+        decided_verb=action_type.value,
+        reason=reason,
+        applied_at=clock.now(),
+    )
+    begin(session, actor, action, reason=reason or "")
+    return action, True
+
+
+def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) -> Action | None:
+    """The service's own action of this type that the platform took last, unless it was overturned or reversed since.
+
+    What integrations record of their own accord is recorded each time it is said (Contract: section 5, POST).
+    """
+    latest = session.scalars(
+        sa.select(Action)
+        .where(
+            Action.request_id == request_id,
+            Action.action_type.in_((action_type, _REVERSED_BY.get(action_type, action_type))),
+            Action.applied_at.is_not(None),
+        )
+        .order_by(Action.applied_at.desc(), Action.id.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).first()
+    if latest is None or latest.action_tier is None:
+        return None
+    return latest if latest.action_type is action_type and latest.action_state in _STANDING else None
+
+
+def _exempt(session: Session, action: Action) -> None:
+    """The content is visible again: it is not scanned a second time."""
+    if action.action_state is not ActionState.OVERTURNED:
+        return
+    request = session.get_one(Request, action.request_id)
+    make_move(
+        session,
+        SYSTEM,
+        action,
+        ActionState.SCAN_EXEMPT,
+        cause="the unhide was acknowledged",
+        scan_exempt_content_hash=request.content_sha256,
+    )
+
+
+def _is_rated_tier_1(session: Session, action: Action) -> bool:
+    """Whether this is a Tier 1 action whose rationale was rated already, and ratings open second looks here."""
+    if action.action_tier is not ActionTier.IMMEDIATE or action.note_id is None:
+        return False
+    if not community_settings.read(session, action.community_id).second_look:
+        return False
+    note = session.get_one(Note, action.note_id)
+    return note.ratings_count > 0 and not note.locked
