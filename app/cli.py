@@ -28,6 +28,7 @@ _ELSEWHERE = {
     "erase-user": ("app.erasing", "Erase a person; what they decided stays, without a name."),
     "import-items": ("app.importing", "Import published fact-checks from a JSON Lines file."),
     "mint-key": ("app.provision", "Mint an API key; the last line of the output is the key."),
+    "replay-deliveries": ("app.replaying", "Send a community's webhook deliveries again."),
     "restore": ("app.backups.command", "Put a backup in the place of the database."),
     "rotate-encryption-key": ("app.key_rotation", "Seal every stored secret anew with another key."),
     "set-category": ("app.provision", "Set a category's thresholds and actions in a community."),
@@ -109,6 +110,8 @@ def _explain(error: Exception) -> Exception:
 
 def _option(loc: Sequence[str | int]) -> str:
     name = str(loc[0]) if loc else ""
+    if name == "file":
+        return "FILE"  # an argument, wherever there is one
     return f"--{_OPTION_OF.get(name, name.replace('_', '-'))}"
 
 

@@ -96,6 +96,10 @@ class Settings(BaseSettings):
     rate_limit_mail: str = Field(
         "5 per 10 minutes; 20 per day", description="Mails with a link to one mail address."
     )
+    rate_limit_invitations: str = Field(
+        "50 per hour; 200 per day",
+        description="Invitations that one account sends, from all its communities.",
+    )
     note_writer: Literal["builtin", "openai_compatible"] = Field(
         "builtin", description="Who drafts AI notes; `builtin` quotes fact-checks and needs no model."
     )

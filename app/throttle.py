@@ -4,6 +4,7 @@ The ``limits`` library does the arithmetic. Its memory storage counts per proces
 counts in a small SQLite file of its own; ``redis://`` shares the counts between machines.
 """
 
+import logging
 import math
 import sqlite3
 import threading
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from limits import RateLimitItem, parse_many
-from limits.storage import Storage, storage_from_string
+from limits.storage import MemoryStorage, Storage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
 
 from app.core.errors import TooMany
 from app.settings import Settings
+
+log = logging.getLogger(__name__)
 
 LimitName = Literal[
     "key",
@@ -31,6 +34,7 @@ LimitName = Literal[
     "sign_in_address",
     "sign_up",
     "mail",
+    "invitations",
 ]
 
 
@@ -45,10 +49,6 @@ class FileStorage(Storage):
         self._path = str(path)
         self._local = threading.local()
         self._hits = 0
-        self._connection().execute(
-            "CREATE TABLE IF NOT EXISTS counters "
-            "(key TEXT PRIMARY KEY, count INTEGER, expires REAL) WITHOUT ROWID"
-        )
 
     @property
     def base_exceptions(self) -> type[Exception]:
@@ -60,6 +60,11 @@ class FileStorage(Storage):
             connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=OFF")
+            # Not when the service is wired: without rights or room there, `doctor` must be able to say so.
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS counters "
+                "(key TEXT PRIMARY KEY, count INTEGER, expires REAL) WITHOUT ROWID"
+            )
             self._local.connection = connection
         return connection
 
@@ -97,7 +102,10 @@ class FileStorage(Storage):
         return row or (0, now)
 
     def check(self) -> bool:
-        return bool(self._connection().execute("SELECT 1").fetchone())
+        try:
+            return self._connection().execute("SELECT 1").fetchone() is not None
+        except sqlite3.Error:
+            return False
 
     def reset(self) -> int:
         return self._connection().execute("DELETE FROM counters").rowcount
@@ -130,6 +138,7 @@ class Throttle:
 
     def __init__(self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True) -> None:
         self._storage = storage
+        self._spare = MemoryStorage()
         self._limiter = FixedWindowRateLimiter(storage)
         self._limits = {name: parse_many(written) for name, written in limits.items()}
         self.enabled = enabled
@@ -154,6 +163,7 @@ class Throttle:
                 "sign_in_address": settings.rate_limit_sign_in_address,
                 "sign_up": settings.rate_limit_sign_up,
                 "mail": settings.rate_limit_mail,
+                "invitations": settings.rate_limit_invitations,
             },
             enabled=settings.rate_limit_enabled,
         )
@@ -196,11 +206,19 @@ class Throttle:
     def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
         """One hit in a fixed window: its count, and when the window ends. Our own storage tells both at once."""
         key, expiry = item.key_for(*who), item.get_expiry()
-        if isinstance(self._storage, FileStorage):
-            return self._storage.add(key, expiry)
-        return self._storage.incr(key, expiry), self._storage.get_expiry(key)
+        try:
+            if isinstance(self._storage, FileStorage):
+                return self._storage.add(key, expiry)
+            return self._storage.incr(key, expiry), self._storage.get_expiry(key)
+        except self._storage.base_exceptions as error:
+            # A full disk must not end reads, nor may it end the limits: each process counts for itself meanwhile.
+            log.warning("Rate limits are counted by each process alone: %s", error)
+            return self._spare.incr(key, expiry), self._spare.get_expiry(key)
 
     def _standing(self, item: RateLimitItem, name: str, *who: str) -> Standing:
-        stats = self._limiter.get_window_stats(item, name, *who)
+        try:
+            stats = self._limiter.get_window_stats(item, name, *who)
+        except self._storage.base_exceptions:
+            stats = FixedWindowRateLimiter(self._spare).get_window_stats(item, name, *who)
         reset = max(1, math.ceil(stats.reset_time - time.time()))
         return Standing(item.amount, max(0, stats.remaining), reset, item.get_expiry())

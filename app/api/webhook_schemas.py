@@ -6,9 +6,8 @@ from pydantic import Field, WithJsonSchema, create_model
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
-from app.core import rules
+from app.core import rules, webhook_values
 from app.core.sending import URL_LENGTH
-from app.core.vocabulary import EventName
 
 # What these may be is the core's to say; the OpenAPI document repeats it.
 Address = Annotated[
@@ -27,11 +26,14 @@ Events = Annotated[
         {
             "type": "array",
             "minItems": 1,
-            "items": {"type": "string", "enum": [name.value for name in EventName]},
+            "items": {"type": "string", "enum": list(webhook_values.EVENTS)},
         }
     ),
 ]
-_EVENTS = "Null for all of them."
+_EVENTS = (
+    "Null for all of them. "
+    "`moderation_action.proposed` is `moderation_action.created` as the Discourse plugin knows it."
+)
 _URL = "https on port 443 or 8443 of a public host."
 _SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be base64."  # noqa: S105 - words about it
 
@@ -74,7 +76,7 @@ class WebhookAttributes(Shown):
     """``previous_secret_until``: how long the secret that was replaced also signs."""
 
     url: str
-    events: list[EventName] | None
+    events: Events | None
     community_server_id: Uuid
     platform_community_server_id: str
     is_active: bool

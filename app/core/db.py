@@ -2,13 +2,16 @@
 
 import fcntl
 import os
+import struct
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import sqlalchemy as sa
+import sqlalchemy.exc as sa_exc
 from sqlalchemy import event
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
@@ -47,7 +50,7 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
     # The driver's own transaction handling begins late and never immediately; we say BEGIN ourselves.
     connection.isolation_level = None
     cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout=30000")
+    cursor.execute("PRAGMA busy_timeout=5000")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL" if _is_memory(connection) else "PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
@@ -65,31 +68,82 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
+_MOMENT = struct.Struct("d")
+
+
+class _Queued:
+    """A thread in the kernel's queue for a file's lock: that queue is fair, and has no time limit of its own.
+
+    Polling has one, but would hardly ever get a turn in a crowd. Whoever stops waiting leaves the thread where it is,
+    for whoever waits next; alone at its turn, it passes it on.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.came = threading.Event()
+        self._descriptor = descriptor
+        self._is_wanted, self._is_over = True, False
+        self._lock = threading.Lock()
+        threading.Thread(target=self._queue, name="turn", daemon=True).start()
+
+    def _queue(self) -> None:
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        with self._lock:
+            if self._is_wanted:
+                self.came.set()
+            else:
+                self._pass_on()
+
+    def is_joined(self) -> bool:
+        """Wait in this place in the queue from now on; False when its turn has come and gone."""
+        with self._lock:
+            self._is_wanted = not self._is_over
+            return self._is_wanted
+
+    def leave(self) -> None:
+        with self._lock:
+            self._is_wanted = False
+            if self.came.is_set():
+                self._pass_on()
+
+    def _pass_on(self) -> None:
+        self._is_over = True
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+
 class _Turns:
     """Writers of one SQLite file, one after the other.
 
     SQLite itself lets a waiting writer sleep and try again, ever longer, while others overtake it. Here threads wait at
     a lock of their process and processes at a lock of a file beside, where the kernel wakes whoever is next. It only
     orders those who ask: what holds is still ``BEGIN IMMEDIATE``.
+
+    The file holds when the present turn began (monotonic, the same clock for every process), so that a crowd before us,
+    for which we wait, is told from one who hangs, for whom we do not.
     """
 
-    PATIENCE = 30.0
-    """Seconds after which a thread no longer waits for its turn, but for SQLite, whose error is a clear one."""
+    PATIENCE = 4.0
+    """Seconds after which a turn that does not end is not waited for any longer."""
+    LONGEST = 30.0
+    """Seconds after which nobody waits any longer, however short the turns are."""
+    LOOK_EVERY = 0.5
 
     def __init__(self, path: str) -> None:
         self._path = f"{path}-turns"
         self._lock = threading.Lock()
         self._descriptor: int | None = None
         self._process = 0
+        self._queued: _Queued | None = None
 
     @contextmanager
     def mine(self) -> Iterator[None]:
-        if not self._lock.acquire(timeout=self.PATIENCE):
-            yield
-            return
+        """A turn, as long as the block lasts. Raises sqlalchemy's ``TimeoutError`` when another's does not end."""
+        began = time.monotonic()
+        while not self._lock.acquire(timeout=self.LOOK_EVERY):
+            self._check(began)
         try:
             descriptor = self._opened()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            self._take(descriptor, began)
+            os.pwrite(descriptor, _MOMENT.pack(time.monotonic()), 0)
             try:
                 yield
             finally:
@@ -97,17 +151,44 @@ class _Turns:
         finally:
             self._lock.release()
 
+    def _take(self, descriptor: int, began: float) -> None:
+        if self._queued is None or not self._queued.is_joined():
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._queued = None
+                return
+            except BlockingIOError:
+                self._queued = _Queued(descriptor)
+        try:
+            while not self._queued.came.wait(self.LOOK_EVERY):
+                self._check(began)
+        except BaseException:
+            self._queued.leave()
+            raise
+        self._queued = None
+
+    def _check(self, began: float) -> None:
+        now, said = time.monotonic(), b""
+        if self._descriptor is not None:
+            said = os.pread(self._descriptor, _MOMENT.size, 0)
+        since: float = _MOMENT.unpack(said)[0] if len(said) == _MOMENT.size else began
+        waited = now - began
+        if waited > self.LONGEST or (waited > self.PATIENCE and now - since > self.PATIENCE):
+            raise sa_exc.TimeoutError("another writer of the database does not end")
+
     def _opened(self) -> int:
         # A descriptor inherited in a fork would share the parent's lock instead of waiting for it.
         if self._descriptor is None or self._process != os.getpid():
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._process = os.getpid()
+            self._queued = None
         return self._descriptor
 
     def close(self) -> None:
-        if self._descriptor is not None and self._process == os.getpid():
+        # A thread that still queues keeps the descriptor, whose number must not become another file's.
+        if self._descriptor is not None and self._process == os.getpid() and self._queued is None:
             os.close(self._descriptor)
-        self._descriptor = None
+        self._descriptor = self._queued = None
 
 
 EnqueueJob = Callable[[Session, outbox.Job], None]

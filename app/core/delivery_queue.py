@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import endpoint_health, webhooks
+from app.core import endpoint_health, payloads, webhooks
 from app.core.db import serialise
 from app.core.models import Attempt, Delivery, Endpoint, Event
 from app.core.sealing import SealBroken, Sealer
@@ -214,7 +214,7 @@ def _lease(
             event_id=event_id,
             event_name=name,
             url=endpoint.url,
-            payload=payload,
+            payload=payloads.as_subscribed(payload, endpoint.events),
             secrets=secrets,
             attempts_made=attempts_made,
             deadline=DEADLINES.get(name, DEADLINE),

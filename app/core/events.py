@@ -70,7 +70,7 @@ def _emit(
         )
     )
     for endpoint in endpoints:
-        if endpoint.events is None or name.value in endpoint.events:
+        if endpoint.events is None or not payloads.subscriptions(name).isdisjoint(endpoint.events):
             _deliver(session, event, endpoint)
     return event
 

@@ -1,5 +1,6 @@
 """What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; at most 4 decimals."""
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.core.models import Action, Community, Decision, Note, Request
@@ -14,7 +15,22 @@ RECOMMENDED = {
 }
 """How existing integrations name the platform's own operation (Contract: sections 3 and 8)."""
 
-_DISCOURSE_NAMES = {EventName.ACTION_CREATED: "moderation_action.proposed"}
+PROPOSED = "moderation_action.proposed"
+"""How the Discourse plugin calls ``moderation_action.created``. It reads ``event`` before ``event_type``, so a webhook
+that subscribes to this name gets it as ``event`` (Contract: section 8)."""
+_DISCOURSE_NAMES = {EventName.ACTION_CREATED: PROPOSED}
+
+
+def subscriptions(name: EventName) -> frozenset[str]:
+    """The names under which an event can be subscribed to."""
+    return frozenset({name.value, _DISCOURSE_NAMES.get(name, name.value)})
+
+
+def as_subscribed(payload: Mapping[str, Any], names: Collection[str] | None) -> Mapping[str, Any]:
+    """The payload under the name that a webhook subscribed to; ``names`` as its ``events``."""
+    if names is None or PROPOSED not in names or payload.get("event") != EventName.ACTION_CREATED:
+        return payload
+    return {**payload, "event": PROPOSED}
 
 
 def number(value: float) -> float | int:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from app.core import rules, signing
+from app.core import payloads, rules, signing
 from app.core.errors import Invalid, Problem
 from app.core.sending import AllowList, BadAddress, check_url
 from app.core.vocabulary import EventName
 
-_KNOWN_EVENTS = ", ".join(EventName)
+EVENTS = (*(one.value for one in EventName), payloads.PROPOSED)
+"""What a webhook may subscribe to."""
 
 
 def check_address(url: str, allow: AllowList) -> None:
@@ -36,11 +37,10 @@ def checked_events(names: Sequence[str] | None) -> list[str] | None:
         return None
     if not names:
         raise Invalid.field("events", "must name at least one event, or be null for all of them", [])
-    known = set(EventName)
     problems = [
-        Problem("enum", ("events", index), f"must be one of {_KNOWN_EVENTS}", name)
+        Problem("enum", ("events", index), f"must be one of {', '.join(EVENTS)}", name)
         for index, name in enumerate(names)
-        if name not in known
+        if name not in EVENTS
     ]
     if problems:
         raise Invalid(*problems)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, endpoint_health, events, history, webhook_values
+from app.core import clock, endpoint_health, events, history, rules, webhook_values
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id
@@ -101,6 +101,7 @@ def get(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
 def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Endpoint | None:
     """The community's endpoint with this URL."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
+    rules.storable(url, "url")
     serialise(session, community_id)
     return _at(session, community_id, url)
 
@@ -149,6 +150,7 @@ def change(
     event_names: Sequence[str] | Unchanged | None = UNCHANGED,
     is_active: bool | None = None,
     edition: str | None = None,
+    reason: str = "",
 ) -> Endpoint:
     """Change what is given. A new secret starts a rotation; enabling forgets past failures.
 
@@ -158,6 +160,7 @@ def change(
         Invalid: as ``register``.
         Conflict: another endpoint of the community already has this URL, or the secret is another one by now.
     """
+    rules.text(reason, "reason", rules.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
     if edition is not None and edition != secret_edition(endpoint):
         raise Conflict("The secret was replaced already", endpoint.id)
@@ -174,12 +177,13 @@ def change(
         endpoint_health.enable(session, endpoint)
     elif is_active is False and endpoint.is_active:
         endpoint_health.disable(session, endpoint, BY_HAND)
-    _record_change(session, actor, endpoint, before, rotated)
+    _record_change(session, actor, endpoint, before, rotated, reason)
     return endpoint
 
 
-def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
+def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str = "") -> Endpoint:
     """Remove an endpoint: its secrets are forgotten and what was due to it is cancelled; its log stays."""
+    rules.text(reason, "reason", rules.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
     before = endpoint_health.shown(endpoint)
     endpoint.deleted_at = clock.now()
@@ -197,7 +201,14 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
         leased_until=None,
     )
     history.record(
-        session, actor, endpoint.community_id, "webhook.removed", "webhook", endpoint.id, before=before
+        session,
+        actor,
+        endpoint.community_id,
+        "webhook.removed",
+        "webhook",
+        endpoint.id,
+        before=before,
+        reason=reason,
     )
     return endpoint
 
@@ -299,7 +310,12 @@ def _set_secret(endpoint: Endpoint, sealer: Sealer, secret: str, now: datetime) 
 
 
 def _record_change(
-    session: Session, actor: Actor, endpoint: Endpoint, before: dict[str, Any], rotated: bool
+    session: Session,
+    actor: Actor,
+    endpoint: Endpoint,
+    before: dict[str, Any],
+    rotated: bool,
+    reason: str = "",
 ) -> None:
     session.flush()
     after = endpoint_health.shown(endpoint)
@@ -315,4 +331,5 @@ def _record_change(
         endpoint.id,
         before={name: before[name] for name in sorted(changed)},
         after={name: after[name] for name in sorted(changed)} | ({"secret": "changed"} if rotated else {}),
+        reason=reason,
     )

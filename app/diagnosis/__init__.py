@@ -14,6 +14,11 @@ from app.wiring import Wiring, wire
 
 __all__ = ["Finding", "State", "examine"]
 
+_ADVICE = {
+    "database": "PostgreSQL: start it, or correct BRIDGENOTE_DATABASE_URL; SQLite: see the data folder above",
+}
+"""What to do where a check could not be made at all."""
+
 Check = Callable[[Wiring], Iterator[Finding]]
 
 _STANDING_ALONE: tuple[tuple[str, Check], ...] = (
@@ -53,8 +58,11 @@ def _made(what: str, check: Check, wiring: Wiring) -> list[Finding]:
         found.extend(check(wiring))
     except Exception as error:
         reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
-        found.append(Finding(what, State.FAIL, reason.splitlines()[0]))
-    return found
+        advice = _ADVICE.get(what, "mend this first; the log of `serve` says more")
+        found.append(Finding(what, State.FAIL, reason.splitlines()[0], advice))
+    # After "one does not open" a closing "all open" would be a lie.
+    failed = any(one.state is State.FAIL for one in found)
+    return [one for one in found if not (failed and one.state is State.OK)]
 
 
 @contextmanager

@@ -63,7 +63,8 @@ def secrets(wiring: Wiring) -> Iterator[Finding]:
     }
     for name, value in values.items():
         if len(value) < LEAST_LETTERS or len(set(value)) < LEAST_DIFFERENT:
-            yield fail(what, f"BRIDGENOTE_{name} is short or monotonous", f"{_MAKE}; for this key, rotate it")
+            how = f"{_MAKE}, and change it by `rotate-encryption-key`" if name == "ENCRYPTION_KEY" else _MAKE
+            yield fail(what, f"BRIDGENOTE_{name} is short or monotonous", how)
     if len(set(values.values())) < len(values):
         yield warn(what, "both keys are the same", f"give each its own: {_MAKE}")
     yield ok(what, "two keys, not shown")
@@ -119,10 +120,16 @@ def proxies(wiring: Wiring) -> Iterator[Finding]:
 
 def rate_limits(wiring: Wiring) -> Iterator[Finding]:
     what, where = "rate limits", wiring.settings.rate_limit_storage
-    if where and not wiring.throttle.reachable():
-        yield fail(
-            what, "the storage in BRIDGENOTE_RATE_LIMIT_STORAGE does not answer", "start it, or name another"
-        )
+    if not wiring.throttle.reachable():
+        if where:
+            yield fail(
+                what,
+                "the storage in BRIDGENOTE_RATE_LIMIT_STORAGE does not answer",
+                "start it, or name another",
+            )
+        else:
+            file = wiring.settings.data_dir.resolve() / "limits.db"
+            yield fail(what, f"{file} cannot be written", "give it, and room, to the user of the service")
         return
     yield ok(what, "shared by the machines" if where else "shared by the processes of this machine")
 

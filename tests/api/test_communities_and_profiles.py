@@ -30,6 +30,13 @@ def test_a_community_is_found_by_platform_id_with_its_configuration_in_force(api
         assert api.get(f"/community-servers/{reference}").json["data"] == shown
 
 
+def test_a_platform_may_number_its_communities_by_uuids(api: Api, cast: Cast, wiring: Wiring) -> None:
+    theirs = str(uuid.uuid4())
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).platform_community_server_id = theirs
+    assert api.get(f"/community-servers/{theirs}").json["data"]["id"] == str(cast.community_id)
+
+
 def test_the_platform_falls_back_to_the_header_and_then_to_discord(api: Api) -> None:
     query = {"platform_community_server_id": "forum-1"}
     assert api.get(LOOKUP, query_string=query).status_code == 404

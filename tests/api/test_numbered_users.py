@@ -5,8 +5,8 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core import keys, linking, profiles
-from app.core.models import Account, ApiKey, KeyCommunity, Note, Profile, Rating
+from app.core import communities, keys, linking, profiles
+from app.core.models import Account, ApiKey, Community, KeyCommunity, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel, KeyTemplate
 from app.wiring import Wiring
@@ -151,6 +151,14 @@ def test_no_key_links_a_profile_that_votes_where_the_key_may_not_act(
     assert rate(foreign_api, made(foreign_api, **AWAY), headers=on_discord).status_code == 201
     code = {"code": code_of(wiring, cast)}
     assert api.post("/user-profiles/link", json=code, headers=on_discord).status_code == 403
+    with wiring.database.writing() as session:
+        chat = communities.open_community(session, SYSTEM, "discord", "guild-1")
+    refused = foreign_api.post("/user-profiles/link", json=code, headers=on_discord)
+    assert (refused.status_code, "of this profile's platform" in refused.text) == (403, True), (
+        "that is its to say"
+    )
+    with wiring.database.writing() as session:
+        session.get_one(Community, chat.id).platform = "irc"
     assert foreign_api.post("/user-profiles/link", json=code, headers=on_discord).status_code == 200
 
 

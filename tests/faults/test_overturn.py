@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, actions, clock, communities, overturns, requests
+from app.core import accounts, acknowledgements, clock, communities, overturns, requests
 from app.core.models import Action, Event, HistoryEntry, Overturn
 from app.core.overturn_search import Criteria
 from app.core.permissions import SYSTEM, Actor
@@ -36,7 +36,7 @@ def _prepare(wiring: Wiring) -> Overturn:
         registry.score(wiring, request_id)
         with wiring.database.writing() as session:
             action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()
-            actions.acknowledge(session, key, action)
+            acknowledgements.acknowledge(session, key, action)
     with wiring.database.writing() as session:
         operator = accounts.actor_for(accounts.get(session, account.id))
         criteria = Criteria(clock.now() - timedelta(days=1), category="spam")

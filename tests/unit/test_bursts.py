@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, bursts, clock
+from app.core import acknowledgements, actions, bursts, clock
 from app.core.models import Action, Community, Decision, HistoryEntry, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, ReviewGroup
@@ -102,7 +102,7 @@ def test_a_second_look_is_not_ended_by_a_burst_either(
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
     with wiring.database.writing() as session:
-        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     factories.rate(wiring, cast, action_id, "NNNNNN", first=100)
     assert state_of(wiring, action_id) == (ActionState.RETRO_REVIEW, ReviewGroup.STAFF)
 

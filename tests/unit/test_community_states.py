@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from app.core import (
     accounts,
+    acknowledgements,
     community_settings,
     community_states,
     history,
@@ -20,7 +21,6 @@ from app.core.errors import Forbidden
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus
-from app.jobs import registry
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -115,7 +115,7 @@ def test_ratings_open_no_second_look_where_that_is_switched_off(wiring: Wiring, 
     factories.rate(wiring, cast, action_id, "N")
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        registry.actions.acknowledge(session, factories.integration(cast), action)
+        acknowledgements.acknowledge(session, factories.integration(cast), action)
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     factories.rate(wiring, cast, action_id, "N", first=1)
     with wiring.database.reading() as session:

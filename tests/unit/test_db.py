@@ -1,12 +1,13 @@
 """Transactions: one at a time in a thread, one after the other on SQLite, and what a commit sets off."""
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from app.core import outbox
+from app.core import db, outbox
 from app.core.db import Database
 
 
@@ -54,6 +55,51 @@ def test_writers_of_two_databases_on_one_file_take_turns_and_none_is_lost(databa
     for thread in threads:
         thread.join()
     assert counted(database) == 120
+
+
+def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db._Turns, "PATIENCE", 0.2)
+    monkeypatch.setattr(db._Turns, "LOOK_EVERY", 0.05)
+    other = Database(database.engine.url.render_as_string())
+    refused = []
+
+    def try_one() -> None:
+        with pytest.raises(sa.exc.TimeoutError):
+            add_one(other)
+        refused.append(1)
+
+    with database.writing():
+        threads = [threading.Thread(target=try_one) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert len(refused) == 3
+        assert counted(other) == 0
+    add_one(database)
+    add_one(other)
+    add_one(database)
+    assert counted(database) == 3
+
+
+def test_a_crowd_of_short_turns_is_waited_for(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db._Turns, "PATIENCE", 1.0)
+    monkeypatch.setattr(db._Turns, "LOOK_EVERY", 0.05)
+    other = Database(database.engine.url.render_as_string())
+
+    def take_a_while(mine: Database) -> None:
+        with mine.writing() as session:
+            session.execute(sa.text("UPDATE counter SET n = n + 1"))
+            time.sleep(0.02)
+
+    threads = [threading.Thread(target=take_a_while, args=(one,)) for one in (database, other) * 40]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counted(database) == 80
 
 
 def test_whoever_is_woken_by_a_commit_may_write_at_once(database: Database) -> None:

@@ -86,6 +86,7 @@ def test_a_service_in_order_and_one_in_disorder(
     assert "refused" in ill["mail server", "fail"].lower()
     assert "does not answer" in ill["rate limits", "fail"]
     assert "1 do not open" in ill["sealed secrets", "fail"]
+    assert ("sealed secrets", "ok") not in ill
     assert "no server or worker" in ill["job engine", "warn"]
     assert "1 requests have waited" in ill["scoring", "warn"]
     assert "for more than 5 minutes" in ill["deliveries", "fail"]
@@ -95,7 +96,12 @@ def test_a_service_in_order_and_one_in_disorder(
 def test_a_damaged_file_and_an_open_folder_are_named(
     wiring: Wiring, monkeypatch: pytest.MonkeyPatch, database_url: str
 ) -> None:
-    wiring.settings.data_dir.chmod(0o755)
+    folder = wiring.settings.data_dir
+    folder.chmod(0o755)
+    # Stands for a folder without rights or room: what runs the tests may write everywhere.
+    (folder / "limits.db").unlink(missing_ok=True)
+    (folder / "limits.db").mkdir()
+    assert "cannot be written → give it" in _told(monkeypatch, wiring)["rate limits", "fail"]
     if database_url.startswith("sqlite"):
         wiring.database.dispose()
         path = database_url.removeprefix("sqlite:///")

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -9,12 +10,12 @@ from click.testing import CliRunner
 
 from app import runtime
 from app.cli import cli
-from app.core import accounts, erasure, history, holds, linking, profiles, ratings
+from app.core import accounts, erasure, history, holds, linking, profiles, ratings, rule_drafts
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.models import Account, Action, Note, Profile, Rating, Request
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import HeldVerb, HelpfulnessLevel
+from app.core.vocabulary import HeldVerb, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PASSWORD, PLATFORM, Cast, Person
@@ -85,6 +86,11 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
         holds.hold(
             session, moderator, HeldVerb.DISMISS, action=action, reason="Quartzlike says so", seconds=0
         )
+        rule = {"id": "a", "category": "spam", "kind": "word", "pattern": "tour", "weight": 0.5}
+        operator = replace(moderator, roles={cast.community_id: Role.OPERATOR})
+        rule_drafts.put_rule(session, operator, cast.community_id, rule)
+        rule_drafts.publish(session, operator, cast.community_id, "Tours")
+        rule_drafts.put_rule(session, operator, cast.community_id, rule | {"id": "b"})
     assert wiring.jobs is not None
     wiring.jobs.run_all(delayed=True)  # type: ignore[attr-defined]
     with wiring.database.writing() as session:

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, actions, clock, overturn_search, overturns
+from app.core import accounts, acknowledgements, actions, clock, overturn_search, overturns
 from app.core.errors import Forbidden, Invalid, NotFound
-from app.core.models import Action, Event, HistoryEntry, Overturn, OverturnItem
+from app.core.models import Action, Community, Event, HistoryEntry, Overturn, OverturnItem
 from app.core.overturn_search import Criteria
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, EventName, OverturnItemState, OverturnState
@@ -27,7 +27,7 @@ def actor(wiring: Wiring, person: Person) -> Actor:
 def applied(wiring: Wiring, cast: Cast, number: int) -> uuid.UUID:
     action_id = factories.scored_action(wiring, cast, factories.SPAM, f"post-{number}")
     with wiring.database.writing() as session:
-        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     return action_id
 
 
@@ -123,4 +123,11 @@ def test_one_that_is_stopped_goes_no_further_and_one_that_stalled_is_taken_up_ag
         assert (ended.state, ended.done) == (OverturnState.STOPPED, 1)
         waiting = sa.select(sa.func.count()).select_from(OverturnItem)
         assert session.scalar(waiting.where(OverturnItem.state == OverturnItemState.WAITING)) == 2
+    assert overturned(wiring) == (1, 1)
+    with wiring.database.writing() as session:
+        begun = overturns.begin(session, operator, cast.community_id, criteria, "All wrong")
+        session.get_one(Community, cast.community_id).archived_at = clock.now()
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        assert session.get_one(Overturn, begun.id).state is OverturnState.STOPPED, "nothing in it changes"
     assert overturned(wiring) == (1, 1)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from app.core import (
     accounts,
+    acknowledgements,
     actions,
     clock,
     community_settings,
@@ -164,7 +165,7 @@ def test_an_applied_action_whose_note_falls_at_a_refit_is_looked_at_again_and_ne
     assert note_id is not None
     rate(wiring, cast, note_id, "HHHHH", camps.first)
     with wiring.database.writing() as session:
-        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     refit(wiring, cast)
     with wiring.database.reading() as session:
         action = session.get_one(Action, action_id)
@@ -223,7 +224,7 @@ def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_a
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         rationale = action.note_id
-        actions.acknowledge(session, factories.integration(cast), action)
+        acknowledgements.acknowledge(session, factories.integration(cast), action)
     assert rationale is not None
     advance(days=15)
     for note_id in (final, rationale):

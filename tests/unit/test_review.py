@@ -6,7 +6,18 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, clock, help_needed, notes, profiles, ratings, requests, review_queue, verdicts
+from app.core import (
+    acknowledgements,
+    actions,
+    clock,
+    help_needed,
+    notes,
+    profiles,
+    ratings,
+    requests,
+    review_queue,
+    verdicts,
+)
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
 from app.core.permissions import SYSTEM
@@ -164,7 +175,9 @@ def test_the_first_rating_of_an_applied_tier_1_action_opens_a_second_look_and_no
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
     with wiring.database.writing() as session:
-        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id), "p-1")
+        acknowledgements.acknowledge(
+            session, factories.integration(cast), session.get_one(Action, action_id), "p-1"
+        )
     factories.rate(wiring, cast, action_id, "N")
     assert _state(wiring, action_id) is ActionState.RETRO_REVIEW
     factories.rate(wiring, cast, action_id, "NNNN", first=1)
@@ -181,10 +194,10 @@ def test_an_acknowledged_unhide_exempts_the_content_from_rescans(wiring: Wiring,
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        actions.acknowledge(session, adapter, action)
+        acknowledgements.acknowledge(session, adapter, action)
         unhide = actions.overturn(session, adapter, action, "It was an art project")
         assert unhide is not None
-        actions.acknowledge(session, adapter, unhide)
+        acknowledgements.acknowledge(session, adapter, unhide)
     assert _state(wiring, action_id) is ActionState.SCAN_EXEMPT
     again = factories.submit(wiring, cast, factories.SPAM, "post-2")
     edited = factories.submit(wiring, cast, "An entirely different text by somebody else", "post-3")
@@ -245,7 +258,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_gets_an_unhide(
         action = session.get_one(Action, action_id)
         verdicts.change_action(session, adapter, action, ActionState.DISMISSED, reason="a mistake")
     with wiring.database.writing() as session:
-        actions.acknowledge(session, adapter, session.get_one(Action, action_id))
+        acknowledgements.acknowledge(session, adapter, session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED
     with wiring.database.reading() as session:
         assert (
@@ -281,7 +294,7 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
     looked_at = factories.scored_action(wiring, cast, factories.SPAM, "post-2")
     with wiring.database.writing() as session:
         action = session.get_one(Action, looked_at)
-        actions.acknowledge(session, factories.integration(cast), action)
+        acknowledgements.acknowledge(session, factories.integration(cast), action)
         actions.open_second_look(session, factories.integration(cast), action, reason="appeal")
     with wiring.database.writing() as session:
         assert review_queue.expire(session, clock.now() - timedelta(days=14)) == 0

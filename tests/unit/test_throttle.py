@@ -45,6 +45,20 @@ def test_two_processes_worth_of_counters_share_one_file(tmp_path: Path) -> None:
     assert passed == 100
 
 
+def test_without_room_for_its_file_a_process_counts_alone(tmp_path: Path) -> None:
+    throttle = _throttle(tmp_path)  # a folder, which cannot be written as a file
+    for _ in range(3):
+        throttle.check("sign_in", "ann")
+        throttle.hit("ratings", "ann")
+    throttle.hit("sign_in", "ann")
+    for refused in (throttle.hit, throttle.check):
+        with pytest.raises(TooMany):
+            refused("sign_in", "ann")
+    with pytest.raises(TooMany):
+        throttle.hit("ratings", "ann")
+    assert not throttle.reachable()
+
+
 def test_limits_can_be_switched_off(tmp_path: Path) -> None:
     throttle = _throttle(tmp_path / "limits.db")
     throttle.enabled = False

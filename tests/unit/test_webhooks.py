@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner, Result
 from sqlalchemy import event as sa_event
 from sqlalchemy.orm import Session
 
+from app import runtime
+from app.cli import cli
 from app.core import (
     accounts,
     clock,
@@ -19,6 +22,7 @@ from app.core import (
     delivery_queue,
     events,
     history,
+    payloads,
     replays,
     signing,
     webhooks,
@@ -31,7 +35,8 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.sending import Outcome
 from app.core.vocabulary import DeliveryState, EventName
 from app.wiring import Wiring
-from tests.cast import Cast, Person
+from tests import factories
+from tests.cast import COMMUNITY, PLATFORM, Cast, Person
 
 URL = "https://hooks.example.org/bridgenote"
 SECRET = "first secret of the forum"
@@ -667,6 +672,28 @@ def test_a_range_of_dead_deliveries_is_sent_again(desk: Desk, held_clock: Clock)
         )
 
 
+def test_the_command_line_sends_a_communitys_dead_deliveries_again(
+    desk: Desk, held_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.migrate(desk.wiring.settings)
+    monkeypatch.setenv("BRIDGENOTE_DATABASE_URL", desk.wiring.settings.database_url)
+    monkeypatch.setenv("BRIDGENOTE_DATA_DIR", str(desk.wiring.settings.data_dir))
+    (delivery_id,) = desk.tell(desk.register()[0])
+    desk.attempt(answered(404))
+    held_clock.move(seconds=1)
+
+    def run(community: str, *more: str) -> Result:
+        words = ["replay-deliveries", "--platform", PLATFORM, "--community", community, "--state", "dead"]
+        return CliRunner().invoke(cli, [*words, *more])
+
+    assert "Can be sent again: 1." in run(COMMUNITY, "--dry-run").output
+    assert "not found" in run("nowhere").output
+    assert desk.delivery(delivery_id).state is DeliveryState.DEAD
+    assert "to send: 1." in run(COMMUNITY).output
+    assert desk.delivery(delivery_id).state is DeliveryState.DUE
+    assert "Nothing here" in run(COMMUNITY).output
+
+
 def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> None:
     endpoint, _ = desk.register()
     (dead,) = desk.tell(endpoint)
@@ -726,6 +753,24 @@ def test_old_attempts_are_forgotten_a_part_at_a_time(desk: Desk, held_clock: Clo
 
     assert [prune(), prune(), prune()] == [2, 1, 0]
     assert [one.status for one in desk.attempts(delivery_id)] == [501]
+
+
+def test_the_discourse_plugin_gets_its_own_name_and_flat_members_and_others_the_specified_ones(
+    desk: Desk,
+) -> None:
+    plugin = desk.register(names=["moderation_action.proposed", "note.status_changed"])[0]
+    desk.register(url=URL + "/others")
+    factories.scored_action(desk.wiring, desk.cast, factories.SPAM)
+    created = [one for one in desk.claim() if one.event_name is EventName.ACTION_CREATED]
+    assert len({one.event_id for one in created}) == 1
+    told = {one.endpoint_id == plugin.id: one.payload for one in created}
+    assert (told[True]["event"], told[False]["event"]) == (payloads.PROPOSED, "moderation_action.created")
+    assert told[True]["action_id"] == told[True]["data"]["id"]
+    assert told[True]["request_id"] == told[True]["data"]["request_id"]
+    assert told[True]["action_type"] == "hide_post"
+    assert {name: one for name, one in told[True].items() if name != "event"} == {
+        name: one for name, one in told[False].items() if name != "event"
+    }
 
 
 def test_an_event_reaches_only_the_endpoints_of_its_own_community(desk: Desk) -> None:

@@ -325,9 +325,10 @@ def test_mails_to_one_address_and_asked_for_by_one_are_limited(
 
 @on_sqlite
 def test_links_that_ended_are_forgotten_a_month_later(
-    wiring: Wiring, visit: Visit, jobs: InlineEngine, pass_time: Callable[[timedelta], None]
+    wiring: Wiring, visit: Visit, cast: Cast, jobs: InlineEngine, pass_time: Callable[[timedelta], None]
 ) -> None:
     _sign_up(visit(None))
+    visit(cast.rater), visit(cast.rater)
     jobs.run_all()
     for days, left in ((20, 1), (12, 0)):
         pass_time(timedelta(days=days))
@@ -337,11 +338,15 @@ def test_links_that_ended_are_forgotten_a_month_later(
         with wiring.database.reading() as session:
             assert session.scalar(sa.select(sa.func.count(AccountLink.id))) == left
             assert (accounts.find(session, ANN) is None) == (left == 0), "nor is the address, unconfirmed"
+            sessions = session.scalar(sa.select(sa.func.count(SignIn.id)))
+            assert sessions == 1 + left, "the latest says when they were here"
 
 
 def test_an_account_is_deleted_with_its_password(
     visit: Visit, cast: Cast, wiring: Wiring, mailbox: Mailbox
 ) -> None:
+    last = visit(cast.admin).post("/settings/delete", delete_password=PASSWORD)
+    assert (last.status_code, "You are the last admin of Harbour forum." in last.text) == (409, True)
     visitor, other = visit(cast.rater), visit(cast.rater)
     visitor.post("/settings/email", email="new@example.org", email_password=PASSWORD)
     wrong = visitor.post("/settings/delete", delete_password="wrong password")

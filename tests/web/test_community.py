@@ -7,7 +7,15 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import accounts, communities, community_revisions, community_settings, keys, profiles
+from app.core import (
+    accounts,
+    communities,
+    community_revisions,
+    community_settings,
+    key_keeping,
+    keys,
+    profiles,
+)
 from app.core.community_revisions import REVISED, Draft
 from app.core.models import Community, HistoryEntry, HistoryText, ScoringState
 from app.core.permissions import SYSTEM
@@ -255,6 +263,20 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
             f"/api/public/v1/community-servers/{garden.id}", headers={"Authorization": f"Bearer bnk_{text}"}
         ).json["data"]["attributes"]["name"]
         == "Nora's garden"
+    )
+    with wiring.database.writing() as session:
+        shared = keys.mint(session, SYSTEM, "Of all forums", KeyTemplate.ADAPTER, None).key
+    for claim in (
+        {"platform": "discourse", "platform_id": "forum-9"},
+        {"platform": "web", "platform_id": "9"},
+    ):
+        refused = visitor.post("/community/new", name="Not theirs", **claim)
+        assert (refused.status_code, "is named by a service admin" in refused.text) == (422, True), claim
+    with wiring.database.writing() as session:
+        key_keeping.revoke(session, SYSTEM, shared.id)
+    assert (
+        visitor.post("/community/new", name="A forum", platform="discourse", platform_id="9").status_code
+        == 303
     )
     wiring.throttle.enabled = True
     again = [visitor.post("/community/new", name="More", platform="other").status_code for _ in range(6)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, clock, requests, verdicts
+from app.core import acknowledgements, clock, requests, verdicts
 from app.core.models import Account, Action
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, HelpfulnessLevel
@@ -108,7 +108,7 @@ def test_each_figure_counts_what_happened_in_the_readers_days(
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action).where(Action.request_id == at_once)).one()
         adapter = Actor(kind="key", name="Adapter", communities=frozenset({cast.community_id}))
-        actions.acknowledge(session, adapter, action, "1")
+        acknowledgements.acknowledge(session, adapter, action, "1")
         verdicts.change_action(session, SYSTEM, action, ActionState.OVERTURNED, reason="A mistake")
 
     moderator = visit(cast.moderator)

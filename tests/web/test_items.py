@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, actions, clock, verdicts
+from app.core import accounts, acknowledgements, clock, verdicts
 from app.core.models import Action, Note, Request
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionType, HelpfulnessLevel, Role
@@ -163,7 +163,7 @@ def test_an_action_that_nobody_is_asked_about_has_no_question(
     action_id = stage.post()
     with wiring.database.writing() as session:
         request = session.get_one(Request, session.get_one(Action, action_id).request_id)
-        taken, _made = actions.record_taken(session, _adapter(cast), request, ActionType.WARN, None)
+        taken, _made = acknowledgements.record_taken(session, _adapter(cast), request, ActionType.WARN, None)
         taken_id = taken.id
     visitor = visit(cast.rater)
     assert "nothing to answer" in visitor.get(f"/review/{taken_id}").text

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core import actions, clock
+from app.core import acknowledgements, clock
 from app.core.models import Action, Overturn
 from app.core.vocabulary import ActionState, OverturnState
 from app.wiring import Wiring
@@ -22,7 +22,7 @@ def test_an_operator_previews_gives_a_reason_watches_and_stops(
 ) -> None:
     action_id = factories.scored_action(wiring, cast, factories.SPAM)
     with wiring.database.writing() as session:
-        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     operator, moderator = visit(cast.operator), visit(cast.moderator)
     since = f"{clock.now() - timedelta(hours=2):%Y-%m-%dT%H:%M}"
     asked = f"{URL}?category=spam&since={since}"

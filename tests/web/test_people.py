@@ -165,6 +165,32 @@ def test_somebody_is_invited_and_the_invitation_is_withdrawn(
     for _ in range(2):  # the second time it is over already
         assert admin.post(address).status_code == 303
     assert "No invitation is waiting." in admin.get(URL).text
+    wiring.throttle.enabled = True
+    sent = [
+        admin.post("/people/invite", email=f"{n}@example.org", role="rater").status_code for n in range(51)
+    ]
+    assert (sent[0], sent[-1]) == (303, 429), "no community of one's own is a way to mail the world"
+
+
+def test_a_form_is_about_the_community_of_its_page_whatever_another_tab_chose(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    with wiring.database.writing() as session:
+        both = session.get_one(Account, cast.admin.account_id)
+        accounts.give_role(session, SYSTEM, both, cast.other_community_id, Role.ADMIN)
+    admin = visit(cast.admin)
+    own = 'name="community" value="harbour-forum"'
+    assert own in admin.get("/people?community=harbour-forum").text
+    admin.get("/people?community=mountain-forum")
+    sent = admin.post("/people/invite", email="new@example.org", role="admin", community="harbour-forum")
+    assert sent.status_code == 303
+    assert "new@example.org" in admin.get("/people?community=harbour-forum").text
+    assert "new@example.org" not in admin.get("/people?community=mountain-forum").text
+    assert (
+        admin.post("/people/invite", email="x@example.org", role="rater", community="no").status_code == 404
+    )
+    for path in ("/people?q=%00", f"/people/{membership(wiring, cast.rater, cast.community_id)}?q=%00"):
+        assert admin.get(path).status_code == 200, "PostgreSQL looks for no NUL"
 
 
 def test_a_profile_is_found_linked_and_unlinked_by_hand(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, verdicts
+from app.core import acknowledgements, verdicts
 from app.core.models import Action, Hold
 from app.core.vocabulary import ActionState, HeldVerb
 from app.jobs.inline import InlineEngine
@@ -25,7 +25,7 @@ def applied(wiring: Wiring, cast: Cast, request_id: str = "post-1", text: str = 
     """A post that was hidden by its score alone."""
     action_id = factories.scored_action(wiring, cast, text, request_id)
     with wiring.database.writing() as session:
-        actions.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     return action_id
 
 

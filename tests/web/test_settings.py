@@ -78,7 +78,7 @@ def test_nonsense_is_refused(visit: Visit, cast: Cast, wiring: Wiring, fields: d
 
 
 def _shown_code(page: str) -> str:
-    found = re.findall(r"\b[2-9A-Z]{4}-[2-9A-Z]{4}\b", page)
+    found = re.findall(rf"(?<![\w-])[{linking.ALPHABET}]{{4}}-[{linking.ALPHABET}]{{4}}(?![\w-])", page)
     assert len(found) == 1
     return str(found[0])
 

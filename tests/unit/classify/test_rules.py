@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.core.classify import Match
+from app.core.classify import Match, patterns
 from app.core.classify.patterns import Pattern, PatternSet
 from app.core.classify.rulepack import CompiledPack
 from app.core.classify.rules import parse_pack
@@ -90,6 +90,8 @@ def test_a_bad_pattern_is_refused_with_rule_field_and_place(pattern: str, compla
         ({"languages": [1]}, "languages"),
         ({"enabled": "yes"}, "enabled"),
         ({"check": "magic"}, "check"),
+        ({"check": ["luhn"]}, "check"),
+        ({"kind": "regex", "pattern": r"\pL{100}"}, "pattern"),
         ({"colour": "red"}, "colour"),
         ({"kind": "domain", "pattern": "no spaces here"}, "pattern"),
         ({"kind": "word", "pattern": "!!!"}, "pattern"),
@@ -107,9 +109,27 @@ def test_all_problems_of_a_pack_are_told_at_once() -> None:
     assert [problem.loc[1] for problem in caught.value.problems] == [0, 1, 2, 1]
 
 
-def test_lists_that_contain_themselves_are_refused() -> None:
+def test_lists_that_contain_themselves_or_stand_too_deep_are_refused() -> None:
     with pytest.raises(Invalid, match="contains itself"):
         pack(rule("regex", "x {{a}}"), lists={"a": ["{{b}}"], "b": ["{{a}}"]})
+    chain = {f"l{number}": [f"{{{{l{number + 1}}}}}"] for number in range(3_000)} | {"l3000": ["end"]}
+    with pytest.raises(Invalid, match="lists stand within each other"):
+        pack(rule("regex", "x {{l0}}"), lists=chain)
+
+
+def test_a_small_pack_cannot_ask_for_a_large_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    once = patterns.check
+    monkeypatch.setattr(patterns, "check", lambda pattern: checked.append(pattern) or once(pattern))
+    heavy = [rule("regex", rf"\pL{{10}}x{number}", id=f"r{number}") for number in range(1_000)]
+    with pytest.raises(Invalid, match="too large together"):
+        pack(*heavy)
+    assert len(checked) < 500
+    with pytest.raises(Invalid) as caught:
+        pack(*[rule("regex", f"({number}", id=f"r{number}") for number in range(1_000)])
+    assert len(caught.value.problems) == 50
+    with pytest.raises(Invalid, match="at most 50 categories"):
+        pack(*[rule("word", "foo", id=f"r{number}", category=f"c{number}") for number in range(51)])
 
 
 def test_rules_of_a_category_combine_by_noisy_or_and_count_once() -> None:
