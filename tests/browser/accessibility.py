@@ -71,6 +71,10 @@ class Examiner:
         return violations(visitor, where, *sights)
 
 
+_SETTLED = "() => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')"
+"""What htmx puts in carries the old element's classes for a moment, and with them the paleness of a request."""
+
+
 def equip(visitor: Visitor) -> None:
     """Let every page that this visitor opens have axe ready: handing it over anew for each takes longer."""
     visitor.page.add_init_script(_AXE.axe_script)
@@ -87,6 +91,7 @@ def violations(visitor: Visitor, where: str, *sights: Sight) -> list[str]:
     found = []
     for theme, screen in sights or ALTERNATE:
         dress(visitor, theme, screen)
+        visitor.page.wait_for_function(_SETTLED)
         if not visitor.page.evaluate("() => 'axe' in window"):
             visitor.page.evaluate(_AXE.axe_script)
         lines: list[str] = visitor.page.evaluate(_RUN)
