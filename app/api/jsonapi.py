@@ -32,13 +32,13 @@ def plain(value: Any) -> Any:
     """A value as JSON shows it: times in UTC with ``Z``, ids and words as text."""
     if type(value) is str:  # most are, and a list has some thousands
         return value
-    if isinstance(value, datetime):
-        return clock.iso(value)
-    if isinstance(value, uuid.UUID):
-        return str(value)
-    if isinstance(value, enum.Enum):
-        return value.value
-    return value
+    write = _WRITERS.get(type(value))
+    if write is not None:
+        return write(value)
+    return value.value if isinstance(value, enum.Enum) else value
+
+
+_WRITERS: Mapping[type, Callable[[Any], str]] = {datetime: clock.iso, uuid.UUID: str}
 
 
 def document(

@@ -64,7 +64,7 @@ class Request(Stamped, Base):
     platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
     platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
     platform_timestamp: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    extra: Mapped[dict[str, Any] | None] = mapped_column("metadata", sa.JSON)
+    extra: Mapped[dict[str, Any] | None] = mapped_column("metadata", sa.JSON(none_as_null=True))
     similarity_score: Mapped[float | None] = mapped_column(sa.Float)
     dataset_name: Mapped[str | None] = mapped_column(sa.String(100))
     dataset_item_id: Mapped[str | None] = mapped_column(sa.String(36))
