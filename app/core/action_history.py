@@ -2,21 +2,18 @@
 
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, contains_eager
 
-from app.core import post_search
+from app.core import history_pages, post_search
 from app.core.errors import NotFound
+from app.core.history_pages import HistoryPage
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
-
-COUNTED = 10_000
-"""Changes that a page counts; more than that are many."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +51,6 @@ class ActionChange:
     def is_latest(self) -> bool:
         """Whether the action still stands where this change put it."""
         return self.action.action_state == self.state
-
-
-@dataclass(frozen=True)
-class ChangesPage:
-    """Some changes, newest first, of ``count`` in all; ``newer`` and ``older`` are numbers to go on from.
-
-    Beyond ``COUNTED`` nobody counts: ``is_more`` says that there are more than ``count``.
-    """
-
-    rows: Sequence[ActionChange]
-    count: int
-    is_more: bool
-    newer: int | None
-    older: int | None
 
 
 def matching(
@@ -137,7 +120,7 @@ def _of_request(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _count(session: Session, community_id: uuid.UUID, wanted: HistoryFilter) -> int:
-    """How many there are, up to one more than ``COUNTED``; only what the filter asks of is joined."""
+    """How many there are, as ``history_pages.counted``; only what the filter asks of is joined."""
     found = sa.select(HistoryEntry.id).where(*_of_entry(community_id, wanted))
     if wanted.actor:
         found = found.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(*_of_text(wanted))
@@ -145,7 +128,7 @@ def _count(session: Session, community_id: uuid.UUID, wanted: HistoryFilter) -> 
         found = found.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(wanted))
     if wanted.author:
         found = found.join(Request, Request.id == Action.request_id).where(*_of_request(wanted))
-    return session.scalar(sa.select(sa.func.count()).select_from(found.limit(COUNTED + 1).subquery())) or 0
+    return history_pages.counted(session, found)
 
 
 def changes(
@@ -157,32 +140,15 @@ def changes(
     size: int,
     older_than: int | None = None,
     newer_than: int | None = None,
-) -> ChangesPage:
+) -> HistoryPage[ActionChange]:
     """A page of the changes that match, newest first; two queries however many rows.
 
     Pages follow the entries' numbers, so changes that happen meanwhile neither repeat nor hide a row.
     """
     statement = matching(actor, community_id, wanted)
     count = _count(session, community_id, wanted)
-    if newer_than is not None:
-        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
-    else:
-        if older_than is not None:
-            statement = statement.where(HistoryEntry.number < older_than)
-        statement = statement.order_by(HistoryEntry.number.desc())
-    found = [ActionChange(*row) for row in session.execute(statement.limit(size + 1))]
-    more, rows = len(found) > size, found[:size]
-    if newer_than is not None:
-        rows.reverse()
-        has_newer, has_older = more, bool(rows)
-    else:
-        has_newer, has_older = older_than is not None, more
-    return ChangesPage(
-        rows=rows,
-        count=min(count, COUNTED),
-        is_more=count > COUNTED,
-        newer=rows[0].entry.number if rows and has_newer else None,
-        older=rows[-1].entry.number if rows and has_older else None,
+    return history_pages.page(
+        session, statement, ActionChange, count, size=size, older_than=older_than, newer_than=newer_than
     )
 
 
@@ -214,15 +180,7 @@ def export(
 
     Refusals are raised at the call, not at the first row.
     """
-    statement = matching(actor, community_id, wanted).order_by(HistoryEntry.number.desc())
-    rows = session.execute(statement.execution_options(yield_per=500))
-
-    def each() -> Iterator[ActionChange]:
-        with closing(rows):
-            for row in rows:
-                yield ActionChange(*row)
-
-    return each()
+    return history_pages.export(session, matching(actor, community_id, wanted), ActionChange)
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:

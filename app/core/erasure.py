@@ -95,7 +95,7 @@ def erase_account(
     # Nothing has heard of a held decision yet; there will be nobody to have made it.
     for hold_id, _ in held:
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
-            holds.undo(session, replace(SYSTEM, account_id=account.id), hold_id)
+            holds.undo(session, SYSTEM, hold_id)
     is_new = account.email != _nowhere(account)
     gone = {"accounts": int(is_new), "held decisions": len(held)}
     gone |= {model.__tablename__.replace("_", " "): _delete(session, model, account) for model in OWN}

@@ -151,7 +151,9 @@ def by(session: Session, actor: Actor) -> list[Hold]:
 
 
 def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
-    """Take a held decision of one's own back, as if it had never been. Ratings that came meanwhile count now.
+    """Take a held decision back, as if it had never been: one's own, or by the service anybody's.
+
+    Ratings that came meanwhile count now.
 
     Raises:
         Conflict: too late, it has been carried out.
@@ -161,7 +163,7 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     if held is None:
         raise Conflict("Too late to undo: the decision has been carried out")
     require(actor, Permission.MODERATE, held.community_id, "item")
-    if held.account_id != actor.account_id:
+    if actor.kind != "system" and held.account_id != actor.account_id:
         raise Forbidden(f"Only {held.account_name} can undo this")
     serialise(session, held.community_id)
     if not _take(session, held):

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -10,8 +9,9 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.action_history import COUNTED
+from app.core import history_pages
 from app.core.errors import NotFound
+from app.core.history_pages import HistoryPage
 from app.core.models import Account, Endpoint, HistoryEntry, HistoryText, ReasonTemplate
 from app.core.permissions import Actor, Permission, allows, require
 
@@ -62,20 +62,6 @@ class SettingFilter:
     until: datetime | None = None
 
 
-@dataclass(frozen=True)
-class SettingsPage:
-    """Some changes, newest first, of ``count`` in all; ``newer`` and ``older`` are numbers to go on from.
-
-    Beyond ``COUNTED`` nobody counts: ``is_more`` says that there are more than ``count``.
-    """
-
-    rows: Sequence[Entry]
-    count: int
-    is_more: bool
-    newer: int | None
-    older: int | None
-
-
 def areas(actor: Actor, community_id: uuid.UUID) -> list[Area]:
     """The areas whose changes the actor may read: keys and people are an admin's."""
     return [area for area in Area if allows(actor, _NEEDS[area], community_id)]
@@ -90,7 +76,7 @@ def changes(
     size: int,
     older_than: int | None = None,
     newer_than: int | None = None,
-) -> SettingsPage:
+) -> HistoryPage[Entry]:
     """A page of the changes that match, newest first; two queries however many rows.
 
     Pages follow the entries' numbers, so changes made meanwhile neither repeat nor hide a row.
@@ -99,27 +85,9 @@ def changes(
         NotFound, Forbidden: the community's settings are not the actor's to see.
     """
     statement = _matching(actor, community_id, wanted)
-    found = statement.with_only_columns(HistoryEntry.id).limit(COUNTED + 1).subquery()
-    count = session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
-    if newer_than is not None:
-        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
-    else:
-        if older_than is not None:
-            statement = statement.where(HistoryEntry.number < older_than)
-        statement = statement.order_by(HistoryEntry.number.desc())
-    read = [(entry, text) for entry, text in session.execute(statement.limit(size + 1))]
-    more, rows = len(read) > size, read[:size]
-    if newer_than is not None:
-        rows.reverse()
-        has_newer, has_older = more, bool(rows)
-    else:
-        has_newer, has_older = older_than is not None, more
-    return SettingsPage(
-        rows=rows,
-        count=min(count, COUNTED),
-        is_more=count > COUNTED,
-        newer=rows[0][0].number if rows and has_newer else None,
-        older=rows[-1][0].number if rows and has_older else None,
+    count = history_pages.counted(session, statement.with_only_columns(HistoryEntry.id))
+    return history_pages.page(
+        session, statement, _entry, count, size=size, older_than=older_than, newer_than=newer_than
     )
 
 
@@ -143,15 +111,11 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> Entry:
 
 def export(session: Session, actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Entry]:
     """Every change that matches, newest first, read in batches. Refusals are raised at the call."""
-    statement = _matching(actor, community_id, wanted).order_by(HistoryEntry.number.desc())
-    rows = session.execute(statement.execution_options(yield_per=500))
+    return history_pages.export(session, _matching(actor, community_id, wanted), _entry)
 
-    def each() -> Iterator[Entry]:
-        with closing(rows):
-            for row in rows:
-                yield row[0], row[1]
 
-    return each()
+def _entry(entry: HistoryEntry, text: HistoryText) -> Entry:
+    return entry, text
 
 
 def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:

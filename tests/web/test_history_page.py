@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, action_history, clock, verdicts
+from app.core import accounts, clock, history_pages, verdicts
 from app.core.models import Account, Action
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState
@@ -251,7 +251,7 @@ def test_an_entry_has_a_page_of_its_own_where_nothing_is_cut_short(
 def test_beyond_what_is_counted_there_are_many(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(action_history, "COUNTED", 2)
+    monkeypatch.setattr(history_pages, "COUNTED", 2)
     stage.post()
     stage.post()
     moderator = visit(cast.moderator)
