@@ -202,7 +202,8 @@ def test_the_jobs_of_a_process_that_hangs_are_taken_over(
             engine.enqueue(session, "hold", {"text": "work"})
         eventually(lambda: ran.lines() == [f"begun work one {hanging.pid}"], "one is at it")
         # Not in mid-transaction: on SQLite it would hold everybody's lock, until gunicorn's arbiter kills it.
-        with database.writing():
+        with database.writing() as session:
+            session.connection()  # begins, so that on SQLite the write lock is ours and not theirs
             os.kill(hanging.pid, signal.SIGSTOP)
         other = start("two")
         eventually(lambda: f"begun work two {other.pid}" in ran.lines(), "the other took it over")
