@@ -26,12 +26,15 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 from waitress.utilities import RequestEntityTooLarge
 
+from app.core import rules
+
 log = logging.getLogger(__name__)
 
 WSGIApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
-MAX_BODY = 2 * 1024 * 1024
-"""Bytes of a body that are read at most. The service's own limit is lower; see ``Parser`` for what is above."""
+MAX_BODY = rules.DATASET_FILE_BYTES + 1024 * 1024
+"""Bytes of a body that are read at most. The service's own limits are lower, the highest that of a dataset's file with
+the form around it; see ``Parser`` for what is above."""
 ARRIVAL_SECONDS = 60
 """How long a request may take to arrive, and how long an idle connection is kept."""
 CONNECTIONS = 500

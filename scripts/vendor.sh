@@ -38,7 +38,8 @@ cp "htmx.org-$HTMX/dist/htmx.min.js" "$vendor/htmx-$HTMX.min.js"
 cp "htmx.org-$HTMX/LICENSE" "$vendor/htmx-LICENSE"
 cp "lucide-static-$LUCIDE/LICENSE" "$vendor/lucide-LICENSE"
 
-ICONS="$ICONS" PICO=$PICO HTMX=$HTMX LUCIDE=$LUCIDE python3 - "$root" "lucide-static-$LUCIDE/icons" <<'PY'
+export ICONS PICO HTMX LUCIDE
+python3 - "$root" "lucide-static-$LUCIDE/icons" <<'PY'
 import hashlib, json, os, pathlib, re, sys
 
 root, icons = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])

@@ -14,12 +14,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from app.core import rules
 from app.jobs.engine import Engine
 from app.serve import serve
 from tests.faults.engine_app import make_engine
 
-TOO_LARGE = 1_800_000
-"""Bytes of a body that this application refuses, as ours does: less than the server reads at most."""
+LARGEST = rules.DATASET_FILE_BYTES + rules.METADATA_MAX_BYTES
+"""Bytes of the largest body that this application takes, as ours does: less than the server reads at most."""
 
 
 def main(port: int, processes: int, trusted_proxies: str, folder: Path, jobs_url: str | None = None) -> None:
@@ -42,7 +43,7 @@ def main(port: int, processes: int, trusted_proxies: str, folder: Path, jobs_url
             if path == "/raise":
                 raise RuntimeError("a secret of the application")
             declared = int(environ.get("CONTENT_LENGTH") or 0)
-            if declared > TOO_LARGE:
+            if declared > LARGEST:
                 start_response("413 Too Large", [("Content-Type", "application/json")])
                 return [json.dumps({"declared": declared, "got": len(environ["wsgi.input"].read())}).encode()]
             seen = {

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from app import settings_table
 from app.settings import Settings
+from app.waitress_worker import MAX_BODY
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,3 +127,45 @@ def test_a_second_setup_finds_the_work_done(tmp_path: Path) -> None:
             [tmp_path / "scripts" / "setup", kind], capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("sudo", "reason"),
+    [(None, "ann is not root, and there is no sudo"), ("exit 1", "sudo did not let ann")],
+    ids=["no sudo", "sudo refuses"],
+)
+def test_who_may_not_install_is_told_why_and_what_to_type(
+    tmp_path: Path, sudo: str | None, reason: str
+) -> None:
+    """Packages are missing for want of a PATH; nobody becomes root, and apt-get is never reached."""
+    commands = {"id": '[ "$1" = -u ] && echo 1000 || echo ann', "apt-get": f"touch {tmp_path}/called"}
+    if sudo is not None:
+        commands["sudo"] = sudo
+    for name, lines in commands.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{lines}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "touch").symlink_to(shutil.which("touch") or "touch")
+    refused = subprocess.run(
+        [shutil.which("bash") or "bash", ROOT / "scripts" / "system-packages", "ruby", "nodejs"],
+        env={"PATH": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert f"missing: ruby nodejs. Not installed for you: {reason}." in refused.stderr
+    assert refused.stderr.endswith("apt-get update && apt-get install ruby nodejs\n")
+    assert not (tmp_path / "called").exists()
+
+
+def test_the_documented_proxy_is_more_patient_than_the_service() -> None:
+    """What is too large or too slow is refused by the service, in its own words, not by nginx in front of it."""
+    page = (ROOT / "docs" / "operations.md").read_text()
+    size = re.search(r"client_max_body_size (\d+)m;", page)
+    seconds = re.search(r"proxy_read_timeout (\d+)s;", page)
+    assert size is not None
+    assert seconds is not None
+    assert int(size[1]) * 1024**2 > MAX_BODY
+    (longest,) = [rule.le for rule in Settings.model_fields["ai_deadline"].metadata if hasattr(rule, "le")]
+    assert int(seconds[1]) > longest
