@@ -189,11 +189,12 @@
 
   // --- Times in the reader's zone, unless the server already knew it. ---
   const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const exact = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" });
   function localise(time) {
     const moment = new Date(time.dateTime);
     if (Number.isNaN(moment.valueOf())) return;
     if (time.dataset.local === "text") time.textContent = clock.format(moment);
-    else time.title = clock.format(moment);
+    time.title = exact.format(moment);
   }
 
   function enhance(scope) {
@@ -218,6 +219,21 @@
       if (left === 0) bar.querySelectorAll("button").forEach((button) => { button.disabled = true; });
     }, 1000);
   }
+
+  // --- A page that takes its time: what was pressed shows it, and a second press sends nothing twice. htmx does so for its
+  // own forms. Coming back with the browser's arrow finds the form as it was. ---
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post") return;
+    if (form.classList.contains("sending")) return event.preventDefault();
+    form.classList.add("sending");
+    event.submitter?.classList.add("pressed");
+    setTimeout(release, 10000); // whoever stopped the page by hand may press again
+  });
+  function release() {
+    for (const one of document.querySelectorAll(".sending, .pressed")) one.classList.remove("sending", "pressed");
+  }
+  addEventListener("pageshow", release);
 
   // --- Messages. A click or Escape sends a toast away; good news leaves by itself, a failure stays until the next
   // success. No button inside: it would be read out with the message. ---
@@ -260,4 +276,8 @@
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
   enhance(document.body);
   if (!location.hash) document.querySelector(".error-summary")?.focus();
+  // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.
+  if (document.querySelector(".undo") && !document.querySelector("#status > *, #alert > *")) {
+    setTimeout(() => say("status", "Decided. You can still undo it."), 500);
+  }
 })();

@@ -22,12 +22,12 @@ from app import create_app, migrations, seed
 from app.core import accounts, clock, ids
 from app.core.models import Account, Action, Membership, Note
 from app.core.vocabulary import ActionState, NoteStatus
-from app.jobs.inline import InlineEngine
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests.browser import palette
 from tests.browser.conftest import CHROMIUM, DESKTOP, PHONE, chromium_arguments
+from tests.inline_engine import InlineEngine
 
 FOLDER = Path(__file__).parents[2] / "docs" / "screenshots"
 NOW = datetime(2026, 5, 20, 9, 30, tzinfo=UTC)

@@ -21,7 +21,7 @@ from app.core.models import Account, Action, Community, Delivery, KeyCommunity, 
 from app.core.permissions import SYSTEM, Actor
 from app.core.sending import Outcome
 from app.core.vocabulary import Classification
-from app.demo_posts import HARD
+from app.demo.posts import HARD
 from tests.browser.conftest import Visitor
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Person, Place

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from app.demo_posts import HARD
+from app.demo.posts import HARD
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL

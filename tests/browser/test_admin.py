@@ -18,6 +18,7 @@ def test_a_key_is_copied_and_reloading_neither_shows_it_again_nor_mints_another(
     ada.open("/keys")
     ada.page.get_by_text("Mint a key", exact=True).click()
     ada.page.get_by_label("Name", exact=True).fill("New forum")
+    ada.page.get_by_label("Reason").fill("The forum joins")
     ada.button("Mint").click()
     shown = ada.page.get_by_label("The new key")
     expect(shown).to_have_value(KEY)

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from app.demo_posts import HARD, NOTHINGS
+from app.demo.posts import HARD, NOTHINGS
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import too_wide
 from tests.browser.place import Place

@@ -48,6 +48,7 @@ def test_a_moderator_clears_five_items_and_undoes_one_without_a_mouse(place: Pla
         expect(post).to_contain_text(text)
         _decide(max_, key, f"Read it: {key}")
     expect(post).to_contain_text(DOUBTFUL[5])
+    expect(max_.status).to_contain_text("Decided.")
     expect(max_.button("Undo")).to_be_visible()
     max_.press("u")
     expect(max_.status).to_contain_text("Undone. Nothing was sent.")

@@ -1,5 +1,9 @@
 """Pages fit: 320 pixels without scrolling sideways, and a full queue within its budget."""
 
+import sqlalchemy as sa
+from playwright.sync_api import ViewportSize
+
+from app.core.models import Account
 from tests.browser import site
 from tests.browser.conftest import Visit
 from tests.browser.layout import SCREENS, too_wide
@@ -10,6 +14,13 @@ REQUESTS_MOST, BYTES_MOST, NODES_MOST = 8, 100_000, 1_500
 SHIFT_MOST = 0.001
 """A layout shift (web.dev: CLS) that nobody can see; 0.1 counts as good."""
 WAITING = 200
+LAPTOP: ViewportSize = {"width": 1024, "height": 768}
+LISTS = ("/review", "/history", "/history/settings", "/deliveries", "/thresholds", "/people", "/keys")
+POST_LEAST = 200
+"""Pixels in which a moderator still recognises a post."""
+
+_BROKEN_BADGES = """() => [...document.querySelectorAll(".badge")]
+  .filter((one) => one.offsetHeight > 32).map((one) => one.innerText)"""
 
 _WATCH_SHIFTS = """
 window.shifted = 0;
@@ -36,6 +47,25 @@ def test_no_page_for_whoever_is_signed_out_scrolls_sideways(visit: Visit) -> Non
     for path in site.OPEN_PAGES.values():
         visitor.open(path)
         assert too_wide(visitor, *SCREENS) == []
+
+
+def test_on_a_small_laptop_long_names_push_nothing_away(service: Service, place: Place, visit: Visit) -> None:
+    site.fill(service, place)
+    name = "Wolfeschlegelsteinhausenbergerdorff" * 5
+    with service.wiring.database.writing() as session:
+        emails = (place.admin.email, place.operator.email, place.moderator.email)
+        for account in session.scalars(sa.select(Account).where(Account.email.in_(emails))):
+            account.display_name = name
+    visitor, found = visit(place.admin, viewport=LAPTOP), list[str]()
+    for path in LISTS:
+        visitor.open(path)
+        found += too_wide(visitor, LAPTOP)
+        found += [f"{path}: {words} is broken" for words in visitor.page.evaluate(_BROKEN_BADGES)]
+    assert not found, "\n".join(found)
+    visitor.open("/review")
+    posts = visitor.page.locator("td.excerpt").first.bounding_box()
+    assert posts
+    assert posts["width"] >= POST_LEAST
 
 
 def test_a_full_queue_is_light(place: Place, visit: Visit) -> None:

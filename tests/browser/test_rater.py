@@ -83,6 +83,16 @@ def test_on_a_phone_the_answers_are_in_thumbs_reach_card_after_card(place: Place
     assert _out_of_reach(rita, second) == []
 
 
+def test_on_a_phone_the_question_stands_on_the_first_screen_of_a_long_post(
+    place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(f"{DOUBTFUL[0]}\n\n{'And so it went on, all evening long. ' * 60}")
+    rita = visit(place.rater, **TOUCH)
+    rita.open(f"/review/{action_id}")
+    expect(rita.page.get_by_text("Should this post be hidden?", exact=True)).to_be_in_viewport(ratio=1)
+    expect(rita.button("Submit answer")).to_be_in_viewport(ratio=1)
+
+
 def test_on_a_phone_a_rater_writes_a_note_with_a_source(place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
     rita = visit(place.rater, **TOUCH)

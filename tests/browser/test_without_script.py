@@ -68,6 +68,6 @@ def test_mistakes_are_explained_without_script_and_the_text_stays(place: Place, 
     rita.page.get_by_role("radio", name="Misinformed or potentially misleading").check()
     rita.page.get_by_label("Your note").fill("This was checked last year.")
     rita.button("Submit note").click()
-    expect(rita.page).to_have_title("Error: Toxicity in general – Bridgenote")
+    expect(rita.page).to_have_title("Error: May be toxicity, posted in “general” – Bridgenote")
     expect(rita.page.get_by_role("link", name="Give at least one source")).to_be_visible()
     expect(rita.page.get_by_label("Your note")).to_have_value("This was checked last year.")
