@@ -65,7 +65,9 @@ def _is_memory(connection: Any) -> bool:
 def _on_sqlite_begin(connection: sa.Connection) -> None:
     # A writer takes the lock at once, so writers queue; a reader that upgrades later would fail instead.
     writing = connection.get_execution_options().get("writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    # On the driver's own connection: as a statement of SQLAlchemy's it would cost as much as a query.
+    driver: Any = connection.connection.driver_connection
+    driver.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
 _MOMENT = struct.Struct("d")
@@ -195,7 +197,7 @@ EnqueueJob = Callable[[Session, outbox.Job], None]
 
 
 class Database:
-    """One database: ``reading()`` and ``writing()`` are the only ways to a session.
+    """One database: ``reading()`` and ``writing()`` are the only ways to a session, ``looking()`` to a connection.
 
     ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that left
     deliveries to send.
@@ -217,6 +219,12 @@ class Database:
             yield session
 
     @contextmanager
+    def looking(self) -> Iterator[sa.Connection]:
+        """A connection that only reads, for statements on tables: a session would cost as much as the statement."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """One transaction: committed with its jobs when the block ends, rolled back when it raises.
 
@@ -227,13 +235,17 @@ class Database:
             raise RuntimeError("a writing transaction within another one")
         self._here.is_writing = True
         try:
-            with (
-                self._turns.mine() if self._turns is not None else nullcontext(),
-                Session(self._writer, expire_on_commit=False) as session,
-            ):
-                session.begin()
-                yield session
-                self._commit(session)
+            with Session(self._writer, expire_on_commit=False) as session:
+                turn = self._turns.mine() if self._turns is not None else nullcontext()
+                # Within the session: what it does at its end holds no other writer up.
+                with turn:
+                    try:
+                        session.begin()
+                        yield session
+                        self._commit(session)
+                    except BaseException:
+                        session.rollback()
+                        raise
         finally:
             self._here.is_writing = False
         if outbox.take_wake(session) and self.on_commit is not None:

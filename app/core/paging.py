@@ -20,6 +20,7 @@ from app.core import clock
 from app.core.errors import Invalid
 
 Row = TypeVar("Row")
+Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,24 @@ class Page(Generic[Row]):
 def paginate(
     session: Session,
     statement: sa.Select[Any],
-    sort: InstrumentedAttribute[datetime],
-    key: InstrumentedAttribute[uuid.UUID],
+    sort: Sortable,
+    key: Sortable,
     wanted: Slice,
     *,
     descending: bool = True,
+    counted: sa.Select[int] | None = None,
 ) -> Page[Any]:
-    """One page of ``statement`` ordered by (sort, key): two queries however many rows there are."""
-    count = session.scalar(sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())) or 0
+    """One page of ``statement`` ordered by (sort, key): two queries however many rows there are.
+
+    Its rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` counts the same rows
+    where that needs less than ``statement`` does: SQLite carries out every join.
+
+    Raises:
+        Invalid: a cursor is none of ours.
+    """
+    if counted is None:
+        counted = sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())
+    count = session.scalar(counted) or 0
     backwards = wanted.before is not None
     cursor = wanted.before or wanted.after
     falling = descending != backwards
@@ -84,8 +95,9 @@ def paginate(
         offset = wanted.offset if wanted.offset is not None else (wanted.number - 1) * wanted.size
         statement = statement.offset(offset)
     order = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
-    found = list(session.scalars(statement.order_by(*order).limit(wanted.size + 1)).unique())
-    more, rows = len(found) > wanted.size, found[: wanted.size]
+    result = session.execute(statement.order_by(*order).limit(wanted.size + 1))
+    found: Sequence[Any] = result.all() if len(result.keys()) > 1 else result.scalars().unique().all()
+    more, rows = len(found) > wanted.size, list(found[: wanted.size])
     if backwards:
         rows.reverse()
     has_next = bool(rows) if backwards else more
@@ -103,10 +115,8 @@ def _is_beyond_first(wanted: Slice) -> bool:
     return wanted.after is not None or wanted.number > 1 or bool(wanted.offset)
 
 
-def _cursor(row: Any, sort: InstrumentedAttribute[datetime], key: InstrumentedAttribute[uuid.UUID]) -> str:
-    """The sort value is read from the row itself or, for a joined sort column, from its ``decision``."""
-    holder = row if hasattr(row, sort.key) else row.decision
-    written = json.dumps([clock.iso(getattr(holder, sort.key)), str(getattr(row, key.key))])
+def _cursor(row: Any, sort: Sortable, key: Sortable) -> str:
+    written = json.dumps([clock.iso(getattr(row, str(sort.key))), str(getattr(row, str(key.key)))])
     return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
 
 

@@ -2,14 +2,15 @@
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session, joinedload, make_transient_to_detached
+from sqlalchemy.orm import Session, make_transient_to_detached
+from sqlalchemy.orm.attributes import instance_dict
 
 from app.core import (
     actions,
@@ -19,12 +20,13 @@ from app.core import (
     history,
     notes,
     outbox,
+    request_reading,
     rules,
 )
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, Malformed, NotFound
-from app.core.ids import new_id, parse_id
-from app.core.models import Action, Decision, Note, Request
+from app.core.errors import Conflict, Invalid
+from app.core.ids import new_id
+from app.core.models import Action, Note, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import Route
@@ -96,7 +98,8 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     if session.execute(_INSERT[session.get_bind().dialect.name], stored).first() is None:
         return None
     # The row is known to the last column, so it is not read back: that would take as long again as the insert.
-    request = Request(**row)
+    request = Request()
+    instance_dict(request).update(row)
     make_transient_to_detached(request)
     session.add(request)
     return request
@@ -120,89 +123,9 @@ _NOTHING_YET = dict.fromkeys(_COLUMNS)
 _INSERT = {"sqlite": _insert_into(sqlite.insert), "postgresql": _insert_into(postgresql.insert)}
 
 
-READ_OPTIONS = (
-    joinedload(Request.decision)
-    .load_only(Decision.decided_at, Decision.decision, Decision.tier)
-    .joinedload(Decision.action)
-    .load_only(Action.action_type, Action.action_tier),
-    joinedload(Request.note).load_only(Note.status),
-)
-"""What reading a request shows beside its own columns: one query whatever the number of rows."""
-
-_THERE = sa.select(Request).where(Request.withdrawn_at.is_(None))
-_READING = {True: _THERE.options(*READ_OPTIONS), False: _THERE}
-_BY_ID = {full: statement.where(Request.id == sa.bindparam("id")) for full, statement in _READING.items()}
-
-
-def find(
-    session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None, full: bool = True
-) -> Request:
-    """The request with our UUID or with the integration's string, within the actor's communities.
-
-    Raises:
-        NotFound: unknown, withdrawn or foreign.
-        Malformed: the string stands in several communities and ``scope`` names none of them.
-    """
-    identity = parse_id(reference)
-    if identity is not None:
-        request = session.scalars(_BY_ID[full], {"id": identity}).first()
-        if request is not None and actor.sees(request.community_id):
-            return request
-    statement = _READING[full].where(Request.request_id == reference)
-    if actor.communities is not None:
-        statement = statement.where(Request.community_id.in_(actor.communities))
-    found = session.scalars(statement.limit(50)).all()
-    if scope is not None and len(found) > 1:
-        found = [request for request in found if request.community_id == scope]
-    if not found:
-        raise NotFound("request")
-    if len(found) > 1:
-        raise Malformed("This request_id stands in several communities; name one with X-Adapter-Scope")
-    return found[0]
-
-
-def matching(
-    actor: Actor,
-    *,
-    status: RequestStatus | None = None,
-    community_id: uuid.UUID | None = None,
-    requested_by: str | None = None,
-    requested_from: datetime | None = None,
-    requested_to: datetime | None = None,
-) -> sa.Select[Any]:
-    """The actor's requests that match, unordered."""
-    statement = sa.select(Request).where(Request.withdrawn_at.is_(None)).options(*READ_OPTIONS)
-    if actor.communities is not None:
-        statement = statement.where(Request.community_id.in_(actor.communities))
-    if status is not None:
-        statement = statement.where(Request.status == status)
-    if community_id is not None:
-        statement = statement.where(Request.community_id == community_id)
-    if requested_by is not None:
-        statement = statement.where(Request.requested_by == requested_by)
-    if requested_from is not None:
-        statement = statement.where(Request.requested_at >= requested_from)
-    if requested_to is not None:
-        statement = statement.where(Request.requested_at <= requested_to)
-    return statement
-
-
-def decided(statement: sa.Select[Any], since: datetime) -> sa.Select[Any]:
-    """Of ``matching`` requests those decided at ``since`` or later; order them by ``Decision.decided_at``."""
-    return statement.join(Decision, Decision.request_id == Request.id).where(Decision.decided_at >= since)
-
-
-def actions_of(session: Session, found: Sequence[Request]) -> dict[uuid.UUID, Action]:
-    """The service's latest action per request, for those of ``found`` that are not decided yet."""
-    waiting = [request.id for request in found if request.decision is None]
-    if not waiting:
-        return {}
-    rows = session.scalars(
-        sa.select(Action)
-        .where(Action.request_id.in_(waiting), Action.action_tier.is_not(None), Action.restores_id.is_(None))
-        .order_by(Action.created_at, Action.id)
-    )
-    return {action.request_id: action for action in rows}
+def find(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None) -> Request:
+    """The request that ``request_reading.find`` finds, to change it; refused alike."""
+    return session.get_one(Request, request_reading.find_id(session, actor, reference, scope=scope))
 
 
 def retry(session: Session, actor: Actor, request: Request) -> None:

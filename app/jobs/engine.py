@@ -8,7 +8,8 @@ The one workflow that DBOS knows takes a job written as JSON and calls the body 
 the application version is a constant. So a job enqueued by one version of the code runs in any other.
 
 DBOS keeps one instance per process, and so do we. Beyond its public interface we use ``_sys_db`` (migrations,
-and putting back one claimed job only while a given executor holds it) and ``_active_workflows_set``.
+putting back one claimed job only while a given executor holds it, and keeping its inserts compiled: ``prepared``)
+and ``_active_workflows_set``.
 """
 
 import json
@@ -22,12 +23,14 @@ from typing import Any
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
+from dbos._schemas import SCHEMA_PLACEHOLDER
 from sqlalchemy.orm import Session
 
 from app.core import clock, ids
 from app.jobs import tables
 from app.jobs.bodies import Bodies, Body, GiveUp, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat
+from app.jobs.prepared import prepare_inserts
 from app.jobs.ticker import Ticker
 
 log = logging.getLogger(__name__)
@@ -82,6 +85,7 @@ class Engine:
             application_name=APPLICATION,
             lazy=True,
         )
+        prepare_inserts(self._client._sys_db, SCHEMA_PLACEHOLDER)
         self._dbos: DBOS | None = None
         self._bodies = Bodies(self._put_back, on_give_up)
         self._ticker = Ticker(self._tick)

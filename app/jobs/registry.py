@@ -67,10 +67,6 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def send_digests() -> None:
         mailing.send_digests(wiring)
 
-    jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
-    jobs.register(digests.DIGEST_JOB, send_digests, attempts=1)
-    jobs.every(digests.DIGEST_JOB, digests.DIGEST_SECONDS)
-
     def replay_range(replay_id: str) -> None:
         replay(wiring, uuid.UUID(replay_id))
 
@@ -82,12 +78,15 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         with wiring.database.writing() as session:
             overturns.carry_on(session, uuid.UUID(overturn_id), settled)
 
+    jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(requests.SCORE_JOB, score_request)
     jobs.register(replays.REPLAY_JOB, replay_range)
     jobs.register(acknowledgements.LOOK_AGAIN_JOB, look_again)
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
+    jobs.register(digests.DIGEST_JOB, send_digests, attempts=1)
+    jobs.every(digests.DIGEST_JOB, digests.DIGEST_SECONDS)
     # A refit that fails is due again a minute later, and the sweep finds it.
     jobs.register(refits.REFIT_JOB, refit_notes, attempts=1)
     jobs.register(rescoring.SWEEP_JOB, sweep_scoring, attempts=1)

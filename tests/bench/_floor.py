@@ -6,6 +6,7 @@ Started by ``api``; the first argument is the port, the second the SQLite file o
 import json
 import sys
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import flask
@@ -19,15 +20,27 @@ from app.core.vocabulary import HelpfulnessLevel
 from app.serve import serve
 from app.waitress_worker import WSGIApp
 
-_JOB = sa.text(
-    "INSERT INTO workflow_status (workflow_uuid, status, name, queue_name, inputs) "
-    "VALUES (:id, 'SUCCESS', 'floor', 'floor', :inputs)"
-)
-"""What stands for the engine's row: done already, so that nobody runs it."""
+
+def _job_like(database: Database) -> Callable[[Any, str], None]:
+    """Writes a job of the same rows as the engine's: copies, but for their id, of what the service has left there."""
+    inserts = []
+    with database.reading() as session:
+        for table in ("workflow_status", "workflow_input"):
+            row = dict(session.execute(sa.text(f"SELECT * FROM {table} LIMIT 1")).mappings().one())  # noqa: S608
+            names = ", ".join(row)
+            places = ", ".join(f":{name}" for name in row)
+            inserts.append((sa.text(f"INSERT INTO {table} ({names}) VALUES ({places})"), row))  # noqa: S608
+
+    def write(session: Any, name: str) -> None:
+        for insert, row in inserts:
+            session.execute(insert, row | {"workflow_uuid": name})
+
+    return write
 
 
 def make(url: str) -> WSGIApp:
     database, app = Database(url), flask.Flask("floor")
+    write_job = _job_like(database)
     columns = tuple(Request.__table__.c)
 
     def shown(row: Any) -> dict[str, Any]:
@@ -61,7 +74,7 @@ def make(url: str) -> WSGIApp:
                 content_sha256="0" * 64,
             )
             session.add(row)
-            session.execute(_JOB, {"id": str(new_id()), "inputs": json.dumps({"request_id": str(row.id)})})
+            write_job(session, str(new_id()))
         return {"data": {"type": "requests", "id": str(row.id)}}, 201
 
     @app.post("/ratings")

@@ -26,11 +26,11 @@ from app.core import accounts, clock
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, HistoryText, Note, Profile, Request
 from app.core.vocabulary import ActionState, ActionTier, ActionType, Classification, ReviewGroup
-from app.jobs.inline import InlineEngine
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests.bench import _year
 from tests.cast import assemble
+from tests.inline_engine import InlineEngine
 
 QUEUED, CHANGES, TIMES = 10_000, 100_000, 20
 BATCH = 5_000

@@ -25,13 +25,13 @@ from app.core import accounts, refits, scoring
 from app.core.models import Account, Note, ScoringModel, ScoringState
 from app.core.vocabulary import NoteStatus
 from app.jobs import rescoring
-from app.jobs.inline import InlineEngine
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
 from tests.camps import Camps, populate
 from tests.cast import PLATFORM, Cast, assemble
+from tests.inline_engine import InlineEngine
 
 CALLS = 300
 PAUSE = 0.02
