@@ -8,9 +8,9 @@ import re
 import secrets
 from email.utils import parseaddr
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 NO_SENDER = "Bridgenote <bridgenote@localhost>"
@@ -59,9 +59,10 @@ class Settings(BaseSettings):
     undo_seconds: float = Field(
         10.0, ge=0, le=600, description="How long a decision made in the dashboard can be undone."
     )
-    duplicate_request_status: Literal[200, 409] = Field(
-        200, description="Status of the reply to a request_id that is already known."
-    )
+    # The environment has no numbers, and a Literal takes its own words alone.
+    duplicate_request_status: Annotated[
+        Literal[200, 409], BeforeValidator(lambda given: {"200": 200, "409": 409}.get(given, given))
+    ] = Field(200, description="Status of the reply to a request_id that is already known: 200 or 409.")
     trusted_proxies: str = Field(
         "", description="Comma-separated addresses whose X-Forwarded-For and -Proto headers count."
     )
@@ -74,6 +75,9 @@ class Settings(BaseSettings):
     rate_limit_ai_notes: str = Field("5 per minute; 20 per hour", description="AI notes per API key.")
     rate_limit_link_codes: str = Field(
         "10 per minute; 60 per hour", description="Wrong codes for linking a profile, per API key."
+    )
+    rate_limit_webhook_tests: str = Field(
+        "6 per minute; 60 per hour", description="Test events to one webhook, whoever sends them."
     )
     rate_limit_sign_in: str = Field(
         "10 per minute; 60 per hour", description="Sign-in attempts for one account from one address."

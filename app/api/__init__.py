@@ -21,12 +21,13 @@ from app.api import (  # noqa: F401 - they add their views
     user_profiles,
     webhooks,
 )
-from app.api.blueprints import ALIAS_PREFIX, PREFIX, public
+from app.api.blueprints import ALIAS_PREFIX, PREFIX, AnyId, public
 
 
 def register(app: APIFlask) -> None:
     """Add the API to the application."""
     openapi.configure(app)
+    app.url_map.converters["any_id"] = AnyId
     app.register_blueprint(openapi.open_documents)
     app.register_blueprint(docs_page.docs_page)
     app.register_blueprint(public, url_prefix=PREFIX)

@@ -14,7 +14,7 @@ from app.core.models import Request
 from app.wiring import wired
 
 
-@public.post("/requests/<reference>/ai-notes")
+@public.post("/requests/<any_id:reference>/ai-notes")
 @public.output(NoteDocument, 201, content_type=JSON_API)
 @public.doc(responses=[400, 404, 502, 503, 504])
 def create_ai_note(reference: str) -> Response:
@@ -35,4 +35,4 @@ def _find(session: Session, reference: str) -> Request:
     if len(reference) > rules.ID_MAX or "\x00" in reference:
         raise NotFound("request")
     caller = auth.caller()
-    return requests.find(session, caller.actor, reference, scope=caller.scope_id, full=False)
+    return requests.find(session, caller.actor, reference, scope=caller.scope_id)

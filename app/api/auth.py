@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass, replace
 
 import flask
+import sqlalchemy as sa
 from flask import Request, Response
 from sqlalchemy.orm import Session
 
@@ -86,36 +87,45 @@ def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
 def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     """Let a call in, or refuse it: the ``before_request`` of every blueprint of the API.
 
-    Three or four reads; it writes only when the key's last use is older than a minute, or when the asserted user is
-    new or changed.
+    One read, and some more for a call that names a user or a community; it writes only when the key's last use is
+    older than a minute, or when the asserted user is new or changed.
     """
     request = flask.request
-    with wired().database.reading() as session:
-        key = identify(session, request)
-        flask.g.key_id = key.id
-        flask.g.standing = ("key", count("key", str(key.id)))
-        if scope.value not in key.scopes:
-            raise Forbidden(NO_SCOPE)
-        read_only = key.template is KeyTemplate.READ_ONLY
-        if read_only and request.method not in SAFE_METHODS:
-            raise Forbidden(READ_ONLY)
-        asserted = acting.read(request.headers)
-        base = _actor(key, asserted, read_only)
-        named = _scope(session, base, asserted)
-        numbered = asserted.user_id is not None and asserted.platform not in profiles.GLOBAL_PLATFORMS
-        home = only_community(session, base) if named is None and numbered else named
-        made = Caller(base, key.id, asserted, named.id if named is not None else None, home)
-        identity = made.identity_in(home)
-        profile = _known_profile(session, identity)
+    with wired().database.looking() as connection:
+        key = identify(connection, request)
+    flask.g.key_id = key.id
+    flask.g.standing = ("key", count("key", str(key.id)))
+    if scope.value not in key.scopes:
+        raise Forbidden(NO_SCOPE)
+    read_only = key.template is KeyTemplate.READ_ONLY
+    if read_only and request.method not in SAFE_METHODS:
+        raise Forbidden(READ_ONLY)
+    asserted = acting.read(request.headers)
+    made, identity, profile = _speaker(key, asserted, read_only)
     profile = _keep(key, asserted, identity, profile, read_only)
-    name = key.name if profile is None else f"{asserted.username or asserted.user_id} via {key.name}"
-    flask.g.caller = replace(
-        made,
-        actor=replace(base, name=name[: rules.NAME_MAX], profile_id=profile.id if profile else None),
-    )
+    if profile is not None:
+        name = f"{asserted.username or asserted.user_id} via {key.name}"
+        made = replace(made, actor=replace(made.actor, name=name[: rules.NAME_MAX], profile_id=profile.id))
+    flask.g.caller = made
 
 
-def identify(session: Session, request: Request) -> LiveKey:
+def _speaker(
+    key: LiveKey, asserted: Asserted, read_only: bool
+) -> tuple[Caller, Identity | None, Profile | None]:
+    """The caller by its key; and the user it speaks for, as their community knows them, with the profile if known."""
+    actor = _actor(key, asserted, read_only)
+    if asserted.scope is None and asserted.user_id is None:
+        return Caller(actor, key.id, asserted, None, None), None, None
+    with wired().database.reading() as session:
+        named = _scope(session, actor, asserted)
+        numbered = asserted.user_id is not None and asserted.platform not in profiles.GLOBAL_PLATFORMS
+        home = only_community(session, actor) if named is None and numbered else named
+        made = Caller(actor, key.id, asserted, named.id if named is not None else None, home)
+        identity = made.identity_in(home)
+        return made, identity, _known_profile(session, identity)
+
+
+def identify(connection: sa.Connection, request: Request) -> LiveKey:
     """The live key that the headers carry.
 
     A Bearer token with our prefix decides; otherwise X-API-Key counts, even beside an unrelated Bearer token. Two
@@ -126,14 +136,14 @@ def identify(session: Session, request: Request) -> LiveKey:
     if bearer is None and other is None:
         raise Unauthenticated(MISSING)
     ours = bearer if bearer is not None and keys.looks_like_key(bearer) else None
-    key = keys.authenticate(session, ours or other or "")
+    key = keys.authenticate(connection, ours or other or "")
     if key is None:
         raise Unauthenticated(WRONG)
     if (
         ours is not None
         and other is not None
         and other != ours
-        and keys.authenticate(session, other) is not None
+        and keys.authenticate(connection, other) is not None
     ):
         raise Unauthenticated(WRONG)
     return key

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import flask
 from apiflask import APIBlueprint
+from werkzeug.routing import BaseConverter
 
 from app.api import (
     adapter,  # noqa: F401 - replaces APIFlask's reading before any view is decorated
@@ -19,6 +20,16 @@ PREFIX = "/api/public/v1"
 ALIAS_PREFIX = "/api/v2"
 
 View = TypeVar("View", bound=Callable[..., Any])
+
+
+class AnyId(BaseConverter):
+    """An id of the integration's in a path: servers decode ``%2F`` before we see it, and an id may be a URL.
+
+    One that ends like a path of ours is found by our UUID alone.
+    """
+
+    part_isolating = False
+    regex = r"(?s:.+?)(?<!/ai-notes)"
 
 
 def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBlueprint:

@@ -1,8 +1,10 @@
 """Community servers: looked up by platform id, read, opened on first contact (Contract: section 6)."""
 
+import uuid
 from dataclasses import replace
 from typing import Any
 
+import sqlalchemy as sa
 from flask import Response
 from sqlalchemy.orm import Session
 
@@ -39,30 +41,47 @@ def find(session: Session, caller: Caller, reference: str) -> Community:
         NotFound: unknown or foreign.
         Malformed: two platforms of the caller use this id, and X-Adapter-Platform names neither.
     """
+    return session.get_one(Community, find_id(session, caller, reference))
+
+
+def find_known(caller: Caller, reference: str) -> uuid.UUID | None:
+    """The id of a community that is there. None: ``find_or_open`` says what becomes of it.
+
+    Asked before a writing session, which then need not be held for the question.
+    """
+    with wired().database.looking() as connection:
+        try:
+            return find_id(connection, caller, reference)
+        except NotFound:
+            return None
+
+
+def find_id(session: Session | sa.Connection, caller: Caller, reference: str) -> uuid.UUID:
+    """The id of the community that ``find`` finds; refused alike."""
     if len(reference) > rules.ID_MAX or "\x00" in reference:
         raise NotFound("community server")
     try:
-        return communities.resolve(session, caller.actor, reference, caller.platform)
+        return communities.resolve_id(session, caller.actor, reference, caller.platform)
     except Conflict as ambiguous:
         # 409 would read as "submitted before" (Spec: Errors).
         raise Malformed(ambiguous.detail) from ambiguous
 
 
-def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[Community, Actor]:
-    """The community, opened when a platform id is unknown and the key may; and the actor, who then sees it.
+def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[uuid.UUID, Actor]:
+    """The community's id, opened when a platform id is unknown and the key may; and the actor, who then sees it.
 
     An unknown UUID never opens one. Call it in a writing session.
     """
     actor = caller.actor
     try:
-        return find(session, caller, reference), actor
+        return find_id(session, caller, reference), actor
     except NotFound:
         if parse_id(reference) is not None or not actor.may_open_communities:
             raise
     community, _ = communities.look_up(session, actor, platform_of(caller), reference)
     if actor.communities is not None:
         actor = replace(actor, communities=actor.communities | {community.id})
-    return community, actor
+    return community.id, actor
 
 
 @public.get("/community-servers/lookup")

@@ -11,7 +11,7 @@ from apiflask import APIBlueprint, APIFlask
 from flask import Response, render_template
 
 from app.api import openapi
-from app.api.blueprints import PREFIX
+from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.api.parse import JSON_API
 
 Document = Mapping[str, Any]
@@ -72,6 +72,7 @@ class Group:
 
 
 @docs_page.get(f"{PREFIX}/docs")
+@docs_page.get(f"{ALIAS_PREFIX}/docs")
 def read_docs() -> Response:
     """The page. It reads no key, and shows the same to everybody."""
     app = cast(APIFlask, flask.current_app)

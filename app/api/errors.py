@@ -14,6 +14,8 @@ from app.errors import Explained
 SECRET_WORDS = ("secret", "password", "token", "code", "api_key", "authorization")
 """A member whose name holds one of these may carry a secret, also where its name is not the right one."""
 HIDDEN = "[hidden]"
+NO_OBJECT = "Input should be an object"
+"""JSON's word for it; pydantic speaks of dictionaries."""
 LONGEST_INPUT = 500
 """Characters of a text, and members of a container, that ``input`` repeats."""
 
@@ -32,7 +34,12 @@ def from_pydantic(error: ValidationError, prefix: tuple[str, ...]) -> Invalid:
     """The problems that pydantic found, their paths starting with ``prefix`` (``body, data, attributes``)."""
     return Located(
         *(
-            Problem(item["type"], (*prefix, *item["loc"]), item["msg"], item["input"])
+            Problem(
+                item["type"],
+                (*prefix, *item["loc"]),
+                NO_OBJECT if item["type"] == "dict_type" else item["msg"],
+                item["input"],
+            )
             for item in error.errors(include_url=False, include_context=False)
         )
     )
@@ -66,7 +73,7 @@ def _prefix(problem: Problem) -> tuple[str, ...]:
     """Where the core's bare field name stood in this request: as its body was shaped, or in its query or path."""
     read: tuple[str, ...] | None = flask.g.get("body_loc")
     name = str(problem.loc[0]) if problem.loc else ""
-    if name in flask.request.args:
+    if name in flask.request.args and name not in flask.g.get("body_members", ()):
         return ("query",)
     if read is not None:
         return read

@@ -52,7 +52,7 @@ def create_community(json_data: CommunityCreate) -> Response:
         return answer(show(community), 201)
 
 
-@clients.patch(f"{V1}/community-servers/<path:platform_community_server_id>/name")
+@clients.patch(f"{V1}/community-servers/<any_id:platform_community_server_id>/name")
 @clients.input(CommunityName)
 @clients.input(CommunityNameQuery, location="query")
 @clients.output(FlatCommunity)

@@ -24,14 +24,17 @@ def resource(
     type: str, id: uuid.UUID, attributes: Mapping[str, Any], *, null: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """A resource object. Attributes that are None are left out, but for those named in ``null``."""
-    shown = {name: plain(value) for name, value in attributes.items() if value is not None or name in null}
+    shown = {
+        # Most values are text, and a list has some thousands.
+        name: value if value.__class__ is str else plain(value)
+        for name, value in attributes.items()
+        if value is not None or name in null
+    }
     return {"type": type, "id": str(id), "attributes": shown}
 
 
 def plain(value: Any) -> Any:
     """A value as JSON shows it: times in UTC with ``Z``, ids and words as text."""
-    if type(value) is str:  # most are, and a list has some thousands
-        return value
     write = _WRITERS.get(type(value))
     if write is not None:
         return write(value)
@@ -100,20 +103,28 @@ def _absolute(path: str) -> str:
 
 def _page_links(page: Page[Any]) -> dict[str, str | None]:
     kept = [(name, value) for name, value in flask.request.args.items() if name not in _POSITION]
+    size = page.wanted.size
 
-    def link(number: int, **cursor: str | None) -> str:
-        position: list[tuple[str, Any]] = [("page[number]", number)]
+    def link(offset: int, **cursor: str) -> str:
+        position: list[tuple[str, Any]] = [("page[number]", offset // size + 1)]
         if page.wanted.offset is not None:
-            position = [("offset", (number - 1) * page.wanted.size)]
-        position += [(f"page[{name}]", value) for name, value in cursor.items() if value is not None]
+            position = [("offset", offset)]
+        position += [(f"page[{name}]", value) for name, value in cursor.items()]
         return _link([*kept, *position])
 
+    first, last = link(0), link(max(0, page.pages - 1) * size)
+    # An empty page of a list that has rows stands beyond one of its ends: the way back is the page at that end.
+    beyond = page.count > 0 and not page.rows
+    back, on = (last, None) if page.wanted.before is None else (None, first)
+    if not beyond:
+        back = link(max(0, page.offset - size), before=page.previous) if page.previous else None
+        on = link(page.offset + size, after=page.next) if page.next else None
     return {
         "self": _link(list(flask.request.args.items())),
-        "first": link(1),
-        "prev": link(max(1, page.number - 1), before=page.previous) if page.previous else None,
-        "next": link(page.number + 1, after=page.next) if page.next else None,
-        "last": link(max(1, page.pages)),
+        "first": first,
+        "prev": back,
+        "next": on,
+        "last": last,
         "describedby": _absolute(DESCRIBED_BY),
     }
 

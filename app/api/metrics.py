@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from app.api import auth
 from app.api.blueprints import guarded
-from app.core import figures, insights
+from app.core import insights, monitoring
 from app.core.insights import Standing
 from app.core.vocabulary import Scope
 from app.observing import Answers
@@ -33,7 +33,7 @@ def read_metrics() -> Response:
     """All figures, in the format that the caller prefers."""
     actor = auth.actor()
     with wired().database.reading() as session:
-        standing, speed = insights.standing(session, actor), figures.read(session, actor)
+        standing, speed = insights.standing(session, actor), monitoring.read(session, actor)
     registry = CollectorRegistry()
     registry.register(Figures(standing, speed))
     if actor.communities is None:
@@ -46,7 +46,7 @@ def read_metrics() -> Response:
 class Figures(Collector):
     """A standing, and how fast things went lately, as metric families."""
 
-    def __init__(self, standing: Standing, speed: figures.Figures) -> None:
+    def __init__(self, standing: Standing, speed: monitoring.Figures) -> None:
         self._standing = standing
         self._speed = speed
 

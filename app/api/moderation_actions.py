@@ -114,7 +114,7 @@ def create_moderation_action(json_data: ActionCreate) -> Response:
         community = community_servers.find(session, caller, json_data.community_server_id)
         # The body's community decides between equal request_ids, and a request of another one is unknown here.
         here = replace(caller.actor, communities=frozenset({community.id}))
-        request = requests.find(session, here, json_data.request_id, full=False)
+        request = requests.find(session, here, json_data.request_id)
         action, made = acknowledgements.record_taken(
             session, caller.actor, request, json_data.action_type, json_data.reason
         )

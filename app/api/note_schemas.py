@@ -6,14 +6,16 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
-from app.api.shapes import NOT_BLANK, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
+from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
 from app.core import rules
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 
 Class = Annotated[Classification, one_of(Classification)]
 Level = Annotated[HelpfulnessLevel, one_of(HelpfulnessLevel)]
 State = Annotated[NoteStatus, one_of(NoteStatus)]
-Summary = Annotated[Text, Field(min_length=1, max_length=rules.SUMMARY_MAX, json_schema_extra=NOT_BLANK)]
+Summary = Annotated[
+    str, Field(min_length=1, max_length=rules.SUMMARY_MAX, json_schema_extra=NOT_BLANK), STORABLE
+]
 PERSON = "Profile UUID, or the platform's user id; default: the acting user."
 PEOPLE_MAX = 100
 
@@ -54,7 +56,7 @@ class NoteCreate(Body):
 
 
 class NoteEdit(Body):
-    """New text starts a new version of a rated note: its ratings stop counting."""
+    """New text starts a new version of a rated note: its ratings stop counting. Null keeps the classification."""
 
     resource = "notes"
     needs_id = True
@@ -71,7 +73,7 @@ class NoteVerdict(Body):
     loose = True
     optional = True
 
-    reason: Annotated[Text, Field(max_length=rules.REASON_MAX)] | None = None
+    reason: Annotated[str, Field(max_length=rules.REASON_MAX), STORABLE] | None = None
 
 
 class NoteQuery(Paged):

@@ -32,7 +32,7 @@ def create_note(json_data: NoteCreate) -> Response:
         caller = auth.caller_in(session, community.id)
         request = None
         if given.request_id is not None:
-            request = requests.find(session, caller.actor, given.request_id, scope=community.id, full=False)
+            request = requests.find(session, caller.actor, given.request_id, scope=community.id)
         author = profiles.ensure(
             session, *people.meant(session, caller, given.author_id, community, "author_id")
         )

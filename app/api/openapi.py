@@ -266,6 +266,7 @@ def _without_names(path: str) -> str:
 
 
 @open_documents.get(f"{PREFIX}/openapi.json")
+@open_documents.get(f"{ALIAS_PREFIX}/openapi.json")
 @open_documents.doc(responses=[200])
 def read_openapi() -> Response:
     """Read this document."""

@@ -173,7 +173,7 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
     400: (
         "Malformed",
         "The body cannot be parsed, or a query parameter or header cannot be read. Fix it; do not retry.",
-        "Unknown query parameter filter[color]",
+        "Unknown query parameter filter[color]; this call reads: page[number], page[size]",
     ),
     401: ("Unauthorized", "No key, or one that does not hold.", "Missing authentication credentials"),
     403: (
@@ -200,7 +200,7 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
     415: (
         "UnsupportedMediaType",
         "The body is neither JSON nor JSON:API.",
-        "Content-Type must be application/vnd.api+json or application/json, without other parameters",
+        "Content-Type must be application/vnd.api+json, with no parameter but profile, or application/json in UTF-8",
     ),
     422: ("Invalid", "It parses, and a value breaks a rule; `loc` names the field.", ""),
     429: ("TooMany", "Over a rate limit. Retry after `Retry-After` seconds.", "Rate limit exceeded"),

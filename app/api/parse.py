@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from werkzeug.exceptions import NotAcceptable, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
-from app.api.errors import Located, from_pydantic
+from app.api.errors import NO_OBJECT, Located, from_pydantic
 from app.api.shapes import Body
 from app.core import rules
 from app.core.errors import Conflict, Malformed, Problem
@@ -29,8 +29,8 @@ Model = TypeVar("Model", bound=Body)
 def body(request: Request, model: type[Model]) -> Model:
     """The request's body as ``model``, unwrapped from its JSON:API document or as a plain object.
 
-    Leaves in ``flask.g`` where the attributes stood (``body_loc``) and the body's own ``id`` (``body_id``), so that
-    what the core refuses later is reported at the right place.
+    Leaves in ``flask.g`` where the attributes stood (``body_loc``), which there were (``body_members``) and the body's
+    own ``id`` (``body_id``), so that what the core refuses later is reported at the right place.
 
     Raises:
         Malformed: not JSON, or JSON that two readers would read differently (400).
@@ -47,10 +47,13 @@ def body(request: Request, model: type[Model]) -> Model:
     check_media_type(request)
     attributes, loc = unwrap(loads(raw), model)
     flask.g.body_loc = loc
+    flask.g.body_members = attributes.keys() if isinstance(attributes, dict) else ()
     return _validate(model, attributes, loc)
 
 
 def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Model:
+    if not isinstance(attributes, dict):
+        raise _no_object(attributes, loc)
     try:
         return model.model_validate(attributes)
     except ValidationError as error:
@@ -92,7 +95,7 @@ def check_media_type(request: Request) -> None:
     if kind == "application/json" and options.get("charset", "utf-8").lower() in {"utf-8", "utf8"}:
         return
     raise UnsupportedMediaType(
-        f"Content-Type must be {JSON_API} or application/json, without other parameters"
+        f"Content-Type must be {JSON_API}, with no parameter but profile, or application/json in UTF-8"
     )
 
 
@@ -178,9 +181,11 @@ def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
     """The attributes of a document, and the path at which they stand."""
     if model.resource is None or (model.plain and not (isinstance(document, dict) and "data" in document)):
         return document, ("body",)
+    if isinstance(document, dict) and "data" not in document:
+        # Said before any stranger is: without it there are as many as the sender has attributes.
+        form = json.dumps({"data": {"type": model.resource, "attributes": {}}})
+        raise Located(Problem("missing", ("body", "data"), f"Field required: the body is {form}", document))
     _want_object(document, _TOP_MEMBERS, ("body",))
-    if "data" not in document:
-        raise Located(Problem("missing", ("body", "data"), "Field required", document))
     data = document["data"]
     _want_object(data, _DATA_MEMBERS, ("body", "data"))
     _check_type(data, model)
@@ -192,7 +197,7 @@ def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
 
 def _want_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> None:
     if not isinstance(value, dict):
-        raise Located(Problem("dict_type", loc, "Input should be an object", value))
+        raise _no_object(value, loc)
     extra = [name for name in value if name not in members]
     if extra:
         raise Located(
@@ -201,6 +206,10 @@ def _want_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> N
                 for name in extra[:20]
             )
         )
+
+
+def _no_object(value: Any, loc: tuple[str, ...]) -> Located:
+    return Located(Problem("dict_type", loc, NO_OBJECT, value))
 
 
 def _check_type(data: dict[str, Any], model: type[Body]) -> None:

@@ -30,7 +30,8 @@ def check(request: Request, allowed: frozenset[str]) -> None:
         if len(values) > 1:
             raise Malformed(f"Query parameter {name[:100]} is repeated")
         if name not in allowed and (name in _RESERVED or name.startswith(_FAMILIES)):
-            raise Malformed(f"Unknown query parameter {name[:100]}")
+            known = ", ".join(sorted(allowed)) or "none"
+            raise Malformed(f"Unknown query parameter {name[:100]}; this call reads: {known}")
 
 
 def read(request: Request, model: type[Model]) -> Model:

@@ -1,8 +1,8 @@
 """Requests: submit, list, poll, read, patch, withdraw (Spec: Requests; Contract: section 3)."""
 
 import uuid
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import Any
 
 import flask
@@ -14,12 +14,12 @@ from app.api.blueprints import opens_communities, public
 from app.api.errors import render
 from app.api.parse import JSON_API
 from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
-from app.core import clock, notes, payloads, requests, rules
+from app.core import clock, notes, payloads, request_reading, requests, rules
 from app.core.decisions import NO_ACTION
-from app.core.errors import Conflict, IllegalMove, NotFound
+from app.core.errors import Conflict, IllegalMove, Invalid, NotFound
 from app.core.ids import parse_id
-from app.core.models import Action, Decision, Note, Request
-from app.core.paging import Page, paginate
+from app.core.models import Request
+from app.core.paging import Page
 from app.core.permissions import Actor
 from app.core.vocabulary import RequestStatus
 from app.errors import Explained
@@ -40,16 +40,19 @@ def create_request(json_data: RequestCreate) -> Response:
 
     The same ``request_id`` again gives the stored request with 200, or 409 where the operator chose so.
     """
+    caller, submission = auth.caller(), _submission(json_data)
+    known = community_servers.find_known(caller, json_data.community_server_id)
     with wired().database.writing() as session:
-        community, actor = community_servers.find_or_open(
-            session, auth.caller(), json_data.community_server_id
-        )
-        receipt = requests.submit(session, actor, community.id, _submission(json_data))
-        if receipt.new:
-            shown = show(receipt.request)
-        else:
-            known = requests.find(session, actor, str(receipt.request.id))
-            shown = show_full(known, requests.actions_of(session, [known]))
+        community_id, actor = known, caller.actor
+        if community_id is None:
+            community_id, actor = community_servers.find_or_open(
+                session, caller, json_data.community_server_id
+            )
+        receipt = requests.submit(session, actor, community_id, submission)
+        if not receipt.new:
+            shown = _shown(session, request_reading.find(session, actor, str(receipt.request.id)))
+    if receipt.new:
+        shown = show_new(receipt.request)
     at = f"/requests/{shown['id']}"
     if not receipt.new and wired().settings.duplicate_request_status == 409:
         return render(Explained(409, "This request_id was submitted before", {"Location": jsonapi.url(at)}))
@@ -73,28 +76,24 @@ def list_requests(query_data: RequestQuery) -> Response:
     actor, asked = auth.actor(), query_data
     if asked.since is not None and asked.status is None:
         raise community_servers.query_problem("since", "needs status=decided")
-    statement = requests.matching(
+    wanted = request_reading.matching(
         actor,
         status=asked.filter_status,
-        community_id=asked.filter_community,
+        communities=(asked.filter_community, asked.community),
         requested_by=asked.requested_by,
         requested_from=asked.requested_from,
         requested_to=asked.requested_to,
     )
-    if asked.community is not None:
-        statement = statement.where(Request.community_id == asked.community)
     meta: dict[str, Any] = {}
     with wired().database.reading() as session:
         if asked.status is None:
-            page = paginate(session, statement, Request.requested_at, Request.id, asked.slice())
+            page = request_reading.listed(session, wanted, asked.slice())
         else:
             since = asked.since or datetime(1970, 1, 1, tzinfo=UTC)
-            statement = requests.decided(statement, since)
-            wanted = asked.slice()
-            page = paginate(session, statement, Decision.decided_at, Request.id, wanted, descending=False)
+            page = request_reading.decided(session, wanted, since, asked.slice())
             meta["next_since"] = _next_since(page, since, _is_one_community(actor, asked))
-        begun = requests.actions_of(session, page.rows)
-        return jsonapi.answer(jsonapi.listing(page, lambda row: show_full(row, begun), **meta))
+        begun = request_reading.actions_of(session, page.rows)
+        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, begun.get(row.id)), **meta))
 
 
 def _is_one_community(actor: Actor, asked: RequestQuery) -> bool:
@@ -110,23 +109,24 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
     """
     if not page.rows:
         return since
-    last: datetime = page.rows[-1].decision.decided_at
+    last: datetime = page.rows[-1].decided_at
     if one_community:
         return last + timedelta(microseconds=1)
     return max(since, min(last, clock.now() - _OVERLAP))
 
 
-@public.get("/requests/<reference>")
+@public.get("/requests/<any_id:reference>")
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404])
 def read_request(reference: str) -> Response:
     """Read one request by our UUID or by the integration's ``request_id``."""
     with wired().database.reading() as session:
-        request = _find(session, reference)
-        return _answer(session, request)
+        asked = auth.caller()
+        _check_reference(reference)
+        return _answer(session, request_reading.find(session, asked.actor, reference, scope=asked.scope_id))
 
 
-@public.patch("/requests/<reference>")
+@public.patch("/requests/<any_id:reference>")
 @public.input(RequestPatch)
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404, 409])
@@ -140,16 +140,21 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
             if json_data.status is not RequestStatus.PENDING:
                 raise IllegalMove("status", request.status, json_data.status)
             requests.retry(session, actor, request)
+        if (
+            json_data.note_id is None
+            and "note_id" in json_data.model_fields_set
+            and request.note_id is not None
+        ):
+            raise Invalid.field("note_id", "cannot be taken away; name the note to link instead")
         if json_data.note_id is not None:
             requests.link_note(session, actor, request, notes.get(session, actor, json_data.note_id))
         if json_data.escalated:
             requests.escalate(session, actor, request)
         session.flush()
-        session.expire_all()
-        return _answer(session, _find(session, str(request.id)))
+        return _answer(session, request_reading.find(session, actor, str(request.id)))
 
 
-@public.delete("/requests/<reference>")
+@public.delete("/requests/<any_id:reference>")
 @public.output({}, 204)
 @public.doc(responses=[400, 404])
 def delete_request(reference: str) -> Response:
@@ -161,9 +166,13 @@ def delete_request(reference: str) -> Response:
 
 def _find(session: Session, reference: str) -> Request:
     caller = auth.caller()
+    _check_reference(reference)
+    return requests.find(session, caller.actor, reference, scope=caller.scope_id)
+
+
+def _check_reference(reference: str) -> None:
     if len(reference) > rules.ID_MAX or "\x00" in reference:
         raise NotFound("request")
-    return requests.find(session, caller.actor, reference, scope=caller.scope_id)
 
 
 def _check_body_id(request: Request) -> None:
@@ -172,55 +181,63 @@ def _check_body_id(request: Request) -> None:
         raise Conflict("The id in the body differs from the id in the path")
 
 
-def _answer(session: Session, request: Request) -> Response:
-    shown = show_full(request, requests.actions_of(session, [request]))
-    return jsonapi.answer(jsonapi.document(shown, at=f"/requests/{request.id}"))
+def _answer(session: Session, row: Any) -> Response:
+    return jsonapi.answer(jsonapi.document(_shown(session, row), at=f"/requests/{row.id}"))
 
 
-def show_full(request: Request, begun: Mapping[uuid.UUID, Action]) -> dict[str, Any]:
-    """The resource object of a request read with ``requests.READ_OPTIONS``; ``begun`` are actions by request."""
-    decision = request.decision
-    action = decision.action if decision is not None else begun.get(request.id)
-    return show(request, decision, action, request.note)
+def _shown(session: Session, row: Any) -> dict[str, Any]:
+    return show(row, request_reading.actions_of(session, [row]).get(row.id))
 
 
-def show(
-    request: Request,
-    decision: Decision | None = None,
-    action: Action | None = None,
-    note: Note | None = None,
-) -> dict[str, Any]:
-    """The resource object of a request; status in upper case."""
-    tier = decision.tier if decision is not None else None
-    if tier is None and action is not None and action.action_tier is not None:
-        tier = action.action_tier.number
-    acts = decision is not None and decision.decision != NO_ACTION
-    # Through the mapper, attribute by attribute, a list of a hundred takes a tenth longer.
-    known = vars(request)
-    attributes = {
-        "request_id": known["request_id"],
-        "requested_by": known["requested_by"],
-        "status": known["status"],
-        "note_id": known["note_id"],
-        "community_server_id": known["community_id"],
-        "requested_at": known["requested_at"],
-        "created_at": known["created_at"],
-        "updated_at": known["updated_at"],
-        "content": known["content"] if known["content_removed_at"] is None else None,
-        "platform_message_id": known["platform_message_id"],
-        "platform_channel_id": known["platform_channel_id"],
-        "platform_author_id": known["platform_author_id"],
-        "platform_timestamp": known["platform_timestamp"],
-        "metadata": known["extra"],
-        "similarity_score": known["similarity_score"],
-        "dataset_name": known["dataset_name"],
-        "dataset_item_id": known["dataset_item_id"],
-        "decided_at": decision.decided_at if decision else None,
-        "decision": decision.decision if decision else None,
-        "tier": decision.tier if decision else None,
-        "moderation_action": _TIERS.get(tier) if tier else None,
-        "recommended_action": payloads.RECOMMENDED[action.action_type] if acts and action else None,
-        "action_id": action.id if action else None,
-        "note_status": note.status if note else None,
-    }
-    return jsonapi.resource("requests", request.id, attributes, null=("note_id", "content"))
+_ATTRIBUTES = {
+    "request_id": "request_id",
+    "requested_by": "requested_by",
+    "status": "status",
+    "note_id": "note_id",
+    "community_server_id": "community_id",
+    "requested_at": "requested_at",
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+    "content": "content",
+    "platform_message_id": "platform_message_id",
+    "platform_channel_id": "platform_channel_id",
+    "platform_author_id": "platform_author_id",
+    "platform_timestamp": "platform_timestamp",
+    "metadata": "extra",
+    "similarity_score": "similarity_score",
+    "dataset_name": "dataset_name",
+    "dataset_item_id": "dataset_item_id",
+}
+"""Attributes of a request, and what the core calls them."""
+_submitted = attrgetter(*_ATTRIBUTES.values())
+
+
+def show_new(request: Request) -> dict[str, Any]:
+    """The resource object of a request of which nothing is known yet but what was submitted; status in upper case."""
+    return _resource(request.id, dict(zip(_ATTRIBUTES, _submitted(request), strict=True)))
+
+
+def show(row: Any, begun: Any) -> dict[str, Any]:
+    """The resource object of a row of ``request_reading``; ``begun`` is the action of one not decided yet, or None."""
+    attributes = dict(zip(_ATTRIBUTES, _submitted(row), strict=True))
+    if row.content_removed_at is not None:
+        attributes["content"] = None
+    if row.decided_at is not None:
+        attributes |= {
+            "decided_at": row.decided_at,
+            "decision": row.decision,
+            "tier": row.tier,
+            "moderation_action": _TIERS.get(row.tier),
+            "recommended_action": payloads.RECOMMENDED[row.action_type]
+            if row.decision != NO_ACTION
+            else None,
+            "action_id": row.action_id,
+        }
+    elif begun is not None:
+        attributes |= {"moderation_action": _TIERS.get(begun.action_tier.number), "action_id": begun.id}
+    attributes["note_status"] = row.note_status
+    return _resource(row.id, attributes)
+
+
+def _resource(identity: uuid.UUID, attributes: dict[str, Any]) -> dict[str, Any]:
+    return jsonapi.resource("requests", identity, attributes, null=("note_id", "content"))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
 from app.api.shapes import (
     NOT_BLANK,
+    STORABLE,
     Body,
     ForeignId,
     Id,
@@ -19,7 +20,7 @@ from app.api.shapes import (
     Query,
     Shown,
     Status,
-    Text,
+    Yes,
 )
 from app.core import rules
 from app.core.vocabulary import NoteStatus, RequestStatus, ReviewGroup, Verb
@@ -119,12 +120,9 @@ class RequestCreate(Body):
     request_id: ForeignId = Field(description="Chosen by the integration; the key of idempotency.")
     requested_by: ForeignId = Field(description="The platform's id of who asked.")
     community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
-    original_message_content: Text = Field(
-        min_length=1,
-        max_length=rules.CONTENT_MAX,
-        json_schema_extra=NOT_BLANK,
-        description="The content to score; not blank.",
-    )
+    original_message_content: Annotated[
+        str, Field(min_length=1, max_length=rules.CONTENT_MAX, json_schema_extra=NOT_BLANK), STORABLE
+    ] = Field(description="The content to score; not blank.")
     platform_message_id: ForeignId | None = Field(None, description="The platform's id of the post.")
     platform_channel_id: ForeignId | None = Field(None, description="Where on the platform it stands.")
     platform_author_id: ForeignId | None = Field(None, description="The platform's id of who wrote it.")
@@ -133,20 +131,24 @@ class RequestCreate(Body):
     similarity_score: float | None = Field(
         None, ge=0, le=1, description="How close it is to the named item of a dataset."
     )
-    dataset_name: Text | None = Field(None, min_length=1, max_length=rules.DATASET_NAME_MAX)
-    dataset_item_id: Text | None = Field(None, min_length=1, max_length=rules.DATASET_ITEM_MAX)
+    dataset_name: Annotated[str, Field(min_length=1, max_length=rules.DATASET_NAME_MAX), STORABLE] | None = (
+        None
+    )
+    dataset_item_id: (
+        Annotated[str, Field(min_length=1, max_length=rules.DATASET_ITEM_MAX), STORABLE] | None
+    ) = None
 
 
 class RequestPatch(Body):
-    """``status`` only from FAILED to PENDING; ``escalated`` sends the request to staff."""
+    """``status`` only from FAILED to PENDING; ``escalated`` sends the request to staff. Null changes nothing."""
 
     resource = "requests"
     plain = True
     loose = True
 
     status: Status | None = None
-    note_id: Id | None = None
-    escalated: Literal[True] | None = None
+    note_id: Id | None = Field(None, description="A note that was linked can be replaced, not taken away.")
+    escalated: Yes | None = None
 
 
 class RequestQuery(Paged):
@@ -250,7 +252,7 @@ class ProfileLookup(Query):
 
     platform: Platform | None = None
     platform_user_id: ForeignId
-    provider_scope: Annotated[Text, Field(max_length=rules.ID_MAX)] | None = None
+    provider_scope: Annotated[str, Field(max_length=rules.ID_MAX), STORABLE] | None = None
 
 
 class ProfileLink(Body):
@@ -260,7 +262,7 @@ class ProfileLink(Body):
     plain = True
     loose = True
 
-    code: Annotated[Text, Field(min_length=1, max_length=rules.ID_MAX)] = Field(
+    code: Annotated[str, Field(min_length=1, max_length=rules.ID_MAX), STORABLE] = Field(
         description="Shown in the dashboard under Settings; works once, for 10 minutes."
     )
 
@@ -282,26 +284,6 @@ class ProfileAttributes(Shown):
 _profile = resource_of("UserProfile", "user-profiles", ProfileAttributes)
 ProfileDocument = document_of("UserProfile", _profile)
 
-PROBLEMS: dict[str, Any] = {
-    "type": "object",
-    "required": ["detail"],
-    "properties": {
-        "detail": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["type", "loc", "msg", "input"],
-                "properties": {
-                    "type": {"type": "string"},
-                    "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
-                    "msg": {"type": "string"},
-                    "input": {},
-                },
-            },
-        }
-    },
-}
-"""The body of a 422, for the OpenAPI document."""
 ERROR: dict[str, Any] = {
     "type": "object",
     "required": ["detail"],

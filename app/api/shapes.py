@@ -17,7 +17,8 @@ from app.core.paging import Slice
 from app.core.vocabulary import RequestStatus
 
 _INSTANT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_WHOLE = re.compile(r"[0-9]{1,18}")
+_WHOLE = re.compile(r"[0-9]+")
+_DIGITS_MAX = 18
 PAGE_NUMBER_MAX = 1_000_000_000
 
 
@@ -32,10 +33,10 @@ def _read_instant(value: Any) -> datetime:
             return datetime.fromisoformat(written).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-    raise PydanticCustomError(
-        "datetime_parsing",
-        "Input should be an ISO 8601 date and time with a zone, such as 2026-01-31T12:00:00Z; encode + as %2B",
-    )
+    why = "Input should be an ISO 8601 date and time with a zone, such as 2026-01-31T12:00:00Z"
+    if isinstance(value, str) and " " in value:
+        why += "; T stands before the time, and + is %2B in a query"
+    raise PydanticCustomError("datetime_parsing", "{why}", {"why": why})
 
 
 def _read_id(value: Any) -> uuid.UUID:
@@ -48,7 +49,8 @@ def _read_id(value: Any) -> uuid.UUID:
 def _read_whole(value: Any) -> int:
     if not isinstance(value, str) or not _WHOLE.fullmatch(value):
         raise PydanticCustomError("int_parsing", "Input should be a whole number in plain digits")
-    return int(value)
+    # Whatever is longer is above every limit, which then says so.
+    return int(value) if len(value) <= _DIGITS_MAX else 10**_DIGITS_MAX
 
 
 def _storable(value: str) -> str:
@@ -56,6 +58,12 @@ def _storable(value: str) -> str:
         return rules.storable(value, "text")
     except Invalid as refused:
         raise PydanticCustomError("value_error", "{why}", {"why": refused.problems[0].msg}) from refused
+
+
+def _read_yes(value: Any) -> bool:
+    if value is not True:
+        raise PydanticCustomError("literal_error", "Input should be true")
+    return True
 
 
 def one_of(kind: type[enum.StrEnum], *, any_case: bool = False) -> BeforeValidator:
@@ -98,6 +106,8 @@ def whole(least: int, most: int, default: int, alias: str, description: str = ""
     return Field(default, alias=alias, ge=least, le=most, description=description or None)
 
 
+Yes = Annotated[bool, BeforeValidator(_read_yes), WithJsonSchema({"const": True})]
+"""A member that is true or absent."""
 DIGITS = BeforeValidator(_read_whole)
 """Stands after the limits of a number, or the OpenAPI document would not know them."""
 Whole = Annotated[int, DIGITS]

@@ -41,9 +41,10 @@ endpoints = guarded("webhooks", tag="Webhooks")
 def register_webhook(json_data: WebhookRegistration) -> Response:
     """Register a URL for a community's events: 201; 200 where it was registered before, with the new secret."""
     with wired().database.writing() as session:
-        community, actor = community_servers.find_or_open(
+        community_id, actor = community_servers.find_or_open(
             session, auth.caller(), json_data.platform_community_server_id
         )
+        community = communities.get(session, actor, community_id)
         endpoint, made = webhooks.register(
             session,
             actor,
@@ -114,6 +115,9 @@ def delete_webhook(webhook_id: str) -> Response:
 @endpoints.doc(responses=[404, 409])
 def test_webhook(webhook_id: str) -> Response:
     """Send a ``webhook.test`` event to this webhook alone; ``meta.event_id`` names it. Disabled: 409."""
+    with wired().database.reading() as session:
+        webhooks.get(session, auth.actor(), _identity(webhook_id))
+    auth.count("webhook_tests", str(_identity(webhook_id)))
     with wired().database.writing() as session:
         event = webhooks.send_test(session, auth.actor(), _identity(webhook_id))
         endpoint = webhooks.get(session, auth.actor(), _identity(webhook_id))

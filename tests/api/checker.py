@@ -12,7 +12,7 @@ from app.api.field_client_schemas import Flat, FlatCommunity, RatingThresholds, 
 from app.api.schemas import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"
-FLAT = ("/api/v1/", "/api/public/v1/openapi.json")
+FLAT = ("/api/v1/", "/api/public/v1/openapi.json", "/api/v2/openapi.json")
 """Answers that are no JSON:API documents, and documented apart (Contract: section 8)."""
 FLAT_ENDINGS = ("/scoring-analysis",)
 FLAT_BODIES: dict[str, type[Flat]] = {

@@ -14,10 +14,10 @@ from werkzeug.test import TestResponse
 from app.api.blueprints import PREFIX
 from app.core import requests
 from app.core.permissions import SYSTEM
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.api.checker import CheckedClient
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 HARMLESS = "The harbour is quiet this morning"
 INSULT = "You are an idiot and everybody here knows it"

@@ -21,12 +21,12 @@ from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import AiDraft, Community, Note
 from app.core.note_writing import Draft, Post
-from app.jobs.inline import InlineEngine
 from app.settings import Settings
 from app.throttle import Throttle
 from app.wiring import Wiring, note_writer
 from tests.api.conftest import Api, acting
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 from tests.unit.webhook_sender.conftest import Receiver, http
 
 CLAIM = "Drinking seawater every morning cures diabetes within two weeks"

@@ -188,6 +188,7 @@ def test_what_is_public_answers_under_the_second_prefix_with_links_of_its_own(
         assert theirs.json["data"] == ours.json["data"]
         assert theirs.json["links"]["self"].startswith("http://localhost/api/v2/")
     assert api.get("/api/v2/requests", instead={}).status_code == 401
+    assert api.get("/api/v2/openapi.json", instead={}).text == api.get("/openapi.json", instead={}).text
 
 
 def test_nobody_enters_without_an_adapter_key(api: Api, app: Flask, cast: Cast) -> None:

@@ -24,9 +24,9 @@ from schemathesis.transport.wsgi import WSGITransport
 from app.api import openapi_examples
 from app.api.blueprints import PREFIX
 from app.core import rules
-from app.jobs.inline import InlineEngine
 from tests.api.conftest import SPAM, Api
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 

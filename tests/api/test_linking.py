@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core import clock, linking, notes, profiles, ratings
-from app.core.linking import ALPHABET
+from app.core import clock, link_codes, linking, notes, profiles, ratings
+from app.core.link_codes import ALPHABET
 from app.core.models import Account, HistoryEntry, LinkCode, Note, Profile, Rating
 from app.core.permissions import Actor
 from app.core.vocabulary import Classification, HelpfulnessLevel, Role
@@ -30,7 +30,7 @@ ME = acting("7", Username="Ann")
 
 def code_of(wiring: Wiring, person: Person) -> str:
     with wiring.database.writing() as session:
-        return linking.show_code(session, session.get_one(Account, person.account_id)).text
+        return link_codes.show(session, session.get_one(Account, person.account_id)).text
 
 
 def link(api: Api, code: str, headers: dict[str, str] | None = None) -> TestResponse:
@@ -128,7 +128,7 @@ def test_a_code_that_does_not_hold_is_422_always_in_the_same_words(
         {
             "type": "invalid_code",
             "loc": ["body", "code"],
-            "msg": linking.NOT_VALID,
+            "msg": link_codes.NOT_VALID,
             "input": "[hidden]",
         }
     ]

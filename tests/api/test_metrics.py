@@ -10,10 +10,10 @@ from app.core import clock, keys
 from app.core.models import ApiKey, Delivery
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 
 def _figures(api: Api, key: str) -> dict[tuple[str, ...], float]:

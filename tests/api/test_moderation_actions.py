@@ -14,10 +14,10 @@ from app.core import keys
 from app.core.models import Action, Event, HistoryEntry, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, EventName, KeyTemplate
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, SPAM, Api, acting
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 PATH = "/moderation-actions"
 ADMIN_REQUIRED = {"detail": "Admin privileges required"}
@@ -211,6 +211,19 @@ def test_following_next_neither_misses_nor_repeats_while_actions_come(
     }
 
 
+def test_pages_around_an_offset_say_where_they_begin(api: Api, many: Callable[[int, str], None]) -> None:
+    many(8, "row")
+    answer, begun = api.get(f"{PATH}?limit=3&offset=1"), []
+    while answer.json["links"]["next"]:
+        begun.append(answer.json["meta"]["offset"])
+        answer = api.get(_local(answer.json["links"]["next"]))
+    assert [*begun, answer.json["meta"]["offset"]] == [1, 4, 7]
+    assert _requests_of(answer) == ["row-0"]
+    assert answer.json["links"]["prev"] is not None
+    back = api.get(_local(api.get(f"{PATH}?limit=3&offset=1").json["links"]["prev"]))
+    assert (_requests_of(back), back.json["meta"]["offset"]) == (["row-7"], 0)
+
+
 def test_a_list_costs_the_same_queries_for_one_row_and_for_many(
     api: Api, many: Callable[[int, str], None], counting: Callable[[], Any]
 ) -> None:
@@ -319,7 +332,7 @@ INVALID_PATCHES: list[tuple[Any, str, list[str]]] = [
     ({"action_state": "applied", "reason": "\x00"}, "value_error", ["body", "reason"]),
     ({"action_state": "applied", "reason": "x" * 2001}, "string_too_long", ["body", "reason"]),
     ({"action_state": "applied", "state": "x"}, "extra_forbidden", ["body", "state"]),
-    ([], "model_type", ["body"]),
+    ([], "dict_type", ["body"]),
     (
         {"data": {"type": "moderation-actions", "attributes": {"action_state": "applied"}}},
         "missing",

@@ -11,10 +11,10 @@ from app.core import keys, notes, profiles
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, Classification, KeyTemplate
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api, acting
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 MISLEADING = "MISINFORMED_OR_POTENTIALLY_MISLEADING"
 ADMIN_REQUIRED = "Admin privileges required"

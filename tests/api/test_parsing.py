@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -94,8 +95,8 @@ SHAPES: list[tuple[Any, list[str | int], str]] = [
     ({"data": {"type": 5, "attributes": {}}}, ["body", "data", "type"], "string_type"),
     ({"data": {"type": "requests", "id": 5, "attributes": {}}}, ["body", "data", "id"], "string_type"),
     ({"data": {"type": "requests"}}, ["body", "data", "attributes"], "missing"),
-    ({"data": {"type": "requests", "attributes": []}}, ["body", "data", "attributes"], "model_type"),
-    ({"data": {"type": "requests", "attributes": None}}, ["body", "data", "attributes"], "model_type"),
+    ({"data": {"type": "requests", "attributes": []}}, ["body", "data", "attributes"], "dict_type"),
+    ({"data": {"type": "requests", "attributes": None}}, ["body", "data", "attributes"], "dict_type"),
 ]
 
 
@@ -104,6 +105,46 @@ def test_a_wrong_shape_is_422_at_its_place(api: Api) -> None:
         answer = api.post("/requests", data=json.dumps(body), content_type="application/json")
         assert answer.status_code == 422, body
         assert (answer.json["detail"][0]["loc"], answer.json["detail"][0]["type"]) == (loc, kind), body
+
+
+WORDS: list[tuple[str, Any, str]] = [
+    ("original_message_content", "x" * 50_001, "String should have at most 50000 characters"),
+    ("dataset_name", "x" * 101, "String should have at most 100 characters"),
+    ("dataset_item_id", "", "String should have at least 1 character"),
+    ("metadata", [], "Input should be an object"),
+    (
+        "platform_timestamp",
+        "2026-01-31",
+        "Input should be an ISO 8601 date and time with a zone, such as 2026-01-31T12:00:00Z",
+    ),
+]
+
+
+def test_a_refusal_is_worded_for_whoever_writes_json(api: Api) -> None:
+    for name, value, words in WORDS:
+        answer = api.post("/requests", json=submission("post-1", **{name: value}))
+        problem = answer.json["detail"][0]
+        assert (problem["loc"][-1], problem["msg"]) == (name, words)
+    bare = api.post("/requests", json=GOOD["data"]["attributes"]).json["detail"]
+    assert [(one["loc"], one["msg"]) for one in bare] == [
+        (["body", "data"], 'Field required: the body is {"data": {"type": "requests", "attributes": {}}}')
+    ]
+    blank = api.post("/requests?original_message_content=1", json=submission("post-1", " ")).json["detail"][0]
+    assert blank["loc"] == ["body", "data", "attributes", "original_message_content"]
+    for path, body, words in (
+        ("/requests/post-1", {"escalated": False}, "Input should be true"),
+        (f"/moderation-actions/{uuid.uuid4()}", [], "Input should be an object"),
+    ):
+        api.submit("post-1")
+        assert api.patch(path, json=body).json["detail"][0]["msg"] == words, path
+    for query, words in (
+        ("page[number]=99999999999999999999", "Input should be less than or equal to 1000000000"),
+        (
+            "since=2026-01-31T12:00:00+01:00",
+            "such as 2026-01-31T12:00:00Z; T stands before the time, and + is %2B",
+        ),
+    ):
+        assert words in api.get(f"/requests?status=decided&{query}").json["detail"][0]["msg"], query
 
 
 def test_another_type_is_409(api: Api) -> None:

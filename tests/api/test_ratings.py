@@ -14,13 +14,13 @@ from app.core import profiles, ratings
 from app.core.models import Note, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel
-from app.jobs.inline import InlineEngine
 from app.settings import Settings
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.api.conftest import Api, acting
 from tests.api.test_notes import edit_body, made, rationale_of
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 
 def rate(

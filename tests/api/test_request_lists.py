@@ -82,6 +82,33 @@ def test_following_next_neither_misses_nor_repeats_while_rows_come_and_go(
     assert _ids(api.get("/requests?page[size]=2")) == ["late-3-2", "late-3-1"], "page 1 shows the live list"
 
 
+def test_a_page_beyond_the_end_leads_back(api: Api, fill: Callable[..., None]) -> None:
+    assert api.get("/requests?page[number]=2").json["links"]["prev"] is None, "an empty list has no pages"
+    fill(3)
+    after = api.get("/requests?page[size]=2").json["links"]["next"].removeprefix("http://localhost")
+    api.delete("/requests/row-0")
+    for path in ("/requests?page[size]=2&page[number]=9", after):
+        links = api.get(path).json["links"]
+        assert (links["next"], links["prev"]) == (None, links["last"]), path
+        assert _ids(api.get(links["prev"].removeprefix("http://localhost"))) == ["row-2", "row-1"], path
+    before = api.get("/requests?page[size]=1&page[number]=2").json["links"]["prev"]
+    api.delete("/requests/row-2")
+    links = api.get(before.removeprefix("http://localhost")).json["links"]
+    assert (links["next"], links["prev"]) == (links["first"], None)
+
+
+def test_an_unknown_filter_is_answered_with_those_there_are(api: Api) -> None:
+    answer = api.get("/requests?filter[color]=red")
+    assert answer.status_code == 400
+    assert {"filter[status]", "page[size]", "since"} <= set(
+        answer.json["detail"]
+        .removeprefix("Unknown query parameter filter[color]; this call reads: ")
+        .split(", ")
+    )
+    none = api.get(f"/requests/{uuid.uuid4()}?include=note").json["detail"]
+    assert none == "Unknown query parameter include; this call reads: none"
+
+
 def test_a_page_costs_the_same_queries_for_one_row_and_for_a_hundred(
     api: Api, fill: Callable[..., None], decide: Callable[..., None], counting: Callable[[], Any]
 ) -> None:

@@ -5,6 +5,7 @@ import uuid
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.orm import Session
@@ -13,10 +14,10 @@ from app.core import communities, keys
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, KeyTemplate, RequestStatus, ReviewGroup
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.api.conftest import INSULT, Api, acting, submission
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 
 def test_a_submission_is_created_pending_with_every_value_as_given(api: Api, cast: Cast) -> None:
@@ -184,6 +185,19 @@ def test_a_request_is_read_by_either_id_and_only_by_its_own_integration(api: Api
     assert api.get("/requests/" + "x" * 300).status_code == 404
 
 
+@pytest.mark.parametrize("request_id", ["/r/forum/1", "https://f.example//t/1/?a=b", "a/\nb/"])
+def test_an_id_with_slashes_is_an_id_too(api: Api, request_id: str) -> None:
+    made = api.submit(request_id)
+    path = f"/requests/{quote(request_id, safe='')}"
+    for answer in (api.get(path), api.patch(path, json={}), api.get(f"/api/v2{path}")):
+        assert answer.status_code == 200
+        assert answer.json["data"]["id"] == made.json["data"]["id"]
+    drafted = api.post(f"{path}/ai-notes")
+    assert drafted.status_code == 201
+    assert drafted.json["data"]["attributes"]["request_id"] == made.json["data"]["id"]
+    assert api.delete(path).status_code == 204
+
+
 def test_one_string_in_two_communities_needs_the_scope(api: Api, wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         both = [cast.community_id, cast.other_community_id]
@@ -249,6 +263,8 @@ def test_patch_links_a_note_of_the_same_community(api: Api, wiring: Wiring, jobs
     assert linked.json["data"]["attributes"]["note_id"] == note_id
     assert api.patch("/requests/other", json={"note_id": str(uuid.uuid4())}).status_code == 404
     assert api.patch("/requests/other", json={"note_id": "none"}).status_code == 422
+    taken = api.patch("/requests/other", json={"note_id": None})
+    assert (taken.status_code, taken.json["detail"][0]["loc"]) == (422, ["body", "note_id"])
 
 
 def test_a_withdrawn_request_is_gone_leaves_history_and_frees_its_id(api: Api, wiring: Wiring) -> None:

@@ -9,10 +9,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import keys, webhooks
+from app.core import endpoint_secrets, keys
 from app.core.models import Community, Delivery, Endpoint, Event
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
+from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.api.conftest import Api
 from tests.cast import Cast
@@ -54,7 +55,7 @@ def test_a_registration_answers_201_with_its_id_and_never_with_its_secret(
         assert "secret" not in one.json["data"]
     with wiring.database.reading() as session:
         endpoint = session.scalars(sa.select(Endpoint)).one()
-        assert webhooks.secrets_of(endpoint, wiring.sealer, endpoint.created_at) == [SECRET]
+        assert endpoint_secrets.live(endpoint, wiring.sealer, endpoint.created_at) == [SECRET]
         assert SECRET.encode() not in endpoint.secret
 
 
@@ -251,6 +252,21 @@ def test_a_test_event_goes_to_this_webhook_alone(api: Api, wiring: Wiring, hook:
     assert (delivery.state, str(delivery.endpoint_id)) == (DeliveryState.DUE, hook)
     api.patch(f"/webhooks/{hook}", json={"is_active": False})
     assert api.post(f"/webhooks/{hook}/test").status_code == 409
+
+
+def test_test_events_to_one_webhook_are_limited(
+    api: Api, foreign_api: Api, wiring: Wiring, hook: str
+) -> None:
+    limits = {"rate_limit_enabled": True, "rate_limit_webhook_tests": "2 per hour"}
+    wiring.throttle = Throttle.from_settings(wiring.settings.model_copy(update=limits))
+    assert foreign_api.post(f"/webhooks/{hook}/test").status_code == 404
+    answers = [api.post(f"/webhooks/{hook}/test") for _ in range(3)]
+    assert [one.status_code for one in answers] == [202, 202, 429]
+    assert answers[2].json == {"detail": "Rate limit exceeded"}
+    assert int(answers[2].headers["Retry-After"]) >= 1
+    assert answers[2].headers["RateLimit-Policy"] == '"webhook_tests";q=2;w=3600'
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Event)) == 2
 
 
 def test_nobody_enters_without_an_adapter_key(api: Api, app: Flask, cast: Cast, hook: str) -> None:

@@ -4,9 +4,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from app.settings import Settings
+from app.settings_table import name_of
 
 
 def test_production_refuses_to_start_without_secrets_and_names_them(tmp_path: Path) -> None:
@@ -30,6 +31,19 @@ def test_the_environment_is_read_with_its_prefix(monkeypatch: pytest.MonkeyPatch
     settings = Settings(_env_file=None)
     assert settings.port == 9000
     assert settings.sqlalchemy_url == "postgresql+psycopg://u@h/d"
+
+
+def test_every_setting_can_be_written_as_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for field, info in Settings.model_fields.items():
+        default = info.default.get_secret_value() if isinstance(info.default, SecretStr) else info.default
+        monkeypatch.setenv(name_of(field), str(default))
+    assert Settings() == Settings(_env_file=None)
+    monkeypatch.setenv("BRIDGENOTE_DUPLICATE_REQUEST_STATUS", "409")
+    assert Settings().duplicate_request_status == 409
+    monkeypatch.setenv("BRIDGENOTE_DUPLICATE_REQUEST_STATUS", "204")
+    with pytest.raises(ValidationError, match="200 or 409"):
+        Settings()
 
 
 @pytest.mark.parametrize("written", ["ten", "10,-1", "10,100000"])
