@@ -19,6 +19,8 @@ from app.core.classify.rules import RulePack
 from app.core.rule_packs import RuleSet
 
 OWN = "community.rules"
+TEXT_SECONDS = 1.0
+"""Processor time that a community's own rules may take over one text; usual ones take a thousandth of it."""
 KEPT = 256
 """Communities whose compiled rules a process keeps, those last used."""
 
@@ -68,4 +70,4 @@ def own(wanted: RuleSet) -> RulePackClassifier:
     """The community's own rules as a classifier. Whether its scores may act alone is the thresholds' word."""
     categories = frozenset(str(rule["category"]) for rule in wanted.rules)
     pack: Callable[[], RulePack] = partial(rule_packs.parsed, wanted)
-    return RulePackClassifier(pack, name=OWN, tier1_categories=categories)
+    return RulePackClassifier(pack, name=OWN, tier1_categories=categories, seconds=TEXT_SECONDS)

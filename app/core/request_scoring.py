@@ -1,7 +1,7 @@
 """Scoring a request: begun, asked about, kept and routed (House: flow 1)."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -15,28 +15,48 @@ from app.core import (
     exemptions,
     notes,
     policies,
+    slow_rules,
 )
-from app.core.classify import Classifier, Context, Result
+from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.db import serialise
 from app.core.models import Action, Community, Request, Score
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM
-from app.core.routing import Route, Scored, decide, for_review, observed
+from app.core.routing import (
+    UNFINISHED,
+    CategoryRule,
+    Route,
+    Scored,
+    decide,
+    for_review,
+    observed,
+    without_score,
+)
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"
 PAUSED = "automatic actions were paused"
+NOT_FINISHED = "a classifier could not finish"
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """One classifier's result for a request; ``tier1`` names the categories it may carry above Tier 1."""
+    """One classifier's result for a request; ``tier1`` names the categories it may carry above Tier 1.
+
+    ``categories``: all that it scores, when it finishes. With an error in the result nothing of it counts.
+    """
 
     classifier: str
     version: str
     tier1: frozenset[str]
     result: Result
     milliseconds: int = field(default=0)
+    categories: frozenset[str] = frozenset()
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The scores that count: none where the classifier could not finish, for what it has said is a part."""
+        return self.result.scores if self.result.error is None else {}
 
 
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
@@ -54,7 +74,7 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
             return None
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
         return request
-    if request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request.id):
+    if request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request):
         return request  # a worker died between start and scores
     return None
 
@@ -64,7 +84,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     request = session.get_one(Request, request_id)
     serialise(session, request.community_id)
     session.refresh(request)
-    if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request.id):
+    if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request):
         return None
     policy = policies.current(session, request.community_id)
     rules_in_force = policies.category_rules(policy)
@@ -74,7 +94,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     standing = set(best)
     request.scored_at = clock.now()
     for scoring in scorings:
-        for category, value in scoring.result.scores.items():
+        for category, value in scoring.scores.items():
             is_highest = category in standing and best[category] == _scored(scoring, category, value)
             if is_highest:
                 standing.remove(category)
@@ -96,7 +116,12 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     session.flush()
     # Read in this transaction, after the lock: a pause counts from its commit on, also for what was being scored.
     community = session.get_one(Community, request.community_id, populate_existing=True)
-    route = decide(best, rules_in_force) if community.archived_at is None else None
+    route = decided(scorings, rules_in_force) if community.archived_at is None else None
+    slow_rules.note(
+        session,
+        request.community_id,
+        [(one.version, one.result.error) for one in scorings if isinstance(one.result.error, OutOfTime)],
+    )
     if route is None or decisions.of(session, request.id) is not None:
         cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
@@ -104,20 +129,36 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
     if paused_at is not None:
         route = for_review(route, rules_in_force)
-    note = notes.write_rationale(
-        session, request, route.category, policies.describe(route.category), route.verb
+    unnamed = route.category == UNFINISHED
+    looks_like, meaning = (
+        ("something to look at", "Automatic scoring could not finish reading it")
+        if unnamed
+        else (route.category, policies.describe(route.category))
     )
+    note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
     evidence = _evidence(request, route, scorings, policy.version, would_have)
     if paused_at is not None:
         evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
-    return actions.open_for(session, request, route, evidence, note)
+    return actions.open_for(session, request, route, evidence, note, cause=NOT_FINISHED if unnamed else None)
+
+
+def decided(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> Route | None:
+    """The route of a post so scored. Where nothing is above a threshold and a classifier that might have found
+    something could not finish, people look at it: it is neither acted on nor let through.
+    """
+    return decide(combined(scorings), rules) or without_score(unscored(scorings), rules)
+
+
+def unscored(scorings: Sequence[Scoring]) -> frozenset[str]:
+    """The categories that a classifier would have scored, had it finished."""
+    return frozenset(name for one in scorings if one.result.error is not None for name in one.categories)
 
 
 def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
     """Per category the highest score of any classifier; it may reach Tier 1 when the one that gave it may."""
     best: dict[str, Scored] = {}
     for scoring in scorings:
-        for category, value in scoring.result.scores.items():
+        for category, value in scoring.scores.items():
             scored = _scored(scoring, category, value)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
@@ -136,7 +177,7 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
     request = session.get(Request, request_id)
     if request is None or request.status not in {RequestStatus.PENDING, RequestStatus.IN_PROGRESS}:
         return
-    if _is_scored(session, request.id):
+    if _is_scored(session, request):
         return
     make_move(session, SYSTEM, request, RequestStatus.FAILED, cause=why, failure=why[:2000])
 
@@ -149,14 +190,22 @@ def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scorin
         (result,) = classifier.score([request.content], context)
         scorings.append(
             Scoring(
-                classifier.name, classifier.version, classifier.tier1_categories, result, round(result.ms)
+                classifier.name,
+                classifier.version,
+                classifier.tier1_categories,
+                result,
+                round(result.ms),
+                classifier.categories,
             )
         )
     return scorings
 
 
-def _is_scored(session: Session, request_id: uuid.UUID) -> bool:
-    return session.scalar(sa.select(Score.id).where(Score.request_id == request_id).limit(1)) is not None
+def _is_scored(session: Session, request: Request) -> bool:
+    """Whether it was, also where no classifier finished and so no score was kept."""
+    if request.scored_at is not None:
+        return True
+    return session.scalar(sa.select(Score.id).where(Score.request_id == request.id).limit(1)) is not None
 
 
 def _evidence(
@@ -181,6 +230,7 @@ def _evidence(
                     "version": scoring.version,
                     "model": scoring.result.model,
                     "ms": scoring.milliseconds,
+                    **({"error": _error(scoring.result.error)} if scoring.result.error is not None else {}),
                 }
                 for scoring in scorings
             ],
@@ -195,6 +245,12 @@ def _evidence(
         }
         | ({"observed": [_told(one) for one in would_have]} if would_have else {}),
     }
+
+
+def _error(error: Retryable | Permanent | OutOfTime) -> str:
+    if isinstance(error, OutOfTime):
+        return f"out of time: rule {error.rule}"
+    return error.reason
 
 
 def _told(route: Route) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """From scores to what happens: pure, strictly greater, one route per request (Spec: Scoring routing)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
+
+UNFINISHED = "unfinished"
+"""The category of a post that nobody could name one for, because a classifier could not finish with it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,16 @@ def for_review(route: Route, rules: Iterable[CategoryRule]) -> Route:
     """What a Tier 1 route becomes while nothing acts by itself: people are asked about its category's Tier 2 verb."""
     rule = next(one for one in rules if one.name == route.category)
     return replace(route, tier=ActionTier.CONSENSUS, verb=rule.tier2_action)
+
+
+def without_score(unscored: Collection[str], rules: Iterable[CategoryRule]) -> Route | None:
+    """Where a post goes that a classifier could not finish with: to staff. None when its scores lead to nothing.
+
+    ``unscored`` are the categories that it would have scored.
+    """
+    if any(rule.name in unscored and rule.enabled and not rule.observe_only for rule in rules):
+        return Route(ActionTier.CONSENSUS, UNFINISHED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
+    return None
 
 
 def observed(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list[Route]:

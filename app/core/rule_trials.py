@@ -14,20 +14,23 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, policies
-from app.core.classify import Classifier, Context, Match, Result
+from app.core.classify import Classifier, Context, Match, OutOfTime, Result
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.community_rules import combined
 from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
-from app.core.request_scoring import Scoring
+from app.core.request_scoring import Scoring, decided, unscored
 from app.core.request_scoring import combined as combined_scores
-from app.core.routing import CategoryRule, Route, Scored, decide, observed
+from app.core.routing import CategoryRule, Route, Scored, decide, observed, without_score
 from app.core.rule_packs import RuleSet
+from app.core.rules import CONTENT_MAX
 
 DAYS = 30
 MOST_TEXTS = 5_000
 MOST_SECONDS = 3.0
 SHOWN_SAMPLES = 20
+LONG_FROM = 20
+"""Texts that the long text is made of, over and over: the longest of those read."""
 _BATCH = 250
 
 
@@ -50,6 +53,11 @@ class Trial:
     observed: Sequence[Route]
     answers: Sequence[tuple[str, Result]]
 
+    @property
+    def slow(self) -> Sequence[str]:
+        """The rules over which the time ran out."""
+        return [one.error.rule for _, one in self.answers if isinstance(one.error, OutOfTime)]
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -66,7 +74,9 @@ class Hits:
     """What a draft does with ``read`` texts; ``complete`` false: there were more than could be read in time.
 
     ``changed`` texts get other scores; ``moved`` counts those whose route differs, by both routes' category and tier;
-    ``by_rule`` how many texts each of the community's own rules hits.
+    ``by_rule`` how many texts each of the community's own rules hits. ``slow`` names the rules over which the draft's
+    time ran out, with the number of texts; ``slow_if_long`` the one over which it ran out with the longest text that
+    anybody may submit, made of those read.
     """
 
     read: int
@@ -75,6 +85,8 @@ class Hits:
     moved: Mapping[tuple[tuple[str, int] | None, tuple[str, int] | None], int]
     by_rule: Mapping[str, int]
     samples: Sequence[Sample]
+    slow: Mapping[str, int]
+    slow_if_long: str | None
 
 
 def try_text(
@@ -90,7 +102,7 @@ def try_text(
             key=lambda one: (-one.scored.score, one.category),
         ),
         matches=sorted(matches, key=lambda match: (match.start, match.end)),
-        route=decide(scores, rules),
+        route=decided(scorings, rules),
         observed=observed(scores, rules),
         answers=[(f"{one.classifier} {one.version}", one.result) for one in scorings],
     )
@@ -109,7 +121,7 @@ def try_on_stored(
     """Read the newest texts of the last 30 days by the draft and by what is in force, with the policy in force.
 
     Other classifiers are not asked again: their stored scores stand. At most ``MOST_TEXTS`` texts and about ``seconds``
-    seconds.
+    seconds: the last text may take as long as the rules may take over one, and the long one as long again.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     end = time.monotonic() + seconds
@@ -123,24 +135,41 @@ def try_on_stored(
     moved: Counter[tuple[tuple[str, int] | None, tuple[str, int] | None]] = Counter()
     by_rule: Counter[str] = Counter({str(rule["id"]): 0 for rule in draft.rules})
     samples: list[Sample] = []
+    slow: Counter[str] = Counter()
+    longest: list[str] = []
     for request_id, content, others in _stored(session, community_id, names):
         if time.monotonic() > end:
             complete = False
             break
         read += 1
+        longest = sorted((*longest, content), key=len)[-LONG_FROM:]
         was, now = _score(old, content, context), _score(new, content, context)
+        stopped = _stopped_at(now)
+        slow.update(stopped)
         by_rule.update({match.rule for one in now for match in one.result.matches} & by_rule.keys())
-        if _plain(was) == _plain(now):
+        if not stopped and _plain(was) == _plain(now):
             continue
         changed += 1
-        routes = [decide(_with(others.get(request_id, {}), scorings), rules) for scorings in (was, now)]
+        routes = [_route(others.get(request_id, {}), scorings, rules) for scorings in (was, now)]
         if _named(routes[0]) != _named(routes[1]):
             moved[_named(routes[0]), _named(routes[1])] += 1
         if len(samples) < SHOWN_SAMPLES:
             samples.append(Sample(content, _differing(was, now), routes[0], routes[1]))
     else:
         complete = read < MOST_TEXTS
-    return Hits(read, complete, changed, moved, by_rule, samples)
+    at_length = _stopped_at(_score(new, _long(longest), context))
+    return Hits(read, complete, changed, moved, by_rule, samples, slow, next(iter(at_length), None))
+
+
+def _long(texts: Sequence[str]) -> str:
+    """As long a text as may be submitted, made of these."""
+    whole = " ".join(texts) or "What somebody might write."
+    return (f"{whole} " * (CONTENT_MAX // len(whole) + 1))[:CONTENT_MAX]
+
+
+def _stopped_at(scorings: Sequence[Scoring]) -> list[str]:
+    """The rules over which the time ran out."""
+    return [one.result.error.rule for one in scorings if isinstance(one.result.error, OutOfTime)]
 
 
 def _only_rules(classifiers: Sequence[Classifier]) -> list[RulePackClassifier]:
@@ -183,16 +212,24 @@ def _stored(
 
 def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
     return [
-        Scoring(one.name, one.version, one.tier1_categories, one.score([text], context)[0])
+        Scoring(
+            one.name,
+            one.version,
+            one.tier1_categories,
+            one.score([text], context)[0],
+            categories=one.categories,
+        )
         for one in classifiers
     ]
 
 
-def _with(others: Mapping[str, Scored], scorings: Sequence[Scoring]) -> dict[str, Scored]:
+def _route(
+    others: Mapping[str, Scored], scorings: Sequence[Scoring], rules: Sequence[CategoryRule]
+) -> Route | None:
     scores = combined_scores(scorings)
     for category, scored in others.items():
         _raise(scores, category, scored)
-    return scores
+    return decide(scores, rules) or without_score(unscored(scorings), rules)
 
 
 def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:

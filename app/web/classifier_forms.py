@@ -144,12 +144,6 @@ class TextForm(Form):
     )
 
 
-def number(raw: str | None) -> int | None:
-    """A version or edition as a form carries it; None when it carries none."""
-    raw = raw or ""
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 9 else None
-
-
 def told(refusal: Invalid, most: int = 20) -> Sequence[str]:
     """What is wrong with a pack, a line each: the rule and the field, and what to do."""
     lines = []

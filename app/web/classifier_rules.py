@@ -7,8 +7,8 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.classifier_forms import RuleForm, number, rule_form
-from app.web.view_models import category_name
+from app.web.categories import category_name
+from app.web.classifier_forms import RuleForm, rule_form
 from app.wiring import wired
 
 IN_DRAFT = "It scores nothing until you put the draft in force."
@@ -49,7 +49,7 @@ def remove_rule(rule_id: str) -> Response:
                 auth.current_actor(),
                 auth.current_community().id,
                 rule_id,
-                edition=number(form.edition.data),
+                edition=forms.number(form.edition.data),
             )
     except Conflict as refusal:
         return page.done(
@@ -70,7 +70,7 @@ def _save(rule_id: str | None) -> Response:
                 auth.current_community().id,
                 form.rule(),
                 instead_of=rule_id,
-                edition=number(form.edition.data),
+                edition=forms.number(form.edition.data),
             )
     except Invalid as refusal:
         form.explain(refusal)

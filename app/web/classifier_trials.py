@@ -10,21 +10,19 @@ from app.core import policies, rule_packs, rule_trials
 from app.core.classify import Context, Match
 from app.core.community_rules import combined
 from app.core.permissions import Permission
-from app.core.routing import Route
+from app.core.routing import UNFINISHED, Route
 from app.core.rule_trials import Hits, Sample, Trial
 from app.web import auth, classifiers, excerpts, forms
 from app.web.blueprint import web
+from app.web.categories import category_name, is_veiled
 from app.web.classifier_forms import TextForm
+from app.web.evidence import WOULD_BE
 from app.web.filters import highlight
-from app.web.view_models import category_name, is_veiled
 from app.wiring import wired
 
-_VERBS = {
-    "hide": "hidden",
-    "delete": "deleted",
-    "flag": "flagged for review",
-    "notify": "left up, its author told",
-}
+SLOW_SHOWN = 3
+_OUT_OF_TIME = "The rules of this community could not finish with this text in time."
+_TO_STAFF = "Such posts would go to moderators, whatever they say: repeat less in the rules, or name fewer characters."
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,7 @@ class TrialView:
     marked: Markup
     matches: Sequence[tuple[Match, str]]
     answers: Sequence[str]
+    slow: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,7 @@ class HitsView:
     moved: Sequence[tuple[str, str, int]]
     by_rule: Sequence[tuple[str, int]]
     samples: Sequence[SampleRow]
+    slow: str
 
 
 @web.post("/classifiers/test")
@@ -126,6 +126,7 @@ def _trial(trial: Trial, text: str, which: str) -> TrialView:
         marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
         matches=[(match, text[match.start : match.end]) for match in trial.matches],
         answers=[name for name, _ in trial.answers],
+        slow=_slow_trial(trial),
     )
 
 
@@ -148,10 +149,36 @@ def _conclusion(route: Route | None) -> str:
     if route is None:
         return "Nothing would happen."
     done = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
-    verb = _VERBS[route.verb.value]
+    if route.category == UNFINISHED:
+        return "Moderators would be asked about the post."
+    verb = WOULD_BE[route.verb.value]
     if route.tier.number == 1:
         return f"The post would be {verb} at once: {done}, its Tier 1."
     return f"People would be asked whether the post should be {verb}: {done}, its Tier 2."
+
+
+def _slow_trial(trial: Trial) -> str:
+    """That the rules could not finish with a text, and at which; empty when they could."""
+    if not trial.slow:
+        return ""
+    return f"{_OUT_OF_TIME} {_the_most(trial.slow)} Their scores do not count, and nothing is let through for them."
+
+
+def _slow_hits(found: Hits) -> str:
+    """What a draft is too slow for; empty when it is quick enough."""
+    if found.slow:
+        count = sum(found.slow.values())
+        texts = "1 text" if count == 1 else f"{count:,} texts"
+        rules = sorted(found.slow, key=lambda rule: -found.slow[rule])
+        return f"The draft is too slow for {texts}. {_the_most(rules)} {_TO_STAFF}"
+    if found.slow_if_long is not None:
+        most = _the_most([found.slow_if_long])
+        return f"The draft is too slow for the longest texts that can be submitted. {most} {_TO_STAFF}"
+    return ""
+
+
+def _the_most(rules: Sequence[str]) -> str:
+    return f"{', '.join(rules[:SLOW_SHOWN])} took the most time."
 
 
 def _hits(found: Hits) -> HitsView:
@@ -174,6 +201,7 @@ def _hits(found: Hits) -> HitsView:
             )
             for one in found.samples
         ],
+        slow=_slow_hits(found),
     )
 
 
@@ -191,6 +219,8 @@ def _excerpt(text: str, matches: Sequence[Match]) -> Markup:
 
 
 def _named(route: tuple[str, int] | None) -> str:
+    if route is not None and route[0] == UNFINISHED:
+        return category_name(UNFINISHED)
     return "Let through" if route is None else f"{category_name(route[0])}, Tier {route[1]}"
 
 

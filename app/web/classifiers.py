@@ -3,25 +3,26 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from flask import Response, make_response
 
-from app.core import policies, rule_drafts, rule_packs
+from app.core import policies, rule_drafts, rule_packs, slow_rules
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
+from app.core.community_rules import OWN
 from app.core.errors import Conflict, Invalid
 from app.core.models import RulePackVersion
 from app.core.permissions import Permission
 from app.core.rule_packs import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.classifier_forms import PackForm, PublishForm, RevertForm, SwitchForm, TextForm, number, told
+from app.web.categories import category_name
+from app.web.classifier_forms import PackForm, PublishForm, RevertForm, SwitchForm, TextForm, told
 from app.web.rule_changes import change_lines
-from app.web.view_models import category_name
+from app.web.versions import rows as version_rows
 from app.wiring import wired
 
 URL = "/classifiers"
@@ -46,18 +47,6 @@ class ShippedGroup:
     off: int
 
 
-@dataclass(frozen=True)
-class VersionRow:
-    """A version as the list shows it; ``changes`` are against the version before it."""
-
-    number: int
-    made_by: str
-    made_at: datetime
-    reason: str
-    changes: Sequence[str]
-    is_current: bool
-
-
 @web.get("/classifiers")
 @auth.needs(Permission.REVISE_POLICY)
 def classifiers() -> Response:
@@ -77,7 +66,7 @@ def switch_shipped_rule() -> Response:
                 auth.current_community().id,
                 [form.on.data or form.off.data or ""],
                 bool(form.on.data),
-                edition=number(form.edition.data),
+                edition=forms.number(form.edition.data),
             )
     except Conflict as refusal:
         return show(
@@ -103,7 +92,7 @@ def import_rules() -> Response:
                 auth.current_actor(),
                 auth.current_community().id,
                 text,
-                edition=number(form.edition.data),
+                edition=forms.number(form.edition.data),
             )
     except Invalid as refusal:
         form.pack.errors = list(told(refusal))
@@ -144,8 +133,8 @@ def publish_rules() -> Response:
                 auth.current_actor(),
                 auth.current_community().id,
                 form.reason.data or "",
-                based_on=number(form.version.data),
-                edition=number(form.edition.data),
+                based_on=forms.number(form.version.data),
+                edition=forms.number(form.edition.data),
             ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -165,7 +154,7 @@ def discard_rules() -> Response:
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
-                edition=number(form.edition.data),
+                edition=forms.number(form.edition.data),
             )
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
@@ -186,7 +175,7 @@ def revert_rules(version: int) -> Response:
                 auth.current_community().id,
                 version,
                 form.reason.data or "",
-                based_on=number(form.version.data),
+                based_on=forms.number(form.version.data),
             ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -228,6 +217,8 @@ def show(
         versions = rule_packs.versions(session, actor, community.id)
         policy = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
+        own = [one.version for one in in_force if one.name == OWN]
+        slow = slow_rules.of(session, actor, community.id, own)
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):
@@ -258,8 +249,9 @@ def show(
             )
             for one in in_force
         ],
+        slow_rules=slow,
         unrouted=_unrouted(found.working, {category.name for category in policy.categories}),
-        versions=_version_rows(versions, found),
+        versions=version_rows(versions, rule_packs.SHOWN_VERSIONS, current=found.version, changes=_changes),
         trial=more.get("trial"),
         hits=more.get("hits"),
     )
@@ -284,21 +276,10 @@ def _shipped(rule_set: RuleSet) -> list[ShippedGroup]:
     return groups
 
 
-def _version_rows(versions: Sequence[RulePackVersion], found: Standing) -> list[VersionRow]:
-    """Newest first; before the first of them there was the shipped pack alone."""
-    rows = []
-    for place, made in enumerate(versions[: rule_packs.SHOWN_VERSIONS]):
-        after = RuleSet(frozenset(made.starter_off), made.pack)
-        older = versions[place + 1] if place + 1 < len(versions) else None
-        before = RuleSet(frozenset(older.starter_off), older.pack) if older else RuleSet()
-        rows.append(
-            VersionRow(
-                number=made.version,
-                made_by=made.made_by,
-                made_at=made.created_at,
-                reason=made.reason,
-                changes=change_lines(before, after),
-                is_current=made.version == found.version,
-            )
-        )
-    return rows
+def _changes(before: RulePackVersion | None, after: RulePackVersion) -> list[str]:
+    """What differs, in words; before the first version there was the shipped pack alone."""
+    return change_lines(_rule_set(before) if before else RuleSet(), _rule_set(after))
+
+
+def _rule_set(made: RulePackVersion) -> RuleSet:
+    return RuleSet(frozenset(made.starter_off), made.pack)

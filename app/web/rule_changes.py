@@ -5,7 +5,7 @@ from typing import Any
 
 from app.core import rule_packs
 from app.core.rule_packs import RuleSet
-from app.web.view_models import category_name
+from app.web.categories import category_name
 
 
 def change_lines(before: RuleSet, after: RuleSet, most: int = 12) -> list[str]:

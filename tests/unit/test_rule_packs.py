@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import requests, rule_drafts, rule_packs, rule_trials
+from app.core import community_rules, requests, rule_drafts, rule_packs, rule_trials, slow_rules
 from app.core.community_rules import CommunityRules
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.models import Action, HistoryEntry, Score
+from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import Role
+from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
+from app.jobs import registry
 from app.wiring import Wiring
 from tests.cast import Cast
-from tests.factories import REVIEWED, scored_action, submit
+from tests.factories import REVIEWED, SPAM, scored_action, submit
 
 HARBOUR = {
     "id": "spam.harbour",
@@ -185,6 +186,82 @@ def test_a_preview_of_hits_reads_the_newest_texts_and_says_how_many(wiring: Wiri
     assert [TOUR[m.start : m.end] for m in found.samples[0].matches] == ["HARBOUR... tour"]
     assert (hurried.read, hurried.complete) == (0, False)
     assert actions == 1, "a preview opens nothing"
+
+
+@pytest.fixture
+def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Own rules run out of time over every text."""
+    monkeypatch.setattr(community_rules, "TEXT_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidden_nor_let_through(
+    wiring: Wiring, cast: Cast
+) -> None:
+    put(wiring, cast)
+    publish(wiring, cast)
+    action_id = scored_action(wiring, cast, TOUR)
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert (action.action_state, action.review_group) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
+        assert (action.category, action.action_tier) == ("unfinished", ActionTier.CONSENSUS)
+        assert action.evidence["details"]["classifiers"][-1]["error"] == "out of time: rule spam.harbour"
+        assert scored_by(wiring) == {"builtin.rules"}
+        (version,) = (
+            one.version
+            for one in wiring.rules.classifiers(session, cast.community_id, wiring.classifiers)
+            if one.name == "community.rules"
+        )
+        (slow,) = slow_rules.of(session, SYSTEM, cast.community_id, [version])
+        assert (slow.rule, slow.texts) == ("spam.harbour", 1)
+        assert slow_rules.of(session, SYSTEM, cast.community_id, ["another version"]) == []
+        request_id = action.request_id
+    registry.score(wiring, request_id)
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Action.id)).all() == [action_id], (
+            "a job that runs again opens nothing"
+        )
+    scored_action(wiring, cast, f"{TOUR}, again", "post-2")
+    with wiring.database.reading() as session:
+        assert [one.texts for one in slow_rules.of(session, SYSTEM, cast.community_id, [version])] == [2]
+
+
+@pytest.mark.usefixtures("no_time")
+def test_where_rules_cannot_finish_what_the_others_found_still_counts(wiring: Wiring, cast: Cast) -> None:
+    put(wiring, cast)
+    publish(wiring, cast)
+    made = scored_action(wiring, cast, SPAM), scored_action(wiring, cast, REVIEWED, "post-2")
+    with wiring.database.reading() as session:
+        spam, insult = (session.get_one(Action, one) for one in made)
+    assert (spam.category, spam.action_state) == ("spam", ActionState.PROPOSED)
+    assert (insult.category, insult.action_state) == ("toxicity", ActionState.UNDER_REVIEW)
+    # Nothing reads what the rules would have scored: then nobody is asked.
+    with wiring.database.writing() as session:
+        rule_drafts.put_rule(
+            session, SYSTEM, cast.community_id, {**HARBOUR, "category": "tours"}, instead_of="spam.harbour"
+        )
+    publish(wiring, cast)
+    quiet = submit(wiring, cast, TOUR, "post-3")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        assert session.get_one(Request, quiet).status is RequestStatus.COMPLETED
+        assert session.scalar(sa.select(Action.id).where(Action.request_id == quiet)) is None
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_preview_says_which_rules_are_too_slow_before_they_are_in_force(wiring: Wiring, cast: Cast) -> None:
+    put(wiring, cast)
+    with wiring.database.reading() as session:
+        now = rule_packs.standing(session, SYSTEM, cast.community_id)
+        given = (session, SYSTEM, cast.community_id, wiring.classifiers, now.in_force, now.working)
+        none_yet = rule_trials.try_on_stored(*given)
+    assert (none_yet.slow, none_yet.slow_if_long) == ({}, "spam.harbour")
+    submit(wiring, cast, TOUR)
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        found = rule_trials.try_on_stored(session, *given[1:])
+    assert found.slow == {"spam.harbour": 1}
+    assert found.moved == {(None, ("unfinished", 2)): 1}
 
 
 def test_scores_of_equal_height_leave_one_that_stands_for_the_category(wiring: Wiring, cast: Cast) -> None:

@@ -5,15 +5,16 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 import sqlalchemy as sa
 
-from app.core import rule_packs
+from app.core import community_rules, rule_packs
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
 from app.core.rule_packs import Standing
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.factories import submit
+from tests.factories import scored_action, submit
 from tests.web.conftest import Visitor
 
 Visit = Callable[[Person | None], Visitor]
@@ -144,3 +145,34 @@ def test_packs_are_imported_shipped_rules_switched_and_drafts_discarded(
     assert standing(wiring, cast).working.rules == []
     assert operator.post("/classifiers/discard", edition="4").status_code == 303
     assert standing(wiring, cast).draft is None
+
+
+def test_rules_that_are_too_slow_are_named_in_the_preview_in_a_test_and_once_in_force(
+    visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator = visit(cast.operator)
+    assert operator.post("/classifiers/new-rule", **RULE).status_code == 303
+    monkeypatch.setattr(community_rules, "TEXT_SECONDS", 0.0)
+    hits = operator.post("/classifiers/hits").text
+    assert (
+        "The draft is too slow for the longest texts that can be submitted. spam.harbour took the most"
+        in hits
+    )
+    tested = operator.post("/classifiers/test", text=TOUR, which="draft").text
+    assert "could not finish with this text in time. spam.harbour took the most time." in tested
+    assert "Moderators would be asked about the post." in tested
+    assert operator.post("/classifiers/publish", reason="Tours").status_code == 303
+    assert "took too long" not in operator.get("/classifiers").text
+    action_id = scored_action(wiring, cast, TOUR)
+    page = operator.get("/classifiers").text
+    assert "Rules that took too long" in page
+    assert '<a href="/classifiers/rules/spam.harbour">spam.harbour</a>' in page
+    item = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert "A classifier could not finish with this post, so people look at it." in item
+    assert "May be classifier" not in item
+    assert "community.rules: out of time: rule spam.harbour" in item
+    # Another version has not been slow yet.
+    edited = RULE | {"weight": "0.7"}
+    assert operator.post("/classifiers/rules/spam.harbour", **edited).status_code == 303
+    assert operator.post("/classifiers/publish", reason="Quicker").status_code == 303
+    assert "took too long" not in operator.get("/classifiers").text

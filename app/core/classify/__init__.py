@@ -66,6 +66,14 @@ class Permanent:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfTime:
+    """The classifier's rules may not read a text for so long; ``rule`` took the most, in ``milliseconds``."""
+
+    rule: str
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What one classifier says of one text.
 
@@ -81,7 +89,7 @@ class Result:
     matches: tuple[Match, ...] = ()
     model: str = ""
     ms: float = 0.0
-    error: Retryable | Permanent | None = None
+    error: Retryable | Permanent | OutOfTime | None = None
 
     def __post_init__(self) -> None:
         for category, score in self.scores.items():

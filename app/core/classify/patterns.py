@@ -8,7 +8,7 @@ encodes again on each search.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -27,6 +27,12 @@ PROGRAM_MAX = 20_000
 _PROGRAM_MEMORY = 1 << 20  # Bytes: RE2 gives up on what would need more, instead of building it first.
 SET_MEMORY = 64 << 20  # Bytes a set may use at most for the states it meets; it starts with next to nothing.
 SPANS_MAX = 200
+SEARCH_WORK = 40_000_000
+"""Instructions times bytes that one search may come to where somebody waits: at worst some tenths of a second."""
+SET_WORK = 20_000_000
+"""The same of a set, which takes longer over each."""
+REACH = 512
+"""Bytes: what is longer may be missed, or found cut short, where a text is searched in pieces."""
 
 
 class PatternError(ValueError):
@@ -128,16 +134,39 @@ class Pattern:
     def _compiled(self) -> Any:
         return re2.compile(self.source.encode(), _options())
 
-    def spans(self, text: bytes, limit: int = SPANS_MAX) -> Iterator[tuple[int, int]]:
-        """Byte spans of what it finds, in order and apart, at most ``limit``."""
-        at = 0
-        for _ in range(limit):
-            found = self._compiled.search(text, at)
-            if found is None:
-                return
-            start, end = found.span(1)
-            yield start, end
-            at = max(end, start + 1)
+    def spans(
+        self, text: bytes, limit: int = SPANS_MAX, pause: Callable[[], None] | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Byte spans of what it finds, in order and apart, at most ``limit``.
+
+        ``pause`` is called before each search, and a text that is long for the expression is then searched in pieces,
+        because a search that has begun cannot be stopped.
+        """
+        at = found_so_far = 0
+        for piece_end in (len(text),) if pause is None else self._piece_ends(len(text)):
+            is_last = piece_end == len(text)
+            while found_so_far < limit:
+                if pause is not None:
+                    pause()
+                # Beyond ``piece_end`` RE2 reads nothing, but it knows that the text goes on: no word ends there.
+                found = self._compiled.search(text, at, piece_end)
+                if found is None:
+                    break
+                start, end = found.span(1)
+                if not is_last and end > piece_end - REACH and start > piece_end - 2 * REACH:
+                    break  # It might be longer: the next piece has it whole.
+                yield start, end
+                found_so_far += 1
+                at = max(end, start + 1)
+            at = max(at, piece_end - 2 * REACH)
+
+    def _piece_ends(self, length: int) -> Iterator[int]:
+        piece = max(8 * REACH, SEARCH_WORK // int(self._compiled.programsize))
+        at = piece
+        while at < length:
+            yield at
+            at += piece - 2 * REACH
+        yield length
 
     def hits(self, text: bytes) -> bool:
         return self._compiled.search(text) is not None

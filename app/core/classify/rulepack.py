@@ -13,10 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-from app.core.classify import Context, Match, Result
+from app.core.classify import Context, Match, OutOfTime, Result
+from app.core.classify.budget import Stopwatch, TimeIsUp
 from app.core.classify.checks import CHECKS
 from app.core.classify.normalise import Reading, normalise
-from app.core.classify.patterns import Pattern, PatternSet
+from app.core.classify.patterns import SET_WORK, Pattern, PatternSet
 from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, parse_pack, vocabulary
 
 CODE_VERSION = 1
@@ -73,13 +74,21 @@ class CompiledPack:
         self._vocabulary = vocabulary(pack)
 
     def read(
-        self, text: str, language: str | None = None, off: Collection[str] = ()
+        self,
+        text: str,
+        language: str | None = None,
+        off: Collection[str] = (),
+        *,
+        seconds: float | None = None,
     ) -> tuple[dict[str, float], tuple[Match, ...]]:
         """Scores of every category of the pack (4 decimals, 0.0 where nothing hit) and where they come from.
 
         Rules whose ids are in ``off`` are read as if they were not enabled.
         Rules of a category combine by noisy-OR, ``1 - Π(1 - weight)``; a rule counts once, by its heaviest
         hit, however often it hits. Matches are in order of the text, at most 20 for each rule.
+
+        Raises:
+            TimeIsUp: the rules took more than ``seconds`` of processor time.
         """
         normalised = normalise(text, self._vocabulary)
         spoken = language.lower().replace("_", "-").split("-")[0] if language else None
@@ -87,9 +96,10 @@ class CompiledPack:
         readings = [normalised.plain]
         if normalised.folded is not normalised.plain:
             readings.append(normalised.folded)
+        stopwatch = Stopwatch(seconds)
         for reading in readings:
             encoded = reading.text.encode()
-            for index in self._set.candidates(encoded):
+            for index in self._worth_asking(encoded, stopwatch):
                 compiled = self._rules[index]
                 if compiled.rule.id in off:
                     continue
@@ -97,14 +107,22 @@ class CompiledPack:
                     continue
                 if compiled.rule.kind == "domain" and reading is not normalised.plain:
                     continue  # A host name is spelled as it is spelled: "goooogle.com" is another site.
-                for match in self._matches(compiled, text, reading, encoded):
-                    matches.setdefault((match.rule, match.start, match.end), match)
+                with stopwatch.on(compiled.rule.id):
+                    for match in self._matches(compiled, text, reading, encoded, stopwatch):
+                        matches.setdefault((match.rule, match.start, match.end), match)
         return self._scores(matches.values()), _foremost(matches.values())
 
+    def _worth_asking(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
+        """Indexes of the rules that may hit. Asking the set cannot be stopped: over much work each is asked alone."""
+        if stopwatch.is_limited and self.pack.size * len(encoded) > SET_WORK:
+            return range(len(self._rules))
+        return self._set.candidates(encoded)
+
     def _matches(
-        self, compiled: _CompiledRule, text: str, reading: Reading, encoded: bytes
+        self, compiled: _CompiledRule, text: str, reading: Reading, encoded: bytes, stopwatch: Stopwatch
     ) -> Iterator[Match]:
-        spans = list(compiled.pattern.spans(encoded))
+        pause = stopwatch.check if stopwatch.is_limited else None
+        spans = list(compiled.pattern.spans(encoded, pause=pause))
         points = _code_points(encoded, [offset for span in spans for offset in span])
         rule = compiled.rule
         for first, last in spans:
@@ -113,6 +131,7 @@ class CompiledPack:
                 end = start + CHECKS[rule.check](text[start:end])
                 if end == start:
                     continue
+            stopwatch.check()
             weight = rule.weight
             if compiled.unless is not None and compiled.unless.hits(_around(encoded, first, last)):
                 weight *= UNLESS_FACTOR
@@ -151,7 +170,8 @@ class RulePackClassifier:
 
     The pack is read and compiled when first needed, once, and then shared by all threads. A rule with a
     language is left out only when the submitter named another one. Rules are not calibrated: 0.8 means
-    "heavier than 0.6", not "right eight times in ten".
+    "heavier than 0.6", not "right eight times in ten". ``seconds``: processor time that the rules may take over one
+    text; None for the shipped pack, whose rules are known to be quick.
     """
 
     languages: frozenset[str] | None = frozenset({"en"})
@@ -165,10 +185,13 @@ class RulePackClassifier:
         pack: RulePack | Callable[[], RulePack] | None = None,
         name: str = "builtin.rules",
         tier1_categories: frozenset[str] = frozenset({"spam", "pii"}),
+        *,
+        seconds: float | None = None,
     ) -> None:
         self.name = name
         self._pack = pack
         self._tier1 = tier1_categories
+        self._seconds = seconds
         self._lock = threading.Lock()
         self._compiled: CompiledPack | None = None
         self._whole: RulePackClassifier | None = None
@@ -176,7 +199,7 @@ class RulePackClassifier:
 
     def without(self, rules: Iterable[str]) -> "RulePackClassifier":
         """The same pack with these rules switched off; both share what was compiled."""
-        made = RulePackClassifier(self._pack, self.name, self._tier1)
+        made = RulePackClassifier(self._pack, self.name, self._tier1, seconds=self._seconds)
         made._whole, made._off = self, frozenset(rules)
         return made
 
@@ -211,13 +234,22 @@ class RulePackClassifier:
         return self._tier1 & self.categories
 
     def score(self, texts: list[str], context: Context) -> list[Result]:
-        """One result per text, in order. It reads whole texts of any length, in time linear in them."""
+        """One result per text, in order. It reads whole texts of any length, in time linear in them.
+
+        A text over which the rules ran out of time is not scored at all, and its result says so.
+        """
         compiled = self.load()
         model = f"{self.name} {self.version}"
         results = []
         for text in texts:
             started = time.perf_counter()
-            scores, matches = compiled.read(text, context.language, self._off)
+            scores: dict[str, float] = {}
+            matches: tuple[Match, ...] = ()
+            error = None
+            try:
+                scores, matches = compiled.read(text, context.language, self._off, seconds=self._seconds)
+            except TimeIsUp as stopped:
+                error = OutOfTime(stopped.rule, round(stopped.seconds * 1000))
             elapsed = round((time.perf_counter() - started) * 1000, 3)
-            results.append(Result(scores=scores, matches=matches, model=model, ms=elapsed))
+            results.append(Result(scores=scores, matches=matches, model=model, ms=elapsed, error=error))
         return results

@@ -63,7 +63,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class RulePack:
-    """A pack that has been read and found good. ``digest``: SHA-256 of its canonical JSON, hexadecimal."""
+    """A pack that has been read and found good. ``digest``: SHA-256 of its canonical JSON, hexadecimal.
+
+    ``size``: instructions that its expressions compile to.
+    """
 
     name: str
     version: str
@@ -71,6 +74,7 @@ class RulePack:
     lists: Mapping[str, tuple[str, ...]]
     rules: tuple[Rule, ...]
     digest: str
+    size: int = 0
 
     @property
     def categories(self) -> frozenset[str]:
@@ -230,6 +234,7 @@ def parse_pack(raw: object) -> RulePack:
         lists={key: tuple(entries) for key, entries in lists.items()},
         rules=tuple(_rule(rule) for rule in rules),
         digest=hashlib.sha256(canonical.encode()).hexdigest(),
+        size=size,
     )
 
 

@@ -3,7 +3,7 @@
 Relationships are ``lazy="raise"``: a query says what it loads, so a template cannot.
 """
 
-from app.core.models.classifiers import RulePackDraft, RulePackVersion
+from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
 from app.core.models.communities import Category, Community, Policy
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
@@ -65,4 +65,5 @@ __all__ = [
     "ScoringState",
     "SignIn",
     "Skip",
+    "SlowRule",
 ]

@@ -44,3 +44,19 @@ class RulePackDraft(Base):
     edition: Mapped[int] = mapped_column(default=1)
     changed_by: Mapped[str] = mapped_column(sa.String(255))
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class SlowRule(Base):
+    """A rule that took the most of a text's time when that ran out, with the classifier's ``version`` then.
+
+    ``texts`` is how often, ``milliseconds`` the most that it took.
+    """
+
+    __tablename__ = "slow_rules"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    rule: Mapped[str] = mapped_column(sa.String(80), primary_key=True)
+    version: Mapped[str] = mapped_column(sa.String(100))
+    texts: Mapped[int] = mapped_column(default=0)
+    milliseconds: Mapped[int] = mapped_column(default=0)
+    last_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

@@ -70,6 +70,7 @@ class Action(Stamped, Base):
     confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     overturned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    lapsed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     scan_exempt_content_hash: Mapped[str | None] = mapped_column(sa.String(64))
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -84,7 +85,11 @@ class Decision(Base):
     """The decision about a request. The unique ``request_id`` is what makes it one (Spec: Shape B)."""
 
     __tablename__ = "decisions"
-    __table_args__ = (sa.UniqueConstraint("community_id", "decided_at"),)
+    __table_args__ = (
+        sa.UniqueConstraint("community_id", "decided_at"),
+        # For the poll of a key that reaches every community.
+        sa.Index("ix_decisions_decided_at", "decided_at"),
+    )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))

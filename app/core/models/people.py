@@ -15,7 +15,7 @@ from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, Role
 
 
 class Account(Stamped, Base):
-    """A person who signs in to the dashboard."""
+    """A person who signs in to the dashboard. ``last_community_id``: where they worked last, on whatever browser."""
 
     __tablename__ = "accounts"
 
@@ -32,6 +32,7 @@ class Account(Stamped, Base):
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    last_community_id: Mapped[uuid.UUID | None] = mapped_column()
 
     memberships: Mapped[list["Membership"]] = relationship(lazy="raise", back_populates="account")
 

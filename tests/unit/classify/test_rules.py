@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.core.classify import Match, patterns
+from app.core.classify.budget import TimeIsUp
 from app.core.classify.patterns import Pattern, PatternSet
 from app.core.classify.rulepack import CompiledPack
 from app.core.classify.rules import parse_pack
@@ -209,6 +210,27 @@ def test_a_set_that_outgrows_its_memory_still_answers() -> None:
     patterns = [Pattern(f"w{n}(?: [^ ]+){{0,20}} x") for n in range(40)]
     starved = PatternSet(patterns, memory=4_000)
     assert starved.candidates(b"w3 and w4 then x") == [3, 4]
+
+
+def test_rules_made_to_be_slow_are_stopped_and_the_slowest_is_named() -> None:
+    # Each keeps hundreds of half-finished readings alive at every letter: together they would take some ten seconds.
+    slow = [rule("regex", f"[ab]*a[ab]{{{900 - n}}}c", id=f"slow-{n}") for n in range(50)]
+    with pytest.raises(TimeIsUp) as stopped:
+        pack(*slow).read("abbab" * 10_000, seconds=0.05)
+    assert stopped.value.rule.startswith("slow-")
+
+
+def test_what_time_a_text_may_take_changes_nothing_about_what_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = " ".join(f"{'word' if n % 7 else 'sword'} x{n} w{'o' * (n % 5)}rd" for n in range(3_000))
+    encoded = text.encode()
+    whole = list(Pattern("w(?:o)+rd(?: x[0-9]+)?").spans(encoded, limit=10_000))
+    monkeypatch.setattr(patterns, "SEARCH_WORK", 1)
+    pauses: list[None] = []
+    pieces = Pattern("w(?:o)+rd(?: x[0-9]+)?").spans(encoded, limit=10_000, pause=lambda: pauses.append(None))
+    assert list(pieces) == whole
+    assert len(pauses) - len(whole) >= len(encoded) // (8 * patterns.REACH)
 
 
 def test_the_digest_follows_the_content_of_the_pack() -> None:

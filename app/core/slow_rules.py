@@ -1,0 +1,46 @@
+"""Rules over which a text's time ran out: kept for the operators of their community (Decision 0025)."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.classify import OutOfTime
+from app.core.models import SlowRule
+from app.core.permissions import Actor, Permission, require
+
+
+def note(session: Session, community_id: uuid.UUID, stopped: Sequence[tuple[str, OutOfTime]]) -> None:
+    """Count a text for each rule that took the most of its time, with its classifier's version.
+
+    Another version counts anew. Whoever calls holds the community's lock.
+    """
+    if not stopped:
+        return
+    for version, error in stopped:
+        row = session.get(SlowRule, (community_id, error.rule))
+        if row is None:
+            row = SlowRule(
+                community_id=community_id, rule=error.rule, version=version, texts=0, milliseconds=0
+            )
+            session.add(row)
+        elif row.version != version:
+            row.version, row.texts, row.milliseconds = version, 0, 0
+        row.texts += 1
+        row.milliseconds = max(row.milliseconds, error.milliseconds)
+        row.last_at = clock.now()
+    session.flush()
+
+
+def of(
+    session: Session, actor: Actor, community_id: uuid.UUID, versions: Iterable[str]
+) -> Sequence[SlowRule]:
+    """Those of the classifiers in force, by their ``versions``; the one that was slow most often first."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(
+        sa.select(SlowRule)
+        .where(SlowRule.community_id == community_id, SlowRule.version.in_(list(versions)))
+        .order_by(SlowRule.texts.desc(), SlowRule.rule)
+    ).all()
