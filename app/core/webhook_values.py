@@ -1,14 +1,23 @@
 """What an endpoint may be given: an address we send to, a secret that signs, events that exist."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 
 from app.core import payloads, rules, signing
 from app.core.errors import Invalid, Problem
+from app.core.models import Endpoint
 from app.core.sending import AllowList, BadAddress, check_url
 from app.core.vocabulary import EventName
 
 EVENTS = (*(one.value for one in EventName), payloads.PROPOSED)
 """What a webhook may subscribe to."""
+
+
+def edition(endpoint: Endpoint) -> str:
+    """Names exactly what an operator edits of a webhook, so that a page made from other values is noticed."""
+    events = None if endpoint.events is None else sorted(endpoint.events)
+    return hashlib.sha256(json.dumps([endpoint.url, events]).encode()).hexdigest()[:16]
 
 
 def check_address(url: str, allow: AllowList) -> None:

@@ -3,10 +3,8 @@
 A secret is sealed for the row that holds it and appears in no reply, no history entry and no refusal.
 """
 
-import hashlib
 import uuid
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Literal
 
@@ -14,21 +12,32 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, endpoint_health, events, history, rules, webhook_values
+from app.core import (
+    clock,
+    endpoint_health,
+    endpoint_secrets,
+    events,
+    history,
+    rules,
+    setting_history,
+    webhook_values,
+)
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id
 from app.core.models import Community, Endpoint, Event
-from app.core.permissions import Actor, Permission, allows, require
-from app.core.sealing import SealBroken, Sealer
+from app.core.permissions import Actor, Permission, allows, require, require_found
+from app.core.sealing import Sealer
 from app.core.sending import AllowList
 from app.core.vocabulary import DeliveryState
 
-OVERLAP = timedelta(hours=24)
-"""How long a replaced secret also signs."""
-
+CHANGED = "webhook.changed"
 BY_HAND = "Disabled by hand"
 REMOVED = "Removed"
+
+
+class Outdated(Conflict):
+    """What the caller saw of a webhook is no longer what is set."""
 
 
 class Unchanged(Enum):
@@ -82,7 +91,7 @@ def register(
         if endpoint is None:
             raise Conflict("This webhook is being registered and removed right now")
     before = endpoint_health.shown(endpoint)
-    rotated = _set_secret(endpoint, sealer, secret, clock.now())
+    rotated = endpoint_secrets.replace(endpoint, sealer, secret, clock.now())
     endpoint.events = chosen
     endpoint_health.enable(session, endpoint)
     _record_change(session, actor, endpoint, before, rotated)
@@ -92,10 +101,8 @@ def register(
 def get(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
     """The endpoint. Raises NotFound when unknown, removed or foreign."""
     endpoint = session.get(Endpoint, endpoint_id)
-    if endpoint is None or endpoint.deleted_at is not None:
-        raise NotFound("webhook")
-    require(actor, Permission.MANAGE_WEBHOOKS, endpoint.community_id, "webhook")
-    return endpoint
+    present = endpoint if endpoint is not None and endpoint.deleted_at is None else None
+    return require_found(actor, Permission.MANAGE_WEBHOOKS, present, "webhook")
 
 
 def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Endpoint | None:
@@ -150,27 +157,33 @@ def change(
     event_names: Sequence[str] | Unchanged | None = UNCHANGED,
     is_active: bool | None = None,
     edition: str | None = None,
+    based_on: str | None = None,
     reason: str = "",
 ) -> Endpoint:
     """Change what is given. A new secret starts a rotation; enabling forgets past failures.
 
-    ``edition`` is the secret's that the caller means to replace: a form sent twice rotates once.
+    ``edition`` is the secret's that the caller means to replace: a form sent twice rotates once. ``based_on`` is the
+    ``webhook_values.edition`` of what the caller saw: nobody's save is lost to another's.
 
     Raises:
         Invalid: as ``register``.
-        Conflict: another endpoint of the community already has this URL, or the secret is another one by now.
+        Conflict: another endpoint of the community already has this URL, the secret is another one by now, or somebody
+            saved another URL or other events meanwhile.
     """
     rules.text(reason, "reason", rules.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
-    if edition is not None and edition != secret_edition(endpoint):
+    if edition is not None and edition != endpoint_secrets.edition(endpoint):
         raise Conflict("The secret was replaced already", endpoint.id)
+    if based_on is not None and based_on != webhook_values.edition(endpoint):
+        who = setting_history.by_whom(session, "webhook", endpoint.id, CHANGED)
+        raise Outdated(f"Somebody saved other values meanwhile{who}", endpoint.id)
     before, rotated = endpoint_health.shown(endpoint), False
     if url is not None and url != endpoint.url:
         webhook_values.check_address(url, allow)
         _move_to(session, endpoint, url)
     if secret is not None:
         webhook_values.check_secret(secret)
-        rotated = _set_secret(endpoint, sealer, secret, clock.now())
+        rotated = endpoint_secrets.replace(endpoint, sealer, secret, clock.now())
     if not isinstance(event_names, Unchanged):
         endpoint.events = webhook_values.checked_events(event_names)
     if is_active is True and not endpoint.is_active:
@@ -220,21 +233,6 @@ def send_test(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Event:
         raise Conflict("This webhook is disabled; enable it first", endpoint.id)
     history.record(session, actor, endpoint.community_id, "webhook.tested", "webhook", endpoint.id)
     return events.emit_test(session, endpoint)
-
-
-def secrets_of(endpoint: Endpoint, sealer: Sealer, now: datetime) -> list[str]:
-    """The secrets that sign at ``now``, newest first. Raises SealBroken when one cannot be opened."""
-    context = str(endpoint.id)
-    live = [sealer.open(endpoint.secret, context)]
-    former, until = endpoint.previous_secret, endpoint.previous_until
-    if former is not None and until is not None and now < until:
-        live.append(sealer.open(former, context))
-    return live
-
-
-def secret_edition(endpoint: Endpoint) -> str:
-    """Names the secret in force without telling anything of it: it is sealed anew whenever it is set."""
-    return hashlib.sha256(endpoint.secret).hexdigest()[:16]
 
 
 def _held(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
@@ -295,20 +293,6 @@ def _move_to(session: Session, endpoint: Endpoint, url: str) -> None:
         raise Conflict("Another webhook of this community already has this URL") from error
 
 
-def _set_secret(endpoint: Endpoint, sealer: Sealer, secret: str, now: datetime) -> bool:
-    """Seal ``secret``; the one before it signs on until the overlap ends. False when it is the same one."""
-    context = str(endpoint.id)
-    try:
-        if sealer.open(endpoint.secret, context) == secret:
-            return False
-        endpoint.previous_secret, endpoint.previous_until = endpoint.secret, now + OVERLAP
-    except SealBroken:
-        # Sealed with an encryption key that is gone: it cannot sign, so nothing overlaps.
-        endpoint.previous_secret, endpoint.previous_until = None, None
-    endpoint.secret = sealer.seal(secret, context)
-    return True
-
-
 def _record_change(
     session: Session,
     actor: Actor,
@@ -326,7 +310,7 @@ def _record_change(
         session,
         actor,
         endpoint.community_id,
-        "webhook.changed",
+        CHANGED,
         "webhook",
         endpoint.id,
         before={name: before[name] for name in sorted(changed)},

@@ -68,17 +68,6 @@ class EndpointForm(Form):
         if not self.all_events.data and not field.data:
             raise ValidationError("Tick at least one event, or all events.")
 
-    @classmethod
-    def of(cls, endpoint: Endpoint) -> "EndpointForm":
-        """The form as the endpoint is set now."""
-        return cls(
-            data={
-                "url": endpoint.url,
-                "all_events": endpoint.events is None,
-                "events": [str(name) for name in endpoint.events or ()],
-            }
-        )
-
     def chosen_events(self) -> list[str] | None:
         """The events, None for all of them."""
         return None if self.all_events.data else list(self.events.data or ())
@@ -108,9 +97,30 @@ class SecretForm(Form):
 
 
 class EditForm(EndpointForm):
-    """A webhook as it is set, to be changed; ``reason`` may stay empty."""
+    """A webhook as it is set, to be changed; ``reason`` may stay empty.
+
+    ``version`` is the edition of the values that the page was made from.
+    """
 
     reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")])
+    version = HiddenField()
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> "EditForm":
+        """The form as the endpoint is set now."""
+        return cls(
+            data={
+                "url": endpoint.url,
+                "all_events": endpoint.events is None,
+                "events": [str(name) for name in endpoint.events or ()],
+            }
+        )
+
+
+class StateForm(Form):
+    """Why a webhook is enabled or disabled; may stay empty."""
+
+    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")], id="state-reason")
 
 
 class RotationForm(SecretForm):

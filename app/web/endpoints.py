@@ -9,20 +9,29 @@ from urllib.parse import urlsplit
 
 from flask import Response, url_for
 
-from app.core import clock, communities, deliveries, endpoint_figures, webhooks
+from app.core import (
+    clock,
+    communities,
+    deliveries,
+    endpoint_figures,
+    endpoint_secrets,
+    webhook_values,
+    webhooks,
+)
 from app.core.errors import Conflict, Invalid
 from app.core.models import Endpoint
 from app.core.permissions import Permission
+from app.throttle import OverLimit
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.endpoint_forms import (
     EVENT_WORDS,
     EditForm,
-    EndpointForm,
     RegisterForm,
     RemovalForm,
     RotationForm,
     SecretForm,
+    StateForm,
 )
 from app.wiring import wired
 
@@ -86,11 +95,16 @@ def save_endpoint(endpoint_id: uuid.UUID) -> Response:
                 endpoint_id,
                 url=form.url.data,
                 event_names=form.chosen_events(),
+                based_on=form.version.data or None,
                 reason=form.reason.data or "",
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(endpoint_id, form, status=422)
+    except webhooks.Outdated as refusal:
+        # What was typed stays, now based on the values in force, so that saving again is a decision.
+        form.version.data = ""
+        return _show(endpoint_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
         return _show(endpoint_id, form, status=409, alert=f"{refusal.detail}.")
     return page.done(None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The webhook is saved.")
@@ -98,12 +112,12 @@ def save_endpoint(endpoint_id: uuid.UUID) -> Response:
 
 @web.post("/endpoints/<uuid:endpoint_id>/enable")
 def enable_endpoint(endpoint_id: uuid.UUID) -> Response:
-    return _switch(endpoint_id, True, "is enabled. What waited is sent now.")
+    return _set_active(endpoint_id, "is enabled. What waited is sent now.", active=True)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/disable")
 def disable_endpoint(endpoint_id: uuid.UUID) -> Response:
-    return _switch(endpoint_id, False, "is disabled. What is due to it waits until you enable it.")
+    return _set_active(endpoint_id, "is disabled. What is due to it waits until you enable it.", active=False)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/rotate")
@@ -141,13 +155,21 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
 @web.post("/endpoints/<uuid:endpoint_id>/test")
 def test_endpoint(endpoint_id: uuid.UUID) -> Response:
     """Send a test event and lead to its delivery, which follows what becomes of it."""
+    with wired().database.reading() as session:
+        webhooks.get(session, auth.current_actor(), endpoint_id)
     try:
+        wired().throttle.hit("webhook_tests", str(endpoint_id))
         with wired().database.writing() as session:
             event = webhooks.send_test(session, auth.current_actor(), endpoint_id)
             delivery_id = deliveries.of_event(session, event.id, endpoint_id)
     except Conflict as refusal:
         address = url_for("web.endpoint_page", endpoint_id=endpoint_id)
         return page.done(None, address, f"{refusal.detail}.", status=409)
+    except OverLimit as refusal:
+        alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
+        limited = _show(endpoint_id, status=429, alert=alert)
+        limited.headers["Retry-After"] = str(refusal.retry_after)
+        return limited
     address = url_for("web.delivery_page", delivery_id=delivery_id)
     return page.done(None, address, "The test event is on its way.")
 
@@ -170,7 +192,10 @@ def place_of(endpoint: Endpoint) -> str:
     return f"{parts.netloc}{parts.path}"
 
 
-def _switch(endpoint_id: uuid.UUID, active: bool, becomes: str) -> Response:
+def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
+    form = forms.posted(StateForm)
+    if not forms.filled_in(form):
+        return _show(endpoint_id, state=form, status=422)
     with wired().database.writing() as session:
         endpoint = webhooks.change(
             session,
@@ -179,6 +204,7 @@ def _switch(endpoint_id: uuid.UUID, active: bool, becomes: str) -> Response:
             wired().allow,
             endpoint_id,
             is_active=active,
+            reason=form.reason.data or "",
         )
     return page.done(None, _address(endpoint), f"{place_of(endpoint)} {becomes}")
 
@@ -201,12 +227,14 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
 
 def _show(
     endpoint_id: uuid.UUID,
-    form: EndpointForm | None = None,
+    form: EditForm | None = None,
     rotation: SecretForm | None = None,
     removal: RemovalForm | None = None,
     *,
+    state: StateForm | None = None,
     status: int = 200,
     alert: str | None = None,
+    outdated: str | None = None,
     secret: str | None = None,
 ) -> Response:
     with wired().database.reading() as session:
@@ -215,18 +243,23 @@ def _show(
         figures = endpoint_figures.of(session, [endpoint.id])[endpoint.id]
         latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
     rotated = rotation or RotationForm()
-    rotated.edition.data = webhooks.secret_edition(endpoint)
+    rotated.edition.data = endpoint_secrets.edition(endpoint)
     edited = form or EditForm.of(endpoint)
-    removed = removal or RemovalForm()
+    if outdated is not None:
+        alert = f"{outdated} {_in_force(endpoint, edited)}"
+    if not edited.version.data:
+        edited.version.data = webhook_values.edition(endpoint)
+    removed, switched = removal or RemovalForm(), state or StateForm()
     until = endpoint.previous_until
     return page.render(
         "endpoint.html",
         status=status,
         alert=alert,
-        form=next((one for one in (rotated, removed) if one.errors), edited),
+        form=next((one for one in (rotated, removed, switched) if one.errors), edited),
         edited=edited,
         rotation=rotated,
         removal=removed,
+        state=switched,
         row=endpoint,
         one=figures,
         latest=latest,
@@ -236,6 +269,20 @@ def _show(
         place=place_of(endpoint),
         event_words=EVENT_WORDS,
     )
+
+
+def _in_force(endpoint: Endpoint, typed: EditForm) -> str:
+    """What is set now where it is not what was typed, and what to do about it."""
+    now = []
+    if endpoint.url != typed.url.data:
+        now.append(f"The URL is {endpoint.url} now.")
+    if set(endpoint.events or ()) != set(typed.chosen_events() or ()):
+        words = {str(one): told for one, told in EVENT_WORDS.items()}
+        events = ", ".join(words.get(name, name) for name in endpoint.events or ())
+        now.append(f"The events are now: {events or 'all of them'}.")
+    if not now:
+        return "They are the same as yours, so there is nothing left to save."
+    return " ".join((*now, "Yours are kept below: save again to put them in force instead."))
 
 
 def _address(endpoint: Endpoint) -> str:

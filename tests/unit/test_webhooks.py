@@ -20,6 +20,7 @@ from app.core import (
     communities,
     deliveries,
     delivery_queue,
+    endpoint_secrets,
     events,
     history,
     payloads,
@@ -172,7 +173,7 @@ class Desk:
             )
 
     def secrets(self, endpoint: Endpoint) -> list[str]:
-        return webhooks.secrets_of(self.endpoint(endpoint), self.wiring.sealer, clock.now())
+        return endpoint_secrets.live(self.endpoint(endpoint), self.wiring.sealer, clock.now())
 
 
 # Registration

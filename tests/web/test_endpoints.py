@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, webhooks
+from app.core import clock, endpoint_secrets
 from app.core.mail import Message
 from app.core.models import Delivery, Endpoint, HistoryEntry, HistoryText
 from app.core.vocabulary import DeliveryState
-from app.jobs.inline import InlineEngine
+from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Visitor
 from tests.web.hooks import GONE, MISSING, OK, SECRET, URL, Hooks
 
@@ -35,7 +36,7 @@ def shown_secret(page: str) -> str | None:
 def live_secrets(wiring: Wiring) -> list[str]:
     with wiring.database.reading() as session:
         endpoint = session.scalars(sa.select(Endpoint)).one()
-        return webhooks.secrets_of(endpoint, wiring.sealer, clock.now())
+        return endpoint_secrets.live(endpoint, wiring.sealer, clock.now())
 
 
 def recorded(wiring: Wiring) -> str:
@@ -168,6 +169,66 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     assert told[-4:] == ["webhook.changed", "webhook.changed", "webhook.changed", "webhook.removed"]
     whole = operator.get("/history/settings?area=webhooks").text
     assert ("Too chatty" in whole, "Moved away" in whole) == (True, True)
+
+
+def version(page: str) -> str:
+    return page.split('name="version" type="hidden" value="')[1].split('"')[0]
+
+
+def test_of_two_who_save_at_once_the_second_hears_what_the_first_set_and_loses_nothing(
+    visit: Visit, cast: Cast, hooks: Hooks
+) -> None:
+    operator, admin = visit(cast.operator), visit(cast.admin)
+    endpoint_id = hooks.register()
+    path = f"/endpoints/{endpoint_id}"
+    seen = version(operator.get(path).text)
+    decisions = {"url": URL, "events": "moderation.decision", "version": seen}
+    assert admin.post(path, **decisions).status_code == 303
+    mine = {"url": "https://forum.example.org/moved", "all_events": "y", "reason": "We moved"}
+    stale = operator.post(path, **mine, version=seen)
+    assert stale.status_code == 409
+    assert "Somebody saved other values meanwhile (Admin, just now)." in stale.text
+    assert f"The URL is {URL} now. The events are now: Decision about a post." in stale.text
+    for kept in ("https://forum.example.org/moved", "We moved"):
+        assert f'value="{kept}"' in stale.text
+    assert hooks.endpoint(endpoint_id).events == ["moderation.decision"]
+    # Saving again is a decision about what was just shown, and about nothing newer.
+    again = version(stale.text)
+    assert operator.post(path, **mine, version=seen).status_code == 409
+    assert operator.post(path, **mine, version=again).status_code == 303
+    assert hooks.endpoint(endpoint_id).url == "https://forum.example.org/moved"
+    assert admin.post(path, **decisions | {"version": again}).status_code == 409
+
+
+def test_a_reason_for_enabling_stands_in_the_history_of_settings(
+    visit: Visit, cast: Cast, hooks: Hooks
+) -> None:
+    operator = visit(cast.operator)
+    path = f"/endpoints/{hooks.register()}"
+    operator.post(f"{path}/disable", reason="The forum is being moved")
+    assert operator.post(f"{path}/enable", reason="x" * 5_001).status_code == 422
+    operator.post(f"{path}/enable", reason="The forum is back")
+    told = operator.get("/history/settings?area=webhooks").text
+    assert "The forum is being moved" in told
+    assert "The forum is back" in told
+
+
+def test_test_events_to_one_webhook_are_limited_and_the_page_says_for_how_long(
+    visit: Visit, cast: Cast, hooks: Hooks, wiring: Wiring
+) -> None:
+    limits = {"rate_limit_enabled": True, "rate_limit_webhook_tests": "2 per hour"}
+    wiring.throttle = Throttle.from_settings(wiring.settings.model_copy(update=limits))
+    operator, other = visit(cast.operator), visit(cast.admin)
+    endpoint_id, second = hooks.register(), hooks.register("https://forum.example.org/second")
+    path = f"/endpoints/{endpoint_id}/test"
+    assert visit(cast.outsider).post(path).status_code == 404
+    assert [visitor.post(path).status_code for visitor in (operator, other, operator)] == [303, 303, 429]
+    refused = operator.post(path)
+    assert re.search(
+        r"Too many test events were sent to this webhook\. Try again in \d+ seconds\.", refused.text
+    )
+    assert int(refused.headers["Retry-After"]) >= 1
+    assert operator.post(f"/endpoints/{second}/test").status_code == 303
 
 
 def test_a_test_events_result_is_followed_until_it_arrived(

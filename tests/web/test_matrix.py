@@ -105,6 +105,7 @@ GET  /join/<token>                                              410 410 410 410 
 POST /join/<token>                                              410 410 410 410 410 410
 GET  /keys                                                      303 403 403 403 200 404
 POST /keys                                                      401 403 403 403 422 404
+POST /keys/communities                                          401 403 403 403 200 404
 GET  /keys/<uuid:key_id>/revoke                                 303 403 403 403 200 404
 POST /keys/<uuid:key_id>/revoke                                 401 403 403 403 422 404
 GET  /mail-sent                                                 200 200 200 200 200 200
@@ -133,7 +134,7 @@ POST /reasons                                                   401 403 403 422 
 GET  /reasons/<uuid:reason_id>                                  303 403 403 200 200 404
 POST /reasons/<uuid:reason_id>                                  401 403 403 422 422 404
 POST /reasons/<uuid:reason_id>/restore                          401 403 403 303 303 404
-POST /reasons/<uuid:reason_id>/retire                           401 403 403 303 303 404
+POST /reasons/<uuid:reason_id>/retire                           401 403 403 422 422 404
 GET  /reset/<token>                                             410 410 410 410 410 410
 POST /reset/<token>                                             410 410 410 410 410 410
 GET  /review                                                    303 403 200 200 200 404
