@@ -4,8 +4,6 @@ Only the mail holds a link's token. The job that writes the mail makes the token
 arguments, and the database keeps its SHA-256; a mail that has to be written again has a token of its own.
 """
 
-import hashlib
-import secrets
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -14,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, rules
+from app.core import clock, rules, tokens
 from app.core.errors import Refused
 from app.core.ids import new_id
 from app.core.models import AccountLink
@@ -60,8 +58,8 @@ def mint(session: Session, link_id: uuid.UUID) -> tuple[AccountLink, str] | None
     link = session.get(AccountLink, link_id)
     if link is None or link.used_at or link.withdrawn_at or link.sent_at:
         return None
-    token = secrets.token_urlsafe(32)
-    link.token_hash = _digest(token)
+    token = tokens.new()
+    link.token_hash = tokens.digest(token)
     link.expires_at = clock.now() + LIVES[link.purpose]
     session.flush()
     return link, token
@@ -84,7 +82,7 @@ def find(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
     """
     link = session.scalars(
         sa.select(AccountLink).where(
-            AccountLink.token_hash == _digest(token),
+            AccountLink.token_hash == tokens.digest(token),
             AccountLink.purpose == purpose,
             AccountLink.used_at.is_(None),
             AccountLink.withdrawn_at.is_(None),
@@ -94,6 +92,16 @@ def find(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
     if link is None:
         raise LinkOver
     return link
+
+
+def was_used(session: Session, token: str, purpose: LinkPurpose) -> bool:
+    """Whether the link has done what it was for, so that whoever opens it again can be told."""
+    used = sa.select(AccountLink.id).where(
+        AccountLink.token_hash == tokens.digest(token),
+        AccountLink.purpose == purpose,
+        AccountLink.used_at.is_not(None),
+    )
+    return session.scalar(used) is not None
 
 
 def use(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
@@ -145,7 +153,3 @@ def _set(session: Session, link_id: uuid.UUID, **values: Any) -> None:
         .values(**values)
         .execution_options(synchronize_session=False)
     )
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

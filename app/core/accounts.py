@@ -1,6 +1,5 @@
 """Accounts, passwords and signed-in browsers (RELIABILITY: section 2)."""
 
-import hashlib
 import secrets
 import uuid
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, history, rules
+from app.core import clock, history, rules, tokens
 from app.core.common_passwords import is_common
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.ids import new_id, parse_id
@@ -196,11 +195,11 @@ def _nobody() -> str:
 
 def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
     """Begin a server-side session; the token returned is kept only as a hash."""
-    token, now = secrets.token_urlsafe(32), clock.now()
+    token, now = tokens.new(), clock.now()
     session.add(
         SignIn(
             account_id=account.id,
-            token_hash=_digest(token),
+            token_hash=tokens.digest(token),
             user_agent=rules.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
             created_at=now,
             last_seen_at=now,
@@ -217,7 +216,7 @@ def signed_in(
     row = session.execute(
         sa.select(Account, SignIn)
         .join(SignIn, SignIn.account_id == Account.id)
-        .where(SignIn.token_hash == _digest(token))
+        .where(SignIn.token_hash == tokens.digest(token))
         .options(selectinload(Account.memberships))
     ).first()
     if row is None:
@@ -244,7 +243,7 @@ def end_sign_in(session: Session, token: str) -> None:
     """Sign out: the session is over wherever its cookie went."""
     session.execute(
         sa.update(SignIn)
-        .where(SignIn.token_hash == _digest(token), SignIn.ended_at.is_(None))
+        .where(SignIn.token_hash == tokens.digest(token), SignIn.ended_at.is_(None))
         .values(ended_at=clock.now())
         .execution_options(synchronize_session=False)
     )
@@ -299,7 +298,3 @@ def set_preferences(
 
 def has_any(session: Session) -> bool:
     return session.scalar(sa.select(Account.id).limit(1)) is not None
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

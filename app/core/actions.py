@@ -10,22 +10,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.core import clock, decisions, history
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.moves import begin, make_move
-from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.permissions import SYSTEM, Actor, Permission, require_found
 from app.core.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     """The action; unknown and foreign look alike."""
-    action = session.get(Action, action_id)
-    if action is None or not actor.sees(action.community_id):
-        raise NotFound("moderation action")
-    require(actor, Permission.READ, action.community_id, "moderation action")
-    return action
+    return require_found(actor, Permission.READ, session.get(Action, action_id), "moderation action")
 
 
 READ_OPTIONS = (joinedload(Action.request).load_only(Request.request_id),)
@@ -35,10 +31,7 @@ READ_OPTIONS = (joinedload(Action.request).load_only(Request.request_id),)
 def read(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
     """The action as it stands now, with ``READ_OPTIONS``; unknown and foreign look alike."""
     action = session.get(Action, action_id, options=READ_OPTIONS, populate_existing=True)
-    if action is None:
-        raise NotFound("moderation action")
-    require(actor, Permission.READ, action.community_id, "moderation action")
-    return action
+    return require_found(actor, Permission.READ, action, "moderation action")
 
 
 def of_note(session: Session, note_id: uuid.UUID) -> Action | None:
@@ -73,9 +66,18 @@ def matching(
 
 
 def open_for(
-    session: Session, request: Request, route: Route, evidence: dict[str, Any], note: Note
+    session: Session,
+    request: Request,
+    route: Route,
+    evidence: dict[str, Any],
+    note: Note,
+    *,
+    cause: str | None = None,
 ) -> Action:
-    """The action that a route asks for: proposed at once, or under review (Tier 2, and every ``flag``)."""
+    """The action that a route asks for: proposed at once, or under review (Tier 2, and every ``flag``).
+
+    ``cause``: why, in place of the score and the threshold that it is above.
+    """
     reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
     action = Action(
         id=new_id(),
@@ -92,7 +94,7 @@ def open_for(
         note_id=note.id,
         proposed_at=None if reviewed else clock.now(),
     )
-    cause = f"{route.category} {route.score:.4f} > {route.threshold:g}"
+    cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
     begin(session, SYSTEM, action, cause=cause)
     if route.tier is ActionTier.IMMEDIATE:
         decisions.record(session, action, route.verb.value, tier=1, confidence=route.score, cause=cause)
@@ -133,8 +135,13 @@ def decide_none(
     reason: str = "",
     comment: str = "",
     cause: str = "",
+    lapsed: bool = False,
 ) -> None:
-    """A review ends without action, or a proposal is withdrawn before the platform acts."""
+    """A review ends without action, or a proposal is withdrawn before the platform acts.
+
+    ``lapsed``: because nobody decided in time.
+    """
+    now = clock.now()
     make_move(
         session,
         actor,
@@ -143,7 +150,8 @@ def decide_none(
         reason=reason,
         comment=comment,
         cause=cause,
-        dismissed_at=clock.now(),
+        dismissed_at=now,
+        lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
     decide(session, action, decisions.NO_ACTION, confidence, cause)
@@ -196,8 +204,10 @@ def confirm(
     reason: str = "",
     comment: str = "",
     cause: str = "",
+    lapsed: bool = False,
 ) -> None:
-    """A second look upholds the action."""
+    """A second look upholds the action. ``lapsed``: because nobody decided in time."""
+    now = clock.now()
     make_move(
         session,
         actor,
@@ -206,7 +216,8 @@ def confirm(
         reason=reason,
         comment=comment,
         cause=cause,
-        confirmed_at=clock.now(),
+        confirmed_at=now,
+        lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
 
@@ -275,10 +286,7 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
             selectinload(Action.held),
         )
     ).first()
-    if action is None or not actor.sees(action.community_id):
-        raise NotFound("item")
-    require(actor, Permission.READ, action.community_id, "item")
-    return action
+    return require_found(actor, Permission.READ, action, "item")
 
 
 def decide(session: Session, action: Action, decision: str, confidence: float, cause: str) -> None:

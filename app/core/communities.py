@@ -14,7 +14,7 @@ from app.core import history, policies, rules
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Community, KeyCommunity
+from app.core.models import Account, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
 
 SLUG_TRIES = 5
@@ -49,33 +49,42 @@ def find(session: Session, platform: str, platform_id: str) -> Community | None:
     ).first()
 
 
-# Built once: most calls resolve a community, and to put the statement together takes longer than to run it.
-_BY_ID = sa.select(Community).where(Community.id == sa.bindparam("id"))
-_BY_REFERENCE = (
-    sa.select(Community)
-    .where(
-        sa.or_(
-            Community.platform_community_server_id == sa.bindparam("reference"),
-            Community.slug == sa.bindparam("reference"),
-        )
+# Built once and of the table's columns, not as mapped objects: every submission resolves a community, and either would
+# take longer than to run the statement.
+_table = Community.__table__.c
+_NAMES = sa.select(_table.id, _table.platform, _table.platform_community_server_id)
+_BY_ID = _NAMES.where(_table.id == sa.bindparam("id"))
+_BY_REFERENCE = _NAMES.where(
+    sa.or_(
+        _table.platform_community_server_id == sa.bindparam("reference"),
+        _table.slug == sa.bindparam("reference"),
     )
-    .order_by(Community.id)
-)
+).order_by(_table.id)
 
 
 def resolve(session: Session, actor: Actor, reference: str, platform: str | None = None) -> Community:
     """A community named by our UUID, the platform's id or its slug, within the actor's communities.
 
     A platform id that two of the actor's platforms share is decided by ``platform``. Our UUID wins over a platform's.
+
+    Raises:
+        NotFound: unknown or foreign.
+        Conflict: several carry this id, and ``platform`` is none of theirs.
     """
+    return session.get_one(Community, resolve_id(session, actor, reference, platform))
+
+
+def resolve_id(
+    session: Session | sa.Connection, actor: Actor, reference: str, platform: str | None = None
+) -> uuid.UUID:
+    """The id of the community that ``resolve`` finds, where nothing else is wanted of it."""
     identity = parse_id(reference)
-    found: list[Community] = []
+    found: list[Any] = []
     if identity is not None:
-        found = [one for one in session.scalars(_BY_ID, {"id": identity}) if actor.sees(one.id)]
+        found = [one for one in session.execute(_BY_ID, {"id": identity}) if actor.sees(one.id)]
     if not found:  # a platform may number its communities by UUIDs too
-        found = [
-            one for one in session.scalars(_BY_REFERENCE, {"reference": reference}) if actor.sees(one.id)
-        ]
+        rows = session.execute(_BY_REFERENCE, {"reference": reference})
+        found = [one for one in rows if actor.sees(one.id)]
     same = [c for c in found if platform is not None and c.platform == platform]
     exact = [c for c in same or found if c.platform_community_server_id == reference]
     chosen = exact or same or found
@@ -83,7 +92,8 @@ def resolve(session: Session, actor: Actor, reference: str, platform: str | None
         raise NotFound("community server")
     if len(chosen) > 1:
         raise Conflict("Several communities carry this id; name the platform")
-    return chosen[0]
+    only: uuid.UUID = chosen[0].id
+    return only
 
 
 def look_up(
@@ -229,3 +239,13 @@ def _free_slug(session: Session, name: str) -> str:
     if base not in taken:
         return base
     return next(f"{base}-{n}" for n in range(2, len(taken) + 3) if f"{base}-{n}" not in taken)
+
+
+def note_work(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> None:
+    """Remember where somebody worked last: that is where they begin after signing in."""
+    session.execute(
+        sa.update(Account)
+        .where(Account.id == account_id)
+        .values(last_community_id=community_id)
+        .execution_options(synchronize_session=False)
+    )

@@ -6,7 +6,7 @@ They stand in ``communities.settings``, where only operators set them; what inte
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -128,11 +128,6 @@ def check(values: Mapping[str, Any]) -> CommunitySettings:
             kind = "number" if name in _FRACTIONS else "whole number"
             raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:g}", value)
     return replace(_service_wide, **known)
-
-
-def as_stored(settings: CommunitySettings) -> dict[str, Any]:
-    """The form in which ``communities.settings`` keeps them."""
-    return asdict(settings)
 
 
 def _is_valid(name: str, value: Any) -> bool:

@@ -10,7 +10,7 @@ from app.core import actions, clock, communities, history, holds, outbox, rules
 from app.core.db import serialise
 from app.core.models import Action, Community, Hold
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.vocabulary import ActionState
+from app.core.vocabulary import IN_REVIEW, ActionState
 
 END_REVIEWS_JOB = "end_reviews"
 BATCH = 25
@@ -78,7 +78,7 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
         sa.select(Action)
         .where(
             Action.community_id == community_id,
-            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)),
+            Action.action_state.in_(IN_REVIEW),
         )
         .order_by(Action.created_at)
         .limit(BATCH)
@@ -86,9 +86,9 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
     ).all()
     for action in waiting:
         if action.action_state is ActionState.UNDER_REVIEW:
-            actions.decide_none(session, SYSTEM, action, confidence=0.5, cause=CAUSE)
+            actions.decide_none(session, SYSTEM, action, confidence=0.5, cause=CAUSE, lapsed=True)
         else:
-            actions.confirm(session, SYSTEM, action, cause=CAUSE)
+            actions.confirm(session, SYSTEM, action, cause=CAUSE, lapsed=True)
     if len(waiting) == BATCH:
         outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
     return len(waiting)

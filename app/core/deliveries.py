@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.core import clock, history, outbox, paging, webhooks
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.errors import Conflict, Forbidden
 from app.core.ids import parse_id
 from app.core.models import Action, Attempt, Delivery, Endpoint, Event, Request
-from app.core.permissions import Actor, Permission, require
+from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 
 REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
@@ -116,10 +116,7 @@ def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     delivery = session.get(
         Delivery, delivery_id, options=[joinedload(Delivery.event), joinedload(Delivery.endpoint)]
     )
-    if delivery is None:
-        raise NotFound("delivery")
-    require(actor, Permission.MANAGE_WEBHOOKS, delivery.community_id, "delivery")
-    return delivery
+    return require_found(actor, Permission.MANAGE_WEBHOOKS, delivery, "delivery")
 
 
 def of_event(session: Session, event_id: uuid.UUID, endpoint_id: uuid.UUID) -> uuid.UUID:

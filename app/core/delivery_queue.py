@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import endpoint_health, payloads, webhooks
+from app.core import endpoint_health, endpoint_secrets, payloads
 from app.core.db import serialise
 from app.core.models import Attempt, Delivery, Endpoint, Event
 from app.core.sealing import SealBroken, Sealer
@@ -204,7 +204,7 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(webhooks.secrets_of(endpoint, sealer, now))
+        secrets = tuple(endpoint_secrets.live(endpoint, sealer, now))
     except SealBroken:
         secrets = ()
     return [

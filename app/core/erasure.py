@@ -172,11 +172,6 @@ def erase_identity(
     return Erased(gone, kept)
 
 
-def is_erased(account: Account) -> bool:
-    """Whether nobody is behind this account any more."""
-    return account.email == _nowhere(account)
-
-
 def _is_only_admin(session: Session, account: Account) -> bool:
     others = sa.select(Account.id).where(
         Account.service_admin, Account.disabled_at.is_(None), Account.id != account.id

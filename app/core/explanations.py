@@ -15,11 +15,10 @@ from app.core.models import Action, Note, Rating
 from app.core.note_scores import Fit
 from app.core.scoring import Counts, Regime, Sums, Verdict
 from app.core.suffrage import Exclusion
-from app.core.vocabulary import ActionState, NoteStatus
+from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus
 
 NO_RULE = "No rating counts yet."
 
-_ASKED = frozenset({ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW})
 _STAFF = {
     "force-published": "A moderator published it. No rating changes that.",
     "dismissed": "A moderator dismissed it. No rating changes that.",
@@ -163,7 +162,7 @@ _CHANGES: Mapping[str, str] = {
 def _would_change(note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, fit: Fit) -> str:
     if note.locked:
         return "Nothing: it is locked."
-    is_decided = action is not None and action.action_state not in _ASKED
+    is_decided = action is not None and action.action_state not in IN_REVIEW
     if action is not None and is_decided and action.action_state is not ActionState.APPLIED:
         return "Nothing: a request is decided once."
     if note.status_locked_at is not None:

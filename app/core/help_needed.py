@@ -12,7 +12,7 @@ from app.core import clock, community_settings, help_order, profiles, suffrage
 from app.core.help_order import Candidate
 from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ReviewGroup
+from app.core.vocabulary import IN_REVIEW, ReviewGroup
 
 NEAREST = 150
 OLDEST = 50
@@ -122,7 +122,7 @@ def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, own
         .join(Request, Request.id == Action.request_id)
         .where(
             Action.community_id == community_id,
-            Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)),
+            Action.action_state.in_(IN_REVIEW),
             Action.restores_id.is_(None),
             Action.review_group != ReviewGroup.STAFF,
             Note.locked.is_(False),

@@ -12,11 +12,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import paging
+from app.core import blindness, paging
 from app.core.models import Action, Note, Profile, Rating
 from app.core.paging import Page, Slice
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus
+from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 
 _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
 
@@ -182,34 +182,8 @@ def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
     )
 
 
-def _told() -> sa.ColumnElement[bool]:
-    """Whether the note has a status, and its item its decision: the same as ``is_told``."""
-    under_review = Action.action_state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW))
-    unrated = sa.and_(
-        Action.action_state.in_((ActionState.PROPOSED, ActionState.APPLIED)),
-        Action.action_tier.is_not_distinct_from(ActionTier.IMMEDIATE),
-    )
-    decided = sa.or_(Action.id.is_(None), sa.not_(sa.or_(under_review, unrated)))
-    return sa.and_(Note.status != NoteStatus.NEEDS_MORE_RATINGS, decided)
-
-
-def is_told(note: Note, action: Action | None) -> bool:
-    """Whether a rater of the note may be told what became of it.
-
-    The rationale of an item stays blind until the item is decided; what a score did is decided once a second look
-    ends.
-    """
-    if note.status is NoteStatus.NEEDS_MORE_RATINGS:
-        return False
-    if not note.rationale or action is None:
-        return True
-    if action.action_state in {ActionState.PROPOSED, ActionState.APPLIED}:
-        return action.action_tier is not ActionTier.IMMEDIATE
-    return action.action_state not in {ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW}
-
-
 def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
-    level, told = Rating.helpfulness_level, _told()
+    level, told = Rating.helpfulness_level, blindness.told()
     helpful, not_helpful = level == HelpfulnessLevel.HELPFUL, level == HelpfulnessLevel.NOT_HELPFUL
     agreed = sa.or_(
         sa.and_(helpful, Note.status == _HELPFUL), sa.and_(not_helpful, Note.status == _NOT_HELPFUL)
@@ -235,7 +209,7 @@ def _notes_that() -> dict[Wrote, sa.ColumnElement[bool]]:
 
 
 def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> Became:
-    if not is_told(note, actions.get(note.id)):
+    if not blindness.is_told(note, actions.get(note.id)):
         return Became.WAITING
     if rating.helpfulness_level is HelpfulnessLevel.SOMEWHAT_HELPFUL:
         return Became.NEUTRAL

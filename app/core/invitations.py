@@ -46,7 +46,9 @@ class Offer:
     account_id: uuid.UUID | None
 
 
-def invite(session: Session, actor: Actor, community_id: uuid.UUID, email: str, role: Role) -> AccountLink:
+def invite(
+    session: Session, actor: Actor, community_id: uuid.UUID, email: str, role: Role, reason: str = ""
+) -> AccountLink:
     """Have an invitation mailed; one that waits for the same address gives way to it.
 
     Raises:
@@ -56,6 +58,7 @@ def invite(session: Session, actor: Actor, community_id: uuid.UUID, email: str, 
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     refuse_above_own(actor, community_id, role)
     address = rules.email(email)
+    rules.text(reason, "reason", rules.REASON_MAX, least=0)
     serialise(session, community_id)
     held = session.scalar(
         sa.select(Membership.role)
@@ -76,7 +79,14 @@ def invite(session: Session, actor: Actor, community_id: uuid.UUID, email: str, 
     )
     mail.ask(session, Kind.INVITE, link_id=link.id)
     history.record(
-        session, actor, community_id, "invitation.sent", OBJECT, link.id, after={"role": role.value}
+        session,
+        actor,
+        community_id,
+        "invitation.sent",
+        OBJECT,
+        link.id,
+        after={"role": role.value},
+        reason=reason,
     )
     return link
 

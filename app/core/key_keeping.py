@@ -1,7 +1,7 @@
 """Keeping API keys: who sees which of them, and revoking (Decision 0020)."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,12 +62,25 @@ def get(session: Session, actor: Actor, key_id: uuid.UUID) -> KeyRow:
     return _as_rows(session, [key])[0]
 
 
-def mintable(session: Session, actor: Actor) -> Sequence[Community]:
-    """The communities that the actor may mint keys for, by name."""
-    statement = sa.select(Community).order_by(Community.name, Community.id)
-    if not _keeps_all(actor):
-        statement = statement.where(Community.id.in_(_administered(actor)))
-    return session.scalars(statement).all()
+def mintable(
+    session: Session, actor: Actor, *, words: str = "", after: uuid.UUID | None = None, size: int = 20
+) -> tuple[Sequence[Community], uuid.UUID | None]:
+    """The communities that the actor may mint keys for, by name: a page of those with these ``words`` in their names,
+    and the id that the next page comes after (None at the end).
+    """
+    statement = _mintable(actor)
+    if words.strip():
+        statement = statement.where(Community.name.icontains(words.strip()[:100], autoescape=True))
+    last = session.get(Community, after) if after is not None else None
+    if last is not None:
+        statement = statement.where(sa.tuple_(Community.name, Community.id) > sa.tuple_(last.name, last.id))
+    rows = session.scalars(statement.limit(size + 1)).all()
+    return rows[:size], rows[size - 1].id if len(rows) > size else None
+
+
+def mintable_among(session: Session, actor: Actor, wanted: Collection[uuid.UUID]) -> Sequence[Community]:
+    """Those of ``wanted`` that the actor may mint keys for, by name."""
+    return session.scalars(_mintable(actor).where(Community.id.in_(wanted))).all()
 
 
 def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") -> ApiKey:
@@ -108,6 +121,11 @@ def _keeps_all(actor: Actor) -> bool:
 
 def _administered(actor: Actor) -> list[uuid.UUID]:
     return [one for one in actor.roles if allows(actor, Permission.MANAGE_KEYS, one)]
+
+
+def _mintable(actor: Actor) -> sa.Select[Community]:
+    statement = sa.select(Community).order_by(Community.name, Community.id)
+    return statement if _keeps_all(actor) else statement.where(Community.id.in_(_administered(actor)))
 
 
 def _is_kept_by(actor: Actor) -> sa.ColumnElement[bool]:

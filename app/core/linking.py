@@ -5,26 +5,19 @@ What a linked person rates and writes stands under the account's own profile, fr
 newer rating stays. Unlinking moves nothing back: what was given was given by that person.
 """
 
-import hashlib
-import re
-import secrets
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, history, profiles, ratings, refits, rules, verdicts
+from app.core import clock, history, link_codes, profiles, ratings, refits, rules, verdicts
 from app.core.db import serialise
-from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.ids import new_id
+from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import (
     Account,
     Community,
     HistoryEntry,
-    LinkCode,
     Membership,
     Note,
     Profile,
@@ -33,39 +26,9 @@ from app.core.models import (
 )
 from app.core.permissions import Actor
 
-ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Without 0, 1, I, L, O, U: what is read off one screen and typed into another must not be mistaken."""
-CODE_LENGTH = 8
-VALID_FOR = timedelta(minutes=rules.LINK_CODE_MINUTES)
-NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
-
 NOT_THE_KEYS = "This profile is active in communities that this API key may not act in"
 NOT_YOURS = "This profile is active in communities that you do not administer"
 OTHER_PLATFORM = "None of the communities that you act for is of this profile's platform"
-
-
-@dataclass(frozen=True)
-class ShownCode:
-    """A new code as the account reads it, this once; only its hash is kept."""
-
-    text: str
-    expires_at: datetime
-
-
-def show_code(session: Session, account: Account) -> ShownCode:
-    """A new code for this account: it works once, for ten minutes. The one before it is void."""
-    plain = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
-    now = clock.now()
-    row = session.scalars(
-        sa.select(LinkCode).where(LinkCode.account_id == account.id).with_for_update()
-    ).first()
-    if row is None:
-        row = LinkCode(id=new_id(), account_id=account.id)
-        session.add(row)
-    row.code_hash, row.created_at, row.expires_at = _digest(plain), now, now + VALID_FOR
-    row.used_at = row.profile_id = None
-    session.flush()
-    return ShownCode(f"{plain[:4]}-{plain[4:]}", row.expires_at)
 
 
 def linked_to(session: Session, account_id: uuid.UUID) -> Sequence[Profile]:
@@ -90,7 +53,7 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
     # The lock of ``profiles.hold_canonical``: nobody rates as this profile while its ratings move.
     serialise(session, profile.id)
     session.refresh(profile)
-    row = _live_code(session, profile, code)
+    row = link_codes.live(session, profile, code)
     account = session.get_one(Account, row.account_id)
     if profile.account_id is not None and profile.account_id != account.id:
         raise Conflict("This profile is linked to another account; it can be unlinked there", profile.id)
@@ -181,20 +144,6 @@ def told_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:
     ).all()
 
 
-def _live_code(session: Session, profile: Profile, code: str) -> LinkCode:
-    """The row of a code that this profile may use: unused and fresh, or the very one that linked it."""
-    row = session.scalars(
-        sa.select(LinkCode).where(LinkCode.code_hash == _digest(_plain(code))).with_for_update()
-    ).first()
-    if row is not None:
-        account = session.get_one(Account, row.account_id)
-        repeated = row.profile_id == profile.id and profile.account_id == row.account_id
-        fresh = row.used_at is None and row.expires_at > clock.now()
-        if (repeated or fresh) and account.disabled_at is None:
-            return row
-    raise Invalid.field("code", NOT_VALID, type="invalid_code")
-
-
 def _check_platform(session: Session, actor: Actor, profile: Profile) -> None:
     """Where communities of a platform are, its user ids are theirs to vouch for.
 
@@ -216,15 +165,6 @@ def _check_reach(session: Session, actor: Actor, account: Account, active_in: Co
         raise Conflict(f"This account has {rules.LINKED_PROFILES_MAX} linked profiles; more cannot be linked")
 
 
-def _plain(code: str) -> str:
-    """The code without what people add or leave out: case, spaces and dashes of any kind."""
-    return re.sub(r"[\s\u2010-\u2015\u2212-]", "", code).upper()
-
-
-def _digest(plain: str) -> str:
-    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _memberships(session: Session, account: Account) -> Collection[uuid.UUID]:
     return session.scalars(
         sa.select(Membership.community_id).where(Membership.account_id == account.id)
@@ -233,9 +173,7 @@ def _memberships(session: Session, account: Account) -> Collection[uuid.UUID]:
 
 def communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
     """Where this profile rated or wrote."""
-    rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
-    wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)
-    return set(session.scalars(sa.union(rated, wrote)))
+    return set(session.scalars(profiles.active_in(profile)))
 
 
 def _move_notes(session: Session, profile: Profile, person: Profile) -> None:

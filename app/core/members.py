@@ -18,7 +18,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Account, Community, Membership, Profile, SignIn
 from app.core.paging import Page, Slice, paginate
-from app.core.permissions import Actor, Permission, require
+from app.core.permissions import Actor, Permission, require, require_found
 from app.core.profiles import WEB
 from app.core.vocabulary import Role
 
@@ -74,10 +74,7 @@ def get(session: Session, actor: Actor, membership_id: uuid.UUID) -> Member:
     found = session.scalars(
         sa.select(Membership).where(Membership.id == membership_id).options(joinedload(Membership.account))
     ).first()
-    if found is None or not actor.sees(found.community_id):
-        raise NotFound("member")
-    require(actor, Permission.MANAGE_PEOPLE, found.community_id, "member")
-    return _with_more(session, [found])[0]
+    return _with_more(session, [require_found(actor, Permission.MANAGE_PEOPLE, found, "member")])[0]
 
 
 def change_role(

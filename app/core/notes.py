@@ -15,7 +15,7 @@ from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
 from app.core.moves import begin, make_move
-from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require
+from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb
 
 RATIONALE_PROVIDER = "builtin"
@@ -32,10 +32,8 @@ _QUESTION = {
 def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
     """The note; deleted, unknown and foreign look alike."""
     note = session.get(Note, note_id)
-    if note is None or note.deleted_at is not None or not actor.sees(note.community_id):
-        raise NotFound("note")
-    require(actor, Permission.READ, note.community_id, "note")
-    return note
+    present = note if note is not None and note.deleted_at is None else None
+    return require_found(actor, Permission.READ, present, "note")
 
 
 def write(

@@ -6,17 +6,21 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core.models import Action
-from app.core.vocabulary import ActionState, ActionTier, Verb
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, Verb
 
 
 class Outcome(StrEnum):
-    """``unreviewed``: acted on by a score, and nobody has looked yet. That is unknown, not right."""
+    """``unreviewed``: acted on by a score, and nobody has looked yet. That is unknown, not right.
+
+    ``lapsed``: people were asked, and the time ran out without consensus. That is unknown too.
+    """
 
     OVERTURNED = "overturned"
     UPHELD = "upheld"
     DISMISSED = "dismissed"
     OPEN = "open"
     UNREVIEWED = "unreviewed"
+    LAPSED = "lapsed"
 
 
 RIGHT = frozenset({Outcome.UPHELD})
@@ -43,9 +47,10 @@ def code(action: Any = Action) -> sa.Case[int]:
     )
     return sa.case(
         (state.in_((ActionState.OVERTURNED, ActionState.SCAN_EXEMPT)), _NUMBERS[Outcome.OVERTURNED]),
+        (action.lapsed_at.is_not(None), _NUMBERS[Outcome.LAPSED]),
         (state == ActionState.CONFIRMED, _NUMBERS[Outcome.UPHELD]),
         (state == ActionState.DISMISSED, _NUMBERS[Outcome.DISMISSED]),
-        (state.in_((ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)), _NUMBERS[Outcome.OPEN]),
+        (state.in_(IN_REVIEW), _NUMBERS[Outcome.OPEN]),
         (by_people, _NUMBERS[Outcome.UPHELD]),
         else_=_NUMBERS[Outcome.UNREVIEWED],
     )

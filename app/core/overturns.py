@@ -15,11 +15,11 @@ from sqlalchemy.orm import Session
 
 from app.core import accounts, clock, history, outbox, overturn_search, rules, verdicts
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, NotFound, Refused
+from app.core.errors import Conflict, Invalid, Refused
 from app.core.ids import new_id
 from app.core.models import Action, Community, Overturn, OverturnItem
 from app.core.overturn_search import UNDONE_BY, Criteria
-from app.core.permissions import Actor, Permission, allows, require
+from app.core.permissions import Actor, Permission, allows, require, require_found
 from app.core.vocabulary import OverturnItemState, OverturnState
 
 OVERTURN_JOB = "overturn_batch"
@@ -84,18 +84,14 @@ def begin(
     if not begun.total:
         raise Invalid.field("since", "leaves nothing to overturn")
     session.flush()
-    _record(session, actor, begun, "begun", {}, _told(begun), reason)
+    _record(session, actor, begun, "begun", _told(begun), reason=reason)
     _enqueue(session, begun)
     return begun
 
 
 def get(session: Session, actor: Actor, overturn_id: uuid.UUID) -> Overturn:
     """One of them; unknown and foreign look alike."""
-    found = session.get(Overturn, overturn_id)
-    if found is None:
-        raise NotFound("overturning")
-    require(actor, Permission.SEE_SETTINGS, found.community_id, "overturning")
-    return found
+    return require_found(actor, Permission.SEE_SETTINGS, session.get(Overturn, overturn_id), "overturning")
 
 
 def recent(session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 10) -> Sequence[Overturn]:
@@ -202,7 +198,7 @@ def _end(session: Session, actor: Actor, found: Overturn, state: OverturnState, 
     found.state, found.ended_at = state, clock.now()
     session.flush()
     after = {"total": found.total, "done": found.done, "failed": found.failed}
-    _record(session, actor, found, state.value, {}, after, "", cause)
+    _record(session, actor, found, state.value, after, cause=cause)
 
 
 def _told(found: Overturn) -> dict[str, Any]:
@@ -220,9 +216,9 @@ def _record(
     actor: Actor,
     found: Overturn,
     what: str,
-    before: dict[str, Any],
     after: dict[str, Any],
-    reason: str,
+    *,
+    reason: str = "",
     cause: str = "",
 ) -> None:
     history.record(
@@ -232,7 +228,6 @@ def _record(
         f"overturn.{what}",
         "overturn",
         found.id,
-        before=before,
         after=after,
         reason=reason,
         cause=cause,

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from app.core.errors import Forbidden, NotFound
 from app.core.vocabulary import Role
@@ -79,6 +79,16 @@ _ARCHIVED_ALLOWS = frozenset(
     }
 )
 ARCHIVED = "This community is archived: it can be read, and nothing in it changes"
+
+
+class InCommunity(Protocol):
+    """A row that belongs to one community."""
+
+    @property
+    def community_id(self) -> uuid.UUID: ...
+
+
+Row = TypeVar("Row", bound=InCommunity)
 
 
 @dataclass(frozen=True)
@@ -162,3 +172,16 @@ def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what:
         if actor.kind == "key" and permission in _STAFF_CALLS and not actor.read_only:
             raise Forbidden(ADMIN_REQUIRED)
         raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
+
+
+def require_found(actor: Actor, permission: Permission, row: Row | None, what: str) -> Row:
+    """The row that was looked up, for whoever holds ``permission`` where it belongs; unknown and foreign look alike.
+
+    Raises:
+        NotFound: there is none, or it is of a community that is not the actor's.
+        Forbidden: the permission is lacking.
+    """
+    if row is None:
+        raise NotFound(what)
+    require(actor, permission, row.community_id, what)
+    return row

@@ -152,6 +152,8 @@ def set_category(
     session: Session, actor: Actor, community_id: uuid.UUID, draft: CategoryDraft, reason: str
 ) -> Policy:
     """A new version in which this one category is as given and the others stay."""
+    # Before the others are read: whoever revises at the same moment waits, and nobody's version is undone.
+    serialise(session, community_id)
     kept = [
         draft_of(category)
         for category in current(session, community_id).categories

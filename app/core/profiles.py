@@ -139,14 +139,12 @@ def _adopted(session: Session, identity: Identity) -> Profile | None:
     profile = find(session, identity.platform, identity.user_id)
     if profile is None:
         return None
-    rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
-    wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)
-    active_in = session.execute(
+    known_to = session.execute(
         sa.select(Community.platform, Community.platform_community_server_id).where(
-            Community.id.in_(sa.union(rated, wrote))
+            Community.id.in_(active_in(profile))
         )
     ).all()
-    if [tuple(one) for one in active_in] != [(identity.platform, identity.provider_scope)]:
+    if [tuple(one) for one in known_to] != [(identity.platform, identity.provider_scope)]:
         return None
     try:
         with session.begin_nested():
@@ -154,6 +152,13 @@ def _adopted(session: Session, identity: Identity) -> Profile | None:
     except IntegrityError:
         return find(session, *identity)
     return profile
+
+
+def active_in(profile: Profile) -> sa.CompoundSelect[uuid.UUID]:
+    """Ids of the communities in which this profile rated or wrote."""
+    rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
+    wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)
+    return sa.union(rated, wrote)
 
 
 def canonical(session: Session, profile: Profile) -> Profile:

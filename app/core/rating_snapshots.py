@@ -14,7 +14,7 @@ from app.core import community_settings, suffrage
 from app.core.community_settings import CommunitySettings
 from app.core.models import Action, Note, Rating
 from app.core.scoring import GRAVE_MARGIN, VALUES, Facts, FloatArray, IntArray, Regime
-from app.core.vocabulary import ActionState, Classification, NoteStatus
+from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
 
 PROMPT = timedelta(hours=48)
 """A rating counts for its rater's helpfulness when it was made so soon after the note (SCORING: 1.4 step 2)."""
@@ -208,7 +208,6 @@ def _reviews(
 ) -> tuple[dict[int, float], IntArray, frozenset[int]]:
     """What is added to the thresholds of notes that would delete or silence, which notes would have anything done,
     and whose action waits for raters."""
-    waiting = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
     rows = session.execute(
         sa.select(Action.note_id, Action.action_type, Action.action_state).where(
             Action.community_id == community_id,
@@ -219,7 +218,7 @@ def _reviews(
     known = [(numbers[note_id], kind, state) for note_id, kind, state in rows if note_id in numbers]
     raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in suffrage.GRAVE}
     acting = np.array(sorted({number for number, _, _ in known}), np.int64)
-    return raised, acting, frozenset(number for number, _, state in known if state in waiting)
+    return raised, acting, frozenset(number for number, _, state in known if state in IN_REVIEW)
 
 
 def _where(notes: Sequence[ReadNote], which: Callable[[ReadNote], bool]) -> IntArray:

@@ -8,16 +8,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, rules
+from app.core import history, rules, setting_history
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, NotFound
+from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
-from app.core.permissions import Actor, Permission, require
+from app.core.permissions import Actor, Permission, require, require_found
 
 TITLE_MAX = 100
 MOST = 200
 """Reasons in use in one community: they stand in a list that people read."""
+CHANGED = ("reason.added", "reason.revised", "reason.retired", "reason.restored")
+"""What history calls each thing that is done to a reason."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,7 @@ def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[R
 
 def get(session: Session, actor: Actor, reason_id: uuid.UUID) -> ReasonTemplate:
     """One of them, for whoever may change it; unknown and foreign look alike."""
-    found = session.get(ReasonTemplate, reason_id)
-    if found is None or not actor.sees(found.community_id):
-        raise NotFound("reason")
-    require(actor, Permission.REVISE_POLICY, found.community_id, "reason")
-    return found
+    return require_found(actor, Permission.REVISE_POLICY, session.get(ReasonTemplate, reason_id), "reason")
 
 
 def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDraft) -> ReasonTemplate:
@@ -75,15 +73,24 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
 
 
 def revise(
-    session: Session, actor: Actor, reason_id: uuid.UUID, draft: ReasonDraft, *, version: int | None = None
+    session: Session,
+    actor: Actor,
+    reason_id: uuid.UUID,
+    draft: ReasonDraft,
+    *,
+    version: int | None = None,
+    why: str = "",
 ) -> ReasonTemplate:
     """Change a reason; ``version`` is the one that the page was made from. Decisions made with it stay as they were.
+
+    ``why`` is what history tells.
 
     Raises:
         Invalid: as ``add``.
         Conflict: somebody changed it meanwhile; the detail says who and when.
     """
     _check(draft)
+    rules.text(why, "why", rules.REASON_MAX, least=0)
     changed = _locked(session, actor, reason_id, version)
     _check_free(session, changed.community_id, draft.title, besides=changed.id)
     before = {name: getattr(changed, name) for name in asdict(draft)}
@@ -99,19 +106,27 @@ def revise(
         "revised",
         {n: before[n] for n in differing},
         {n: after[n] for n in differing},
+        why,
     )
     return changed
 
 
 def set_active(
-    session: Session, actor: Actor, reason_id: uuid.UUID, active: bool, *, version: int | None = None
+    session: Session,
+    actor: Actor,
+    reason_id: uuid.UUID,
+    active: bool,
+    *,
+    version: int | None = None,
+    why: str = "",
 ) -> ReasonTemplate:
-    """Retire a reason, or bring it back. Already so: nothing changes.
+    """Retire a reason, or bring it back, and ``why``. Already so: nothing changes.
 
     Raises:
         Invalid: its title is another reason's by now.
         Conflict: somebody changed it meanwhile.
     """
+    rules.text(why, "why", rules.REASON_MAX, least=0)
     changed = _locked(session, actor, reason_id, version)
     if changed.active != active:
         if active:
@@ -124,6 +139,7 @@ def set_active(
             "restored" if active else "retired",
             {"active": not active},
             {"active": active},
+            why,
         )
     return changed
 
@@ -183,7 +199,8 @@ def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int |
     serialise(session, found.community_id)
     session.refresh(found)
     if version is not None and version != found.version:
-        raise Conflict(f"Somebody changed this reason meanwhile{_by_whom(session, found.id)}", found.id)
+        who = setting_history.by_whom(session, "reason", found.id, *CHANGED)
+        raise Conflict(f"Somebody changed this reason meanwhile{who}", found.id)
     return found
 
 
@@ -194,20 +211,6 @@ def _change(session: Session, changed: ReasonTemplate, values: dict[str, Any]) -
     session.flush()
 
 
-def _by_whom(session: Session, reason_id: uuid.UUID) -> str:
-    row = session.execute(
-        sa.select(HistoryText.actor_name, HistoryEntry.at)
-        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
-        .where(HistoryEntry.object_type == "reason", HistoryEntry.object_id == reason_id)
-        .order_by(HistoryEntry.number.desc())
-        .limit(1)
-    ).first()
-    if row is None:
-        return ""
-    minutes = int((clock.now() - row.at).total_seconds() // 60)
-    return f" ({row.actor_name}, {f'{minutes} min ago' if minutes else 'just now'})"
-
-
 def _record(
     session: Session,
     actor: Actor,
@@ -215,6 +218,7 @@ def _record(
     what: str,
     before: dict[str, Any],
     after: dict[str, Any],
+    why: str = "",
 ) -> None:
     history.record(
         session,
@@ -225,4 +229,5 @@ def _record(
         changed.id,
         before=before,
         after=after,
+        reason=why,
     )

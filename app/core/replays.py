@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 from app.core import clock, deliveries, history, outbox
 from app.core.db import serialise
 from app.core.deliveries import Filters
-from app.core.errors import Conflict, Invalid, NotFound
+from app.core.errors import Conflict, Invalid
 from app.core.models import Delivery, Endpoint, Replay
-from app.core.permissions import Actor, Permission, require
+from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 
 REPLAY_JOB = "replay_range"
@@ -138,11 +138,7 @@ def give_up(session: Session, replay_id: uuid.UUID, why: str) -> None:
 
 def get(session: Session, actor: Actor, replay_id: uuid.UUID) -> Replay:
     """One replay. Raises NotFound when unknown or foreign."""
-    found = session.get(Replay, replay_id)
-    if found is None:
-        raise NotFound("replay")
-    require(actor, Permission.MANAGE_WEBHOOKS, found.community_id, "replay")
-    return found
+    return require_found(actor, Permission.MANAGE_WEBHOOKS, session.get(Replay, replay_id), "replay")
 
 
 def recent(session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 3) -> Sequence[Replay]:

@@ -84,8 +84,10 @@ def storable(value: str, field: str) -> str:
     """Text that a database can keep: no NUL, no lone surrogate."""
     if "\x00" in value:
         raise Invalid.field(field, "must not contain NUL characters")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise Invalid.field(field, "must not contain lone surrogates")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid.field(field, "must not contain lone surrogates") from None
     return value
 
 

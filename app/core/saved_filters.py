@@ -11,7 +11,7 @@ from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.ids import new_id
 from app.core.models import SavedFilter
-from app.core.permissions import Actor, Permission, allows, require
+from app.core.permissions import Actor, Permission, allows, require, require_found
 
 NAME_MAX = 60
 MOST = 30
@@ -88,10 +88,7 @@ def delete(session: Session, actor: Actor, filter_id: uuid.UUID) -> SavedFilter:
         NotFound: unknown, another community's, or somebody else's own.
         Forbidden: shared by somebody else, and the actor is no operator.
     """
-    kept = session.get(SavedFilter, filter_id)
-    if kept is None or not actor.sees(kept.community_id):
-        raise NotFound("filter")
-    require(actor, Permission.SEE_QUEUE, kept.community_id, "filter")
+    kept = require_found(actor, Permission.SEE_QUEUE, session.get(SavedFilter, filter_id), "filter")
     if not may_delete(actor, kept):
         if not kept.shared:
             raise NotFound("filter")

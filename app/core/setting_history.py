@@ -9,7 +9,7 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history_pages
+from app.core import clock, history_pages
 from app.core.errors import NotFound
 from app.core.history_pages import HistoryPage
 from app.core.models import Account, Endpoint, HistoryEntry, HistoryText, ReasonTemplate
@@ -116,6 +116,25 @@ def export(session: Session, actor: Actor, community_id: uuid.UUID, wanted: Sett
 
 def _entry(entry: HistoryEntry, text: HistoryText) -> Entry:
     return entry, text
+
+
+def by_whom(session: Session, object_type: str, object_id: uuid.UUID, *what: str) -> str:
+    """Who last did one of these to an object, and when: " (Sam, 2 min ago)", for a refusal; empty when nobody did."""
+    row = session.execute(
+        sa.select(HistoryText.actor_name, HistoryEntry.at)
+        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+        .where(
+            HistoryEntry.object_type == object_type,
+            HistoryEntry.object_id == object_id,
+            HistoryEntry.what.in_(what),
+        )
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return ""
+    minutes = int((clock.now() - row.at).total_seconds() // 60)
+    return f" ({row.actor_name}, {f'{minutes} min ago' if minutes else 'just now'})"
 
 
 def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:

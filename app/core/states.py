@@ -171,6 +171,3 @@ NOTE = Machine(
 )
 
 MACHINES = (REQUEST, NOTE, ACTION)
-
-LIVE_ACTION_STATES = (A.PROPOSED, A.UNDER_REVIEW, A.APPLIED, A.RETRO_REVIEW, A.CONFIRMED)
-"""States in which an action still stands: at most one per (request, tier)."""

@@ -50,7 +50,7 @@ def suggest(
     """The lowest Tier 1 at which the known outcomes would have held ``precision``.
 
     Known are outcomes by people: upheld (confirmed, or decided for by raters or a moderator) against overturned and
-    dismissed.
+    dismissed. Reviews that ended because the time ran out are not known.
 
     Raises:
         Invalid: a precision that is no number from 0.5 to 0.995, or no category's name.

@@ -28,14 +28,13 @@ from app.core.note_scores import Scored
 from app.core.permissions import SYSTEM, Actor
 from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
 from app.core.suffrage import GRAVE
-from app.core.vocabulary import ActionState, Classification, NoteStatus
+from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
 
 STABILISING = "stabilising"
 """The rule of a note that is rated helpful and waits to be published (``notes.status_rule``)."""
 _UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
-_ASKED = frozenset({ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW})
 
 
 def settle(session: Session, note: Note, cause: str) -> Verdict | None:
@@ -211,7 +210,7 @@ def _is_final(note: Note, action: Action | None, settings: CommunitySettings) ->
     if note.status is _UNRATED:
         note.status_locked_at = None
         return False
-    if action is not None and action.action_state in _ASKED:
+    if action is not None and action.action_state in IN_REVIEW:
         return False
     if note.status_locked_at is None and clock.now() >= note.created_at + timedelta(days=settings.lock_days):
         note.status_locked_at = clock.now()
@@ -233,7 +232,7 @@ def _waits(note: Note, status: NoteStatus, settings: CommunitySettings) -> bool:
 
 def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
     state = action.action_state
-    if state in _ASKED and note.status is not _UNRATED:
+    if state in IN_REVIEW and note.status is not _UNRATED:
         if bursts.is_held_back(session, action, note):
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:

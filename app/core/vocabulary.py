@@ -86,6 +86,10 @@ class ActionState(StrEnum):
     DISMISSED = "dismissed"
 
 
+IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
+"""The states in which people are asked: the first review, and the second look."""
+
+
 class ReviewGroup(StrEnum):
     COMMUNITY = "community"
     TRUSTED = "trusted"

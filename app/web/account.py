@@ -7,7 +7,7 @@ from wtforms import Form, PasswordField
 
 from app.core import accounts, credentials, digests, erasure, rules, sign_ins
 from app.core.errors import Conflict, Invalid, TooMany
-from app.web import auth, forms, page
+from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
 from app.web.blueprint import web
 from app.web.settings import show
@@ -81,7 +81,7 @@ def end_session(sign_in_id: uuid.UUID) -> Response:
     who = auth.current_reader()
     if sign_in_id == who.sign_in.id:
         response = make_response(redirect(url_for("web.sign_in"), 303))
-        auth.end(response)
+        session_cookie.end(response)
         flash("You are signed out.", "status")
         return response
     with wired().database.writing() as session:
@@ -111,7 +111,7 @@ def delete_account() -> Response:
     except Conflict as refusal:
         return show(mine=mine, status=409, alert=f"{refusal.detail}.")
     response = make_response(redirect("/", 303))
-    auth.end(response)
+    session_cookie.end(response)
     flash("Your account is deleted.", "status")
     return response
 

@@ -8,19 +8,13 @@ from wtforms import Form, HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
 from app.core import actions, community_settings, ratings, suffrage
+from app.core.blindness import is_decided, is_for_raters
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Action, Profile
 from app.core.permissions import Permission
 from app.web import auth
 from app.web.forms import choices
-from app.web.view_models import (
-    ANSWER_WORDS,
-    ANSWERS,
-    NUMBERS_ALONE,
-    Progress,
-    is_decided,
-    is_for_raters,
-)
+from app.web.item_views import ANSWER_WORDS, ANSWERS, NUMBERS_ALONE, Progress
 from app.wiring import wired
 
 DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not needed any more"

@@ -1,7 +1,4 @@
-"""Who is asking, and in which community. Deny by default: a view is open only if it says so.
-
-Sessions are server-side rows; the cookie carries their token and nothing else (RELIABILITY: Sessions).
-"""
+"""Who is asking, and in which community. Deny by default: a view is open only if it says so."""
 
 # flask-login has no types.
 # mypy: disallow-untyped-calls=False
@@ -26,7 +23,6 @@ from flask import (
     redirect,
     render_template,
     request,
-    session,
     url_for,
 )
 from flask_login import LoginManager, UserMixin, current_user
@@ -35,12 +31,11 @@ from app.core import accounts, clock, communities, permissions, profiles
 from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.permissions import Actor, Permission
-from app.web import page, security
+from app.web import community_choice, page, security, session_cookie
 from app.web.blueprint import web
 from app.wiring import wired
 
 View = TypeVar("View", bound=Callable[..., Any])
-COMMUNITY_COOKIE = "bridgenote-community"
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +208,8 @@ def current_community() -> Community:
 def community_or_none() -> Community | None:
     """As ``current_community``, with None instead of the refusal."""
     if "community" not in g:
-        g.community = _choose(current_reader().communities)
+        who = current_reader()
+        g.community = community_choice.chosen(who.account, who.communities)
     chosen: Community | None = g.community
     return chosen
 
@@ -224,11 +220,13 @@ def enter(community_id: uuid.UUID) -> None:
     Switching to another community there leads to that community's start.
     """
     mine = current_reader().communities
-    asked = _named(mine, request.args.get("community", ""))
+    asked = community_choice.named(mine, request.args.get("community", ""))
     if asked is not None and asked.id != community_id:
         g.community = asked
         abort(make_response(redirect(url_for("web.home", community=asked.slug), 303)))
     g.community = next((c for c in mine if c.id == community_id), None)
+    if g.community is not None:
+        community_choice.remember(current_reader().account, g.community, mine)
 
 
 def address() -> str:
@@ -258,48 +256,8 @@ def safe_next(raw: str | None) -> str:
     return path if re.match(r"/(?!/)", path) and len(path) <= 2_000 else "/"
 
 
-def begin(account: Account) -> str:
-    """Sign this browser in: a new token each time; one that the browser already had ends."""
-    with wired().database.writing() as writing:
-        _end(writing)
-        return accounts.open_sign_in(writing, account, request.headers.get("User-Agent", ""))
-
-
-def set_cookie(response: Response, token: str) -> None:
-    settings = wired().settings
-    response.set_cookie(
-        cookie_name(),
-        token,
-        max_age=settings.session_hours * 3600,
-        secure=settings.environment == "production",
-        httponly=True,
-        samesite="Lax",
-        path="/",
-    )
-
-
-def end(response: Response) -> None:
-    """Sign this browser out: the session's row ends, so its token is worth nothing wherever it went."""
-    with wired().database.writing() as writing:
-        _end(writing)
-    session.clear()
-    secure = wired().settings.environment == "production"
-    response.delete_cookie(cookie_name(), path="/", secure=secure, httponly=True, samesite="Lax")
-
-
-def cookie_name() -> str:
-    """``__Host-`` binds the cookie to this host over https; over plain http browsers would refuse it."""
-    return "__Host-bridgenote" if wired().settings.environment == "production" else "bridgenote"
-
-
-def _end(writing: Any) -> None:
-    token = request.cookies.get(cookie_name())
-    if token:
-        accounts.end_sign_in(writing, token)
-
-
 def _load(asked: Request) -> Reader | None:
-    token = asked.cookies.get(cookie_name())
+    token = asked.cookies.get(session_cookie.name())
     if not token:
         return None
     settings = wired().settings
@@ -332,38 +290,8 @@ def _note_seen() -> None:
             accounts.note_seen(writing, who.sign_in.id)
 
 
-def _choose(mine: Sequence[Community]) -> Community | None:
-    asked = request.args.get("community", request.form.get("community"))
-    if asked is not None:
-        community = _named(mine, asked)
-        if community is not None:
-            g.remember_community = community.slug
-        return community
-    return _named(mine, request.cookies.get(COMMUNITY_COOKIE, "")) or next(iter(mine), None)
-
-
-def _named(mine: Sequence[Community], reference: str) -> Community | None:
-    return next((c for c in mine if reference in {c.slug, str(c.id)}), None)
-
-
 def _page_behind_part() -> str:
     """The page that htmx asked from, when it says so: the part's own address shows only a part."""
     shown = request.headers.get("HX-Current-URL", "")
     prefix = request.host_url.rstrip("/")
     return safe_next(shown.removeprefix(prefix)) if shown.startswith(prefix + "/") else "/"
-
-
-@web.after_request
-def remember_community(response: Response) -> Response:
-    """Keep the community last chosen, for pages whose address names none."""
-    slug = g.get("remember_community")
-    if slug and request.cookies.get(COMMUNITY_COOKIE) != slug:
-        response.set_cookie(
-            COMMUNITY_COOKIE,
-            slug,
-            max_age=security.YEAR,
-            secure=wired().settings.environment == "production",
-            httponly=True,
-            samesite="Lax",
-        )
-    return response

@@ -13,7 +13,7 @@ from app.core.author_history import EarlierPost
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.web import auth
-from app.web.view_models import HIDDEN, is_veiled
+from app.web.categories import HIDDEN, is_veiled
 
 
 @dataclass(frozen=True)

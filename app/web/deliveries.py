@@ -3,13 +3,12 @@
 import json
 import uuid
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, g, url_for
-from wtforms import DateField, Form, HiddenField, SearchField, SelectField
-from wtforms.validators import Optional, ValidationError
+from wtforms import DateField, HiddenField, SearchField, SelectField
+from wtforms.validators import Optional
 
 from app.core import clock, deliveries, payloads, replays, signing, webhooks
 from app.core.deliveries import Filters
@@ -23,15 +22,15 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.endpoint_forms import EVENT_WORDS
 from app.web.endpoints import place_of
+from app.web.filter_forms import ALL, Days, FilterForm, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
-from app.web.moderator_forms import ALL, check_year, midnight, texts
 from app.wiring import wired
 
 PAGE_SIZE = 50
 
 
-class RangeForm(Form):
+class RangeForm(Days, FilterForm):
     """Which deliveries, in the address. From and To are whole days of the reader's timezone."""
 
     community = HiddenField()
@@ -43,14 +42,6 @@ class RangeForm(Form):
     )
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
-
-    def validate_from_day(self, field: DateField) -> None:
-        check_year(field)
-
-    def validate_to_day(self, field: DateField) -> None:
-        check_year(field)
-        if field.data and self.from_day.data and field.data < self.from_day.data:
-            raise ValidationError("To must not be before From.")
 
     def offer(self, rows: Sequence[Endpoint]) -> None:
         """Offer the community's webhooks; one that was removed stays while it is asked for."""
@@ -67,13 +58,9 @@ class RangeForm(Form):
             endpoint_id=(parse_id(self.endpoint.data) or uuid.UUID(int=0)) if self.endpoint.data else None,
             event=EventName(self.event.data) if self.event.data else None,
             about=about,
-            since=midnight(self.from_day.data) if self.from_day.data else None,
-            until=midnight(self.to_day.data + timedelta(days=1)) if self.to_day.data else None,
+            since=self.since,
+            until=self.until,
         )
-
-    def query(self) -> dict[str, str]:
-        """The filters that are set, as parameters of an address."""
-        return {name: text for name, text in texts(self).items() if text}
 
 
 class DeliveriesForm(RangeForm):
@@ -88,8 +75,7 @@ class DeliveriesForm(RangeForm):
 
     def asked(self) -> Filters:
         """What a valid form asks for."""
-        about = (self.q.data or "").strip().replace("\x00", "")
-        return self.wanted(DeliveryState(self.state.data) if self.state.data else None, about or None)
+        return self.wanted(DeliveryState(self.state.data) if self.state.data else None, typed(self.q) or None)
 
 
 @web.get("/deliveries")

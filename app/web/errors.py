@@ -74,6 +74,9 @@ def _next(status: int) -> dict[str, str]:
         back = request.headers.get("Referer", "").removeprefix(request.host_url.rstrip("/"))
         address = url_for("web.sign_in", next=auth.safe_next(back))
         return {"next_url": address, "next_label": "Sign in"}
+    again = auth.safe_next(request.full_path.rstrip("?")) if request.method == "GET" else None
+    if again and (status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500):
+        return {"next_url": again, "next_label": "Try again"}
     return {"next_url": "/", "next_label": "Go to the start page"}
 
 

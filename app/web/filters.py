@@ -78,10 +78,11 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _written(moment: datetime) -> str:
+def _written(moment: datetime, *, names_zone: bool) -> str:
+    """The full moment; without its zone only where that is the one the reader chose."""
     zone, chosen = _reader_zone()
     local = moment.astimezone(zone or UTC)
-    return f"{local.day} {local:%b %Y, %H:%M}" + ("" if chosen else " UTC")
+    return f"{local.day} {local:%b %Y, %H:%M}" + (f" {local.tzname()}" if names_zone or not chosen else "")
 
 
 def ago(moment: datetime) -> str:
@@ -104,16 +105,21 @@ def ago(moment: datetime) -> str:
 
 
 def when(moment: datetime) -> Markup:
-    """The moment as `<time>`, in the timezone the reader chose, else in UTC until script localises it."""
+    """The moment as `<time>`, in the timezone the reader chose, else in UTC until script localises it.
+
+    Its title names the zone.
+    """
     local = Markup("") if _reader_zone()[1] else Markup(' data-local="text"')
-    return Markup('<time datetime="{}"{}>{}</time>').format(_stamp(moment), local, _written(moment))
+    return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(
+        _stamp(moment), _written(moment, names_zone=True), local, _written(moment, names_zone=False)
+    )
 
 
 def ago_time(moment: datetime) -> Markup:
     """`ago` as `<time>`, with the full moment as its title."""
     local = Markup("") if _reader_zone()[1] else Markup(' data-local="title"')
     return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(
-        _stamp(moment), _written(moment), local, ago(moment)
+        _stamp(moment), _written(moment, names_zone=True), local, ago(moment)
     )
 
 

@@ -39,6 +39,11 @@ def from_address(name: str) -> str:
     return request.args.get(name, "").replace("\x00", "")
 
 
+def number(raw: str | None, digits: int = 9) -> int | None:
+    """A whole number as an address or a hidden field carries it; None for anything else, or of more ``digits``."""
+    return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= digits else None
+
+
 def filled_in(form: Form) -> bool:
     """Whether every field holds; otherwise its errors say what to do."""
     return bool(form.validate())

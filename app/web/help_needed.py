@@ -14,7 +14,7 @@ from app.core.permissions import Permission
 from app.web import answering, auth, forms, page, welcome
 from app.web.answering import AnswerForm
 from app.web.blueprint import web
-from app.web.view_models import ANSWER_WORDS, OPTIONS, blind_item
+from app.web.item_views import ANSWER_WORDS, OPTIONS, blind_item
 from app.wiring import wired
 
 CARDS = 10

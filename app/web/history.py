@@ -17,9 +17,10 @@ from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb
 from app.web import auth, csv_cells, forms, page
 from app.web.blueprint import web
-from app.web.moderator_forms import HistoryForm
+from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.item_views import blind_item
+from app.web.moderator_filters import HistoryForm
 from app.web.timeline import actor_name, cause_words, filed_words, sentence_of
-from app.web.view_models import HIDDEN, blind_item, category_name, is_veiled
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -197,8 +198,7 @@ def _values(change: ActionChange) -> tuple[object, ...]:
 
 def number_from(name: str) -> int | None:
     """An entry's number from the address; None when there is none."""
-    raw = forms.from_address(name)
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 15 else None
+    return forms.number(forms.from_address(name), digits=15)
 
 
 def address(path: str, query: dict[str, str], *, always: bool = False, **more: int | None) -> str | None:

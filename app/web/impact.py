@@ -11,6 +11,7 @@ from flask import Response, url_for
 from sqlalchemy.orm import Session
 
 from app.core import impact, suffrage
+from app.core.blindness import is_decided, is_for_raters
 from app.core.errors import Invalid
 from app.core.impact import Became, Impact, NoteRow, RatingRow, Wrote
 from app.core.models import Action, Note
@@ -20,17 +21,10 @@ from app.core.suffrage import Exclusion
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.view_models import (
-    ANSWER_WORDS,
-    ANSWERS,
-    HIDDEN,
-    LEVEL_WORDS,
-    category_name,
-    is_decided,
-    is_for_raters,
-    is_veiled,
-)
+from app.web.item_views import ANSWER_WORDS, ANSWERS
+from app.web.note_views import LEVEL_WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 20

@@ -7,9 +7,9 @@ from typing import Any
 
 from app.core.trend_figures import Overturned, Trends
 from app.web import charts
+from app.web.categories import category_name
 from app.web.charts import Chart, Series
 from app.web.filters import percent
-from app.web.view_models import category_name
 
 KEYS = ("volume", "time", "backlog", "raters", "agreement", "categories", "classifiers")
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from flask import Response, abort, g
-from wtforms import DateField, Form, HiddenField, SelectField
+from wtforms import DateField, HiddenField, SelectField
 from wtforms.validators import Optional
 
 from app.core import clock, trends
@@ -17,15 +17,15 @@ from app.core.permissions import Permission
 from app.core.trend_figures import Trends
 from app.web import auth, csv_cells, forms, insight_tables, page
 from app.web.blueprint import web
+from app.web.filter_forms import FilterForm, check_year
 from app.web.insight_tables import duration
-from app.web.moderator_forms import check_year, texts
 from app.wiring import wired
 
 DEFAULT = 30
 DAYS = {7: "7 days", DEFAULT: "30 days", 90: "90 days"}
 
 
-class PeriodForm(Form):
+class PeriodForm(FilterForm):
     """A period, in the address: so many days until today, or From and To. Days are the reader's."""
 
     community = HiddenField()
@@ -57,7 +57,7 @@ class PeriodForm(Form):
 def insights_page() -> Response:
     form = forms.queried(PeriodForm)
     found = _found(form)
-    query = {name: text for name, text in texts(form).items() if text}
+    query = form.query()
     kept = {name: text for name, text in query.items() if name == "community"}
     tables = insight_tables.tables(found) if found is not None and not found.is_empty else []
     return page.render(

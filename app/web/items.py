@@ -7,13 +7,15 @@ from flask import Response, url_for
 from sqlalchemy.orm import Session
 
 from app.core import notes, ratings
+from app.core.blindness import is_decided
 from app.core.errors import Conflict
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.web import answering, auth, author_posts, forms, moderator_panel, note_forms, page, why_status
 from app.web.answering import AnswerForm
 from app.web.blueprint import web
-from app.web.view_models import OPTIONS, Question, blind_item, is_decided, note_view, question, timeline
+from app.web.item_views import OPTIONS, Question, blind_item, question, timeline
+from app.web.note_views import note_view
 from app.wiring import wired
 
 

@@ -4,13 +4,14 @@ import uuid
 
 from flask import Response, url_for
 
-from app.core import accounts, invitations, joining, letters, rules
+from app.core import account_links, accounts, invitations, joining, letters, rules
 from app.core.account_links import LinkOver
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import parse_id
 from app.core.invitations import Offer
 from app.core.models import Community
-from app.web import auth, forms, page
+from app.core.vocabulary import LinkPurpose
+from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import JoinForm
 from app.web.blueprint import web
 from app.web.sign_up import over
@@ -23,7 +24,7 @@ def join(token: str) -> Response:
     try:
         return _show_offer(token, JoinForm())
     except LinkOver:
-        return over("invite")
+        return _over(token)
 
 
 @web.post("/join/<token>")
@@ -46,20 +47,32 @@ def join_submit(token: str) -> Response:
         with wired().database.writing() as session:
             account = invitations.accept_new(session, token, form.display_name.data or "", hashed)
     except LinkOver:
-        return over("invite")
+        return _over(token)
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show_offer(token, form, status=422)
+    except Conflict:
+        # The address got an account while this was on its way: by this invitation, sent twice, or otherwise.
+        try:
+            return _show_offer(token, form, status=409)
+        except LinkOver:
+            return _over(token)
     response = page.done(
         None, _start(offer.community), f"Your account is created, and you belong to {offer.community.name}."
     )
-    auth.set_cookie(response, auth.begin(account))
+    session_cookie.begin(response, account)
     return response
 
 
 def _offer(token: str) -> Offer:
     with wired().database.reading() as session:
         return invitations.look(session, token)
+
+
+def _over(token: str) -> Response:
+    with wired().database.reading() as session:
+        used = account_links.was_used(session, token, LinkPurpose.INVITE)
+    return over("used" if used else "invite")
 
 
 def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:

@@ -1,10 +1,9 @@
 """API keys, for admins: minted and shown once, listed, revoked."""
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flask import Response, url_for
+from flask import Response, request, url_for
 from sqlalchemy.orm import Session
 from wtforms import (
     BooleanField,
@@ -13,6 +12,7 @@ from wtforms import (
     RadioField,
     SelectMultipleField,
     StringField,
+    TextAreaField,
 )
 from wtforms.validators import InputRequired, ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
@@ -21,9 +21,8 @@ from app.core import community_revisions, key_keeping, keys, rules
 from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id, parse_id
 from app.core.keys import DAYS_MAX, Minted
-from app.core.models import Community
 from app.core.paging import Slice
-from app.core.permissions import Permission
+from app.core.permissions import Actor, Permission
 from app.core.vocabulary import KeyTemplate
 from app.web import auth, changes, forms, page, pages_of
 from app.web.blueprint import web
@@ -55,6 +54,12 @@ class KeyForm(Form):
     days = StringField("Days until it expires")
     may_assert_staff = BooleanField("May name moderators and admins")
     may_open_communities = BooleanField("May open communities")
+    search = StringField("Find a community")
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
     once = HiddenField()
 
     def validate_days(self, field: StringField) -> None:
@@ -63,9 +68,17 @@ class KeyForm(Form):
         if typed and not (typed.isascii() and typed.isdigit() and 1 <= int(typed[:6]) <= DAYS_MAX):
             raise ValidationError(f"Days until it expires must be a whole number from 1 to {DAYS_MAX}.")
 
-    def offer(self, mintable: Sequence[Community]) -> None:
-        """Offer the communities that the reader may mint for."""
-        self.communities.choices = forms.choices({str(one.id): one.name for one in mintable})
+    def offer(self, session: Session, actor: Actor, after: uuid.UUID | None = None) -> uuid.UUID | None:
+        """Offer what is ticked, then a page of the communities that the reader may mint for, by what is searched.
+
+        The id that the next page comes after, None at the end.
+        """
+        ticked = [one for text in self.communities.data or () if (one := parse_id(text)) is not None]
+        words = (self.search.data or "").replace("\x00", "")
+        found, following = key_keeping.mintable(session, actor, words=words, after=after)
+        offered = (*key_keeping.mintable_among(session, actor, ticked), *found)
+        self.communities.choices = forms.choices({str(one.id): one.name for one in offered})
+        return following
 
     def wanted(self) -> list[uuid.UUID] | None:
         """The communities that were ticked; None: every one."""
@@ -107,6 +120,13 @@ def mint_key() -> Response:
     return _show(minted=ShownKey(minted.key.name, minted.text))
 
 
+@web.post("/keys/communities")
+@auth.needs(Permission.MANAGE_KEYS)
+def find_communities() -> Response:
+    """Other communities to tick; what was typed and ticked stays. Nothing is minted."""
+    return _show(forms.posted(KeyForm), after=parse_id(request.form.get("after", "")), is_open=True)
+
+
 @web.get("/keys/<uuid:key_id>/revoke")
 @auth.needs(Permission.MANAGE_KEYS)
 def ask_revoke(key_id: uuid.UUID) -> Response:
@@ -143,6 +163,7 @@ def _mint(session: Session, form: KeyForm) -> Minted:
         may_open_communities=bool(form.may_open_communities.data) if privileged else None,
         may_assert_staff=bool(form.may_assert_staff.data),
         key_id=parse_id(form.once.data or ""),
+        reason=form.reason.data or "",
     )
 
 
@@ -162,15 +183,18 @@ def _show(
     form: KeyForm | None = None,
     *,
     minted: ShownKey | None = None,
+    after: uuid.UUID | None = None,
+    is_open: bool = False,
     status: int = 200,
     alert: str | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     privileged = auth.current_reader().account.service_admin
+    shown = form or KeyForm(data={"communities": [str(community.id)], "may_assert_staff": privileged})
     wanted = Slice(size=PAGE_SIZE, **pages_of.cursors())
     with wired().database.reading() as session:
         found, rows, others = key_keeping.listed(session, actor, community.id, wanted)
-        mintable = key_keeping.mintable(session, actor)
+        following = shown.offer(session, actor, after)
         entries = community_revisions.changes(
             session,
             actor,
@@ -180,8 +204,6 @@ def _show(
             among=key_keeping.kept(actor),
             limit=10,
         )
-    shown = form or KeyForm(data={"communities": [str(community.id)], "may_assert_staff": privileged})
-    shown.offer(mintable)
     if not shown.once.data:
         shown.once.data = str(new_id())
     return page.render(
@@ -195,7 +217,9 @@ def _show(
         others=others,
         links=pages_of.links("/keys", found, "key"),
         privileged=privileged,
-        several=len(mintable) > 1,
+        following=following,
+        searchable=bool(following or after or shown.search.data),
+        is_open=is_open,
         template_names=TEMPLATE_NAMES,
         states=STATES,
         changes=changes.rows(entries),

@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session
 from app.core import second_looks
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
-from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb
+from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReviewGroup
 from app.web import answering, auth, forms
-from app.web.moderator_forms import DecisionForm, LookForm
-from app.web.moderator_panel import VerbButton, open_buttons, outcome, seconds_left
+from app.web.item_views import BlindItem, blind_item
+from app.web.moderator_filters import LookForm
+from app.web.moderator_forms import DecisionForm
+from app.web.moderator_panel import VerbButton, open_buttons
+from app.web.pending_undo import capitalised, outcome, seconds_left
 from app.web.timeline import cause_words
-from app.web.view_models import BlindItem, blind_item
 from app.wiring import wired
 
 PART = "_second_look_card.html"
@@ -125,7 +127,6 @@ def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, foc
     shown.version.data = str(action.version)
     is_open = action.action_state is ActionState.RETRO_REVIEW
     days = wired().settings.review_days
-    told = outcome(held.verb, action, "this post") if held else ""
     return LookCard(
         id=action.id,
         item=blind_item(action, warn=auth.current_reader().account.content_warnings),
@@ -142,11 +143,11 @@ def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, foc
         else None,
         ratings=action.note.ratings_count if action.note else 0,
         needed=answering.needed(),
-        is_staffs=action.review_group == "staff",
+        is_staffs=action.review_group is ReviewGroup.STAFF,
         form=shown,
         buttons=[] if held else [one for one in open_buttons(actor, action) if one.verb in VERBS],
         held=held,
         held_by_me=held is not None and held.account_id == actor.account_id,
-        outcome=told[:1].upper() + told[1:],
+        outcome=capitalised(outcome(held.verb, action, "this post")) if held else "",
         focus=focus,
     )

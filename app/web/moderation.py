@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, holds, review_queue
-from app.core.errors import Conflict, IllegalMove, Invalid, Refused
+from app.core import actions, claims, holds, review_queue
+from app.core.errors import Conflict, Invalid, Refused
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
@@ -25,8 +25,8 @@ from app.web import (
     reason_choice,
 )
 from app.web.blueprint import web
-from app.web.filters import state_word
-from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm, UndoForm, version_of
+from app.web.moderator_filters import QueueForm
+from app.web.moderator_forms import CommentForm, DecisionForm, UndoForm, refused, version_of
 from app.wiring import wired
 
 PART = "_moderator_panel.html"
@@ -66,14 +66,9 @@ def decide(action_id: uuid.UUID) -> Response:
                 version=version_of(form),
             )
             following = _claim_following(session, action) if form.next.data else None
-    except IllegalMove as refusal:
-        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
-        return _show(action_id, status=409, form=form, alert=alert)
-    except Invalid as refusal:
-        forms.explain(form, refusal)
-        return _show(action_id, status=422, form=form)
-    except Conflict as refusal:
-        return _show(action_id, status=409, form=form, alert=f"{refusal.detail}. Your text is kept below.")
+    except (Invalid, Conflict) as refusal:
+        status, alert = refused(form, refusal)
+        return _show(action_id, status=status, form=form, alert=alert)
     if following is not None:
         return _go(item_url(following.id, next="1"))
     if form.next.data:
@@ -91,12 +86,9 @@ def open_second_look(action_id: uuid.UUID) -> Response:
         with wired().database.writing() as session:
             action = find(session, action_id)
             actions.open_second_look(session, auth.current_actor(), action, reason=form.reason.data or "")
-    except IllegalMove as refusal:
-        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
-        return _show(action_id, status=409, form=form, alert=alert)
     except Invalid as refusal:
-        forms.explain(form, refusal)
-        return _show(action_id, status=422, form=form)
+        status, alert = refused(form, refusal)
+        return _show(action_id, status=status, form=form, alert=alert)
     return _done(action_id, "The community is asked to look again.")
 
 
@@ -104,7 +96,7 @@ def open_second_look(action_id: uuid.UUID) -> Response:
 def claim(action_id: uuid.UUID) -> Response:
     try:
         with wired().database.writing() as session:
-            review_queue.claim(session, auth.current_actor(), find(session, action_id))
+            claims.claim(session, auth.current_actor(), find(session, action_id))
     except Conflict as refusal:
         return _done(action_id, f"{refusal.detail}.", status=409)
     return _done(action_id, "Claimed. Yours for 10 minutes.")
@@ -115,14 +107,14 @@ def claim(action_id: uuid.UUID) -> Response:
 def renew_claim(action_id: uuid.UUID) -> Response:
     """An open page keeps its claim; one that was lost meanwhile says so."""
     with wired().database.writing() as session:
-        review_queue.claim(session, auth.current_actor(), find(session, action_id))
+        claims.claim(session, auth.current_actor(), find(session, action_id))
     return make_response("", 204)
 
 
 @web.post("/review/<uuid:action_id>/release")
 def release(action_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
-        review_queue.release(session, auth.current_actor(), find(session, action_id))
+        claims.release(session, auth.current_actor(), find(session, action_id))
     return _done(action_id, "Released. Others can claim it.")
 
 
@@ -216,9 +208,7 @@ def _with_query(path: str, query: dict[str, str]) -> str:
 
 
 def _claim_following(session: Session, action: Action) -> Action | None:
-    return review_queue.claim_next(
-        session, auth.current_actor(), action.community_id, wanted_queue(), after=action
-    )
+    return claims.claim_next(session, auth.current_actor(), action.community_id, wanted_queue(), after=action)
 
 
 def _go(url: str) -> Response:

@@ -1,28 +1,25 @@
 """The moderators' side of the item page: what ``templates/_moderator_panel.html`` shows."""
 
-import math
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlencode
 
-import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
 from app.core import clock, history, holds, policies
 from app.core.errors import NotFound
 from app.core.models import Account, Action, Hold, Policy
 from app.core.permissions import Actor
-from app.core.vocabulary import ActionState, ActionType, HeldVerb
-from app.web import answering, auth, forms, reason_choice, timeline
-from app.web.filters import excerpt
-from app.web.moderator_forms import CommentForm, DecisionForm, QueueForm
+from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb
+from app.web import answering, auth, forms, pending_undo, reason_choice, timeline
+from app.web.categories import category_name, is_veiled
+from app.web.evidence import Evidence, evidence
+from app.web.moderator_filters import QueueForm
+from app.web.moderator_forms import CommentForm, DecisionForm
+from app.web.pending_undo import PendingUndo, capitalised, outcome, seconds_left
 from app.web.reason_choice import ReasonOption
-from app.web.view_models import category_name, is_veiled
-
-SHOWN_MATCHES = 8
 
 
 @dataclass(frozen=True)
@@ -43,36 +40,6 @@ class Claim:
     name: str | None = None
     until: datetime | None = None
     mine: bool = False
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Why the item is here. Scores and thresholds 0.0–1.0; ``others`` are further categories with a score."""
-
-    score: float | None
-    tier2: float | None
-    tier1: float | None
-    version: int | None
-    routed_by: int | None
-    classifiers: Sequence[str]
-    passages: Sequence[tuple[str, str]]
-    others: Sequence[tuple[str, float]]
-    held_back: str | None
-
-
-@dataclass(frozen=True)
-class PendingUndo:
-    """The reader's decisions that can still be undone, newest first; ``seconds`` is what is left of the newest."""
-
-    message: str
-    hold_ids: Sequence[uuid.UUID]
-    action_ids: Sequence[uuid.UUID]
-    seconds: int
-
-    @property
-    def undo_path(self) -> str:
-        """Where to take the newest back."""
-        return f"/holds/{self.hold_ids[0]}/undo"
 
 
 @dataclass(frozen=True)
@@ -102,7 +69,7 @@ class ModeratorPanel:
     @property
     def is_waiting(self) -> bool:
         """Whether the item waits for somebody's decision; what is open later changes one."""
-        return self.action.action_state in {ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW}
+        return self.action.action_state in IN_REVIEW
 
     @property
     def may_reopen(self) -> bool:
@@ -143,14 +110,6 @@ _BUTTONS: Mapping[HeldVerb, VerbButton] = {
     HeldVerb.DISMISS: VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D"),
 }
 
-_DONE_TO_POST: Mapping[ActionType, str] = {
-    ActionType.HIDE: "will be hidden",
-    ActionType.UNHIDE: "will be shown again",
-    ActionType.WARN: "will get a warning",
-    ActionType.SILENCE: "will get its author silenced",
-    ActionType.DELETE: "will be deleted",
-}
-
 
 def panel(
     session: Session,
@@ -183,9 +142,9 @@ def panel(
         claim=_claim(session, actor, action),
         held=held,
         held_by_me=mine,
-        outcome=_capitalised(outcome(held.verb, action, "this post")) if held else None,
-        pending=pending_undo(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=_evidence(policy, action),
+        outcome=capitalised(outcome(held.verb, action, "this post")) if held else None,
+        pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
+        evidence=evidence(policy, action),
         decided=next((event for event in reversed(events) if event.state == action.action_state), None),
         events=events,
         query=asked.query(),
@@ -213,69 +172,6 @@ def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:
     ]
 
 
-def outcome(verb: HeldVerb, action: Action, subject: str) -> str:
-    """What a decision does to ``subject``, as a sentence that may begin with it."""
-    if verb is HeldVerb.FORCE_PUBLISH:
-        return f"{subject} {_DONE_TO_POST[action.action_type]}."
-    if verb is HeldVerb.CONFIRM:
-        return f"what was done to {subject} stands."
-    if verb is HeldVerb.OVERTURN:
-        restored = action.action_type is ActionType.HIDE
-        return f"{subject} will be shown again." if restored else f"what was done to {subject} is revoked."
-    if action.action_state is ActionState.PROPOSED:
-        return f"the platform is told not to act on {subject}."
-    return f"{subject} stays as it is."
-
-
-def seconds_left(due_at: datetime) -> int:
-    """Whole seconds until then, at least 1."""
-    return max(1, math.ceil((due_at - clock.now()).total_seconds()))
-
-
-def pending_undo(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    *,
-    newest_only: bool = False,
-    here: uuid.UUID | None = None,
-) -> PendingUndo | None:
-    """The actor's own decisions in this community that can still be undone; three queries at most."""
-    held = [one for one in holds.by(session, actor) if one.community_id == community_id and one.action_id]
-    if newest_only:
-        held = held[:1]
-    if not held:
-        return None
-    found = session.scalars(
-        sa.select(Action)
-        .where(Action.id.in_([one.action_id for one in held]))
-        .options(selectinload(Action.request))
-    )
-    known = {action.id: action for action in found}
-    action = known[held[0].action_id or here or uuid.UUID(int=0)]
-    named = "this post" if action.id == here else in_words(action, 50)
-    message = _capitalised(outcome(held[0].verb, action, named))
-    if len(held) > 1:
-        message = f"{len(held)} decisions can still be undone. The newest: {message}"
-    return PendingUndo(
-        message=message,
-        hold_ids=[one.id for one in held],
-        action_ids=[one.action_id for one in held if one.action_id is not None],
-        seconds=seconds_left(held[0].due_at),
-    )
-
-
-def in_words(action: Action, length: int) -> str:
-    """A post within a sentence: its beginning, or only its category when the reader wants to be warned."""
-    if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
-        return f"a post ({category_name(action.category).lower()})"
-    return f"“{excerpt(action.request.content, length)}”"
-
-
-def _capitalised(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
 def _claim(session: Session, actor: Actor, action: Action) -> Claim:
     until = action.claimed_until
     if action.claimed_by_id is None or until is None or until <= clock.now():
@@ -291,32 +187,3 @@ def _policy(session: Session, community_id: uuid.UUID) -> Policy | None:
         return policies.current(session, community_id)
     except NotFound:
         return None
-
-
-def _evidence(policy: Policy | None, action: Action) -> Evidence:
-    found: dict[str, Any] = action.evidence or {}
-    details: dict[str, Any] = found.get("details") or {}
-    rule = next((c for c in policy.categories if c.name == action.category), None) if policy else None
-    text = action.request.content
-    passages: dict[str, str] = {}
-    for match in details.get("matches", ()):
-        passages.setdefault(text[match["start"] : match["end"]], str(match.get("rule", "")))
-    scores: dict[str, float] = found.get("scores") or {}
-    return Evidence(
-        score=action.score,
-        tier2=rule.tier2 if rule else None,
-        tier1=rule.tier1 if rule else None,
-        version=policy.version if policy else None,
-        routed_by=details.get("config_version"),
-        classifiers=[f"{one['name']} {one['version']}" for one in details.get("classifiers", ())],
-        passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],
-        others=sorted(
-            (
-                (category_name(name), value)
-                for name, value in scores.items()
-                if name != action.category and value > 0
-            ),
-            key=lambda one: -one[1],
-        ),
-        held_back=(details.get("held_back") or {}).get("why"),
-    )

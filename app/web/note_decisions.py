@@ -5,13 +5,12 @@ import uuid
 from flask import Response, make_response, redirect, url_for
 
 from app.core import actions, holds
-from app.core.errors import Conflict, IllegalMove, Invalid
+from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.web import auth, forms, note_moderation, notes, page
 from app.web.blueprint import web
-from app.web.filters import state_word
-from app.web.moderator_forms import DecisionForm, version_of
+from app.web.moderator_forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
 PART = "_note_moderation.html"
@@ -49,14 +48,9 @@ def decide_note(note_id: uuid.UUID) -> Response:
                 version=version_of(form),
             )
             action_id = held.action_id
-    except IllegalMove as refusal:
-        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
-        return _show(note_id, status=409, form=form, alert=alert)
-    except Invalid as refusal:
-        forms.explain(form, refusal)
-        return _show(note_id, status=422, form=form)
-    except Conflict as refusal:
-        return _show(note_id, status=409, form=form, alert=f"{refusal.detail}. Your text is kept below.")
+    except (Invalid, Conflict) as refusal:
+        status, alert = refused(form, refusal)
+        return _show(note_id, status=status, form=form, alert=alert)
     message = "Decided. You can still undo it."
     if action_id is not None:
         return page.done(None, url_for("web.item", action_id=action_id), message)

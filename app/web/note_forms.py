@@ -20,7 +20,7 @@ from app.core.models import Note, Rating
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines
-from app.web.view_models import (
+from app.web.note_views import (
     BAD_POINTS,
     CLASSIFICATIONS,
     GOOD_POINTS,

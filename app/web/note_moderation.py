@@ -13,9 +13,11 @@ from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb
 from app.web import answering, auth, timeline
 from app.web.filters import highlight
+from app.web.item_views import blind_item
 from app.web.moderator_forms import DecisionForm
-from app.web.moderator_panel import VerbButton, seconds_left
-from app.web.view_models import blind_item, explained
+from app.web.moderator_panel import VerbButton
+from app.web.note_views import explained
+from app.web.pending_undo import seconds_left
 
 VERBS: Mapping[HeldVerb, VerbButton] = {
     HeldVerb.FORCE_PUBLISH: VerbButton(

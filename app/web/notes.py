@@ -14,7 +14,7 @@ from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import answering, auth, forms, items, note_moderation, page, why_status
 from app.web.blueprint import web
 from app.web.note_forms import NoteForm, RatingForm, filled_from, rating_form
-from app.web.view_models import CLASSIFICATIONS, WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, note_view
+from app.web.note_views import CLASSIFICATIONS, WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, note_view
 from app.wiring import wired
 
 LOCKED = "A moderator decided about this note, so it cannot be changed any more"

@@ -11,7 +11,7 @@ from app.core import notices
 from app.core.notices import Told
 from app.core.paging import Slice
 from app.core.permissions import Permission
-from app.web import auth, forms, moderator_panel, page
+from app.web import auth, forms, page, pending_undo
 from app.web.blueprint import web
 from app.web.filters import state_word
 from app.web.timeline import actor_name, cause_words
@@ -123,7 +123,7 @@ def _row(told: Told) -> NoticeRow:
     return NoticeRow(
         id=told.notice.id,
         decision=decision,
-        post=moderator_panel.in_words(action, 80) if action is not None else "a note",
+        post=pending_undo.in_words(action, 80) if action is not None else "a note",
         became="Not carried out" if lapsed else state_word(str(entry.after.get("action_state", ""))),
         who="" if lapsed else "the community" if by_service else actor_name(told.text),
         why=cause_words(entry.cause) if lapsed else told.text.reason or cause_words(entry.cause),

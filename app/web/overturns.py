@@ -17,7 +17,7 @@ from app.core.permissions import Permission
 from app.core.vocabulary import OverturnState
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.view_models import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name, is_veiled
 from app.wiring import wired
 
 BY = {"category": "A category", "rule": "A rule"}

@@ -38,6 +38,7 @@ class InviteForm(Form):
         "Email", [InputRequired("Enter an email address."), forms.mail_address], filters=[forms.trimmed]
     )
     role = SelectField("Role", choices=forms.choices(ROLES), default=Role.RATER.value)
+    reason = StringField("Reason", [forms.at_most(rules.REASON_MAX, "Reason")])
 
 
 class MemberForm(Form):
@@ -85,6 +86,7 @@ def invite() -> Response:
                 auth.current_community().id,
                 form.email.data or "",
                 Role(form.role.data),
+                form.reason.data or "",
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -134,12 +136,12 @@ def remove_member(membership_id: uuid.UUID) -> Response:
 
 @web.post("/people/<uuid:membership_id>/disable")
 def disable_account(membership_id: uuid.UUID) -> Response:
-    return _set_disabled(membership_id, True)
+    return _set_disabled(membership_id, disabled=True)
 
 
 @web.post("/people/<uuid:membership_id>/enable")
 def enable_account(membership_id: uuid.UUID) -> Response:
-    return _set_disabled(membership_id, False)
+    return _set_disabled(membership_id, disabled=False)
 
 
 @web.post("/people/<uuid:membership_id>/link")
@@ -162,7 +164,7 @@ def unlink_member(membership_id: uuid.UUID) -> Response:
     return _do(membership_id, "unlink", unlink)
 
 
-def _set_disabled(membership_id: uuid.UUID, disabled: bool) -> Response:
+def _set_disabled(membership_id: uuid.UUID, *, disabled: bool) -> Response:
     def switch(session: Session, form: MemberForm) -> str:
         actor = auth.current_actor()
         account_id = members.get(session, actor, membership_id).account.id

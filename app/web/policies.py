@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from flask import Response
@@ -17,26 +17,15 @@ from app.core.policies import CategoryDraft, Observed
 from app.core.suggestions import Suggestion
 from app.web import auth, forms, page, threshold_previews
 from app.web.blueprint import web
+from app.web.categories import category_name
 from app.web.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
 from app.web.threshold_previews import PreviewView
-from app.web.view_models import category_name
+from app.web.versions import rows as version_rows
 from app.wiring import wired
 
 URL = "/thresholds"
 OBSERVED_DAYS = 30
 SHOWN_VERSIONS = 20
-
-
-@dataclass(frozen=True)
-class VersionRow:
-    """A version as the list shows it; ``changes`` are against the version before it."""
-
-    number: int
-    made_by: str
-    made_at: datetime
-    reason: str
-    changes: Sequence[str]
-    is_current: bool
 
 
 @dataclass(frozen=True)
@@ -81,7 +70,7 @@ def save_thresholds() -> Response:
                 community.id,
                 form.drafts(categories),
                 form.reason.data or "",
-                based_on=_based_on(form),
+                based_on=forms.number(form.version.data),
             )
             number = made.version
     except Invalid as refusal:
@@ -103,7 +92,12 @@ def revert_thresholds(version: int) -> Response:
     try:
         with wired().database.writing() as session:
             made = policies.revert(
-                session, actor, community.id, version, form.reason.data or "", based_on=_based_on(form)
+                session,
+                actor,
+                community.id,
+                version,
+                form.reason.data or "",
+                based_on=forms.number(form.version.data),
             )
             number = made.version
     except Invalid as refusal:
@@ -175,7 +169,7 @@ def _show(
         form=shown,
         categories=[_row(shown, name, observed.get(name)) for name in shown.names],
         addition={part: shown[f"{ADD}{part}"] for part in ("name", *PARTS) if f"{ADD}{part}" in shown},
-        versions=_version_rows(versions),
+        versions=version_rows(versions, SHOWN_VERSIONS, current=versions[0].version, changes=_changes),
         current=versions[0].version,
         preview=preview,
         suggestion=suggestion,
@@ -191,24 +185,10 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
     return CategoryRow(name, category_name(name), policies.describe(name), fields, is_open, observed)
 
 
-def _version_rows(versions: Sequence[Policy]) -> list[VersionRow]:
-    """Newest first, as they come; the oldest has nothing before it."""
-    older: list[Policy | None] = [*versions[1:], None]
-    return [
-        VersionRow(
-            number=policy.version,
-            made_by=policy.made_by,
-            made_at=policy.created_at,
-            reason=policy.reason,
-            changes=_changes(before, policy) if before is not None else [],
-            is_current=policy is versions[0],
-        )
-        for policy, before in list(zip(versions, older, strict=True))[:SHOWN_VERSIONS]
-    ]
-
-
-def _changes(before: Policy, after: Policy) -> list[str]:
+def _changes(before: Policy | None, after: Policy) -> list[str]:
     """What differs, in words: "Spam, Tier 1: 0.95 → 0.9"."""
+    if before is None:
+        return []
     old = {category.name: policies.draft_of(category) for category in before.categories}
     new = {category.name: policies.draft_of(category) for category in after.categories}
     lines = [f"{category_name(name)} added" for name in new.keys() - old.keys()]
@@ -234,8 +214,3 @@ def _parts(old: CategoryDraft, new: CategoryDraft) -> list[tuple[str, str, str]]
         ("severity", str(old.severity), str(new.severity)),
         ("review group", GROUPS[old.review_group], GROUPS[new.review_group]),
     ]
-
-
-def _based_on(form: ThresholdsForm) -> int | None:
-    raw = form.version.data or ""
-    return int(raw) if raw.isascii() and raw.isdigit() and len(raw) <= 9 else None

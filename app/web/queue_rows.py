@@ -14,9 +14,9 @@ from app.core.permissions import Actor
 from app.core.review_queue import QueueItem
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
 from app.web import answering, auth, forms
+from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.moderator_forms import QueueForm
-from app.web.view_models import HIDDEN, category_name, is_veiled
+from app.web.moderator_filters import QueueForm
 
 PART = "_queue_row.html"
 

@@ -16,8 +16,8 @@ from app.core.permissions import Permission
 from app.core.reason_templates import ReasonDraft
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.categories import category_name
 from app.web.timeline import actor_name
-from app.web.view_models import category_name
 from app.wiring import wired
 
 _WHAT = {
@@ -58,15 +58,48 @@ class ReasonTemplateForm(Form):
         )
 
 
+class RevisedReasonForm(ReasonTemplateForm):
+    """A reason as it is changed, and why."""
+
+    why = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+
+
+class RetiringForm(Form):
+    """Why a reason is retired."""
+
+    why = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+        id="retiring-why",
+    )
+
+
+class RestoringForm(Form):
+    """Why a reason is brought back; may stay empty."""
+
+    why = TextAreaField(
+        "Reason",
+        [forms.at_most(rules.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+        id="restoring-why",
+    )
+
+
 @dataclass(frozen=True)
 class Revision:
-    """One change as the list tells it; ``changes`` are "Title: old → new" lines in full."""
+    """One change as the list tells it, and why; ``changes`` are "Title: old → new" lines in full."""
 
     title: str
     what: str
     who: str
     at: datetime
     changes: Sequence[str]
+    why: str
 
 
 @web.get("/reasons")
@@ -99,13 +132,18 @@ def reason_page(reason_id: uuid.UUID) -> Response:
 
 @web.post("/reasons/<uuid:reason_id>")
 def save_reason(reason_id: uuid.UUID) -> Response:
-    form = forms.posted(ReasonTemplateForm)
+    form = forms.posted(RevisedReasonForm)
     if not forms.filled_in(form):
         return _show_one(reason_id, form, status=422)
     try:
         with wired().database.writing() as session:
             changed = reason_templates.revise(
-                session, auth.current_actor(), reason_id, form.draft(), version=_version(form.version.data)
+                session,
+                auth.current_actor(),
+                reason_id,
+                form.draft(),
+                version=forms.number(form.version.data),
+                why=form.why.data or "",
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -121,18 +159,23 @@ def save_reason(reason_id: uuid.UUID) -> Response:
 
 @web.post("/reasons/<uuid:reason_id>/retire")
 def retire_reason(reason_id: uuid.UUID) -> Response:
-    return _set_active(reason_id, False)
+    return _set_active(reason_id, active=False)
 
 
 @web.post("/reasons/<uuid:reason_id>/restore")
 def restore_reason(reason_id: uuid.UUID) -> Response:
-    return _set_active(reason_id, True)
+    return _set_active(reason_id, active=True)
 
 
-def _set_active(reason_id: uuid.UUID, active: bool) -> Response:
+def _set_active(reason_id: uuid.UUID, *, active: bool) -> Response:
+    form: RetiringForm | RestoringForm = forms.posted(RestoringForm) if active else forms.posted(RetiringForm)
+    if not forms.filled_in(form):
+        return _show_one(reason_id, switch=form, status=422)
     try:
         with wired().database.writing() as session:
-            changed = reason_templates.set_active(session, auth.current_actor(), reason_id, active)
+            changed = reason_templates.set_active(
+                session, auth.current_actor(), reason_id, active, why=form.why.data or ""
+            )
     except Invalid as refusal:
         wrong = " ".join(f"The {problem.loc[0]} {problem.msg}." for problem in refusal.problems)
         return page.done(None, url_for("web.reasons"), wrong, status=422)
@@ -169,8 +212,9 @@ def _show(
 
 def _show_one(
     reason_id: uuid.UUID,
-    form: ReasonTemplateForm | None = None,
+    form: RevisedReasonForm | None = None,
     *,
+    switch: RetiringForm | RestoringForm | None = None,
     status: int = 200,
     alert: str | None = None,
 ) -> Response:
@@ -178,7 +222,7 @@ def _show_one(
     with wired().database.reading() as session:
         row = reason_templates.get(session, actor, reason_id)
         auth.enter(row.community_id)
-        shown = form or ReasonTemplateForm(
+        shown = form or RevisedReasonForm(
             data={"title": row.title, "text": row.text, "category": row.category or ""}
         )
         try:
@@ -189,11 +233,14 @@ def _show_one(
         told = reason_templates.revisions(session, actor, row.community_id, reason_id=row.id)
     if not shown.version.data:
         shown.version.data = str(row.version)
+    switched = switch or (RetiringForm() if row.active else RestoringForm())
     return page.render(
         "reason.html",
         status=status,
         alert=alert,
-        form=shown,
+        form=switched if switched.errors else shown,
+        edited=shown,
+        switch=switched,
         row=row,
         revisions=[_revision(*one) for one in told],
     )
@@ -209,14 +256,12 @@ def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
         if entry.what == "reason.revised"
         else []
     )
-    return Revision(title, _WHAT.get(entry.what, entry.what), actor_name(text), entry.at, changes)
+    return Revision(
+        title, _WHAT.get(entry.what, entry.what), actor_name(text), entry.at, changes, text.reason
+    )
 
 
 def _words(name: str, value: object) -> str:
     if name == "category":
         return category_name(str(value)) if value else "Any"
     return f"“{value}”"
-
-
-def _version(raw: str | None) -> int | None:
-    return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= 9 else None

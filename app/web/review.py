@@ -9,17 +9,18 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, holds, review_queue, saved_filters
+from app.core import actions, claims, clock, holds, review_queue, saved_filters
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review_queue import QueueFilter, QueuePage
 from app.core.vocabulary import HeldVerb
-from app.web import auth, forms, moderation, moderator_panel, page, queue_rows, reason_choice
+from app.web import auth, forms, moderation, page, pending_undo, queue_rows, reason_choice
 from app.web import saved_filters as filter_links
 from app.web.blueprint import web
 from app.web.filters import state_word
-from app.web.moderator_forms import BulkForm, Choice, QueueForm, SaveFilterForm
+from app.web.moderator_filters import QueueForm
+from app.web.moderator_forms import BulkForm, Choice, SaveFilterForm
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -77,7 +78,7 @@ def settled() -> Response:
         if any(item.action.held is not None for item in items):
             return Response(status=204)
         rows = [queue_rows.of(item, actor) for item in items]
-        pending = moderator_panel.pending_undo(session, actor, community.id)
+        pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
         "_queue_settled.html", "_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending
     )
@@ -94,10 +95,10 @@ def review_next() -> Response:
         if left is not None:
             try:
                 after = actions.get(session, actor, left)
-                review_queue.release(session, actor, after)
+                claims.release(session, actor, after)
             except NotFound:
                 after = None
-        action = review_queue.claim_next(session, actor, community.id, moderation.wanted_queue(), after=after)
+        action = claims.claim_next(session, actor, community.id, moderation.wanted_queue(), after=after)
     if action is None:
         return page.done(None, moderation.queue_url(), "Nothing else waits here that you could claim.")
     return make_response(redirect(moderation.item_url(action.id, next="1"), 303))
@@ -169,7 +170,7 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
             action = actions.with_content(session, auth.current_actor(), choice.id)
             if action.community_id != auth.current_community().id:
                 raise NotFound("item")
-            text = moderator_panel.in_words(action, 60)
+            text = pending_undo.in_words(action, 60)
             holds.hold(
                 session,
                 auth.current_actor(),
@@ -204,7 +205,7 @@ def _show(
             before=parse_id(forms.from_address("before")),
         )
         asked.offer(review_queue.categories(session, community.id))
-        pending = moderator_panel.pending_undo(session, actor, community.id)
+        pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if found.items else []
         saved = filter_links.context(session, actor, community.id, asked.query(), saving)
     return page.render(

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from app.core import saved_filters
 from app.core.permissions import Actor
-from app.web.moderator_forms import SORTS, SaveFilterForm
-from app.web.view_models import category_name
+from app.web.categories import category_name
+from app.web.moderator_filters import SORTS
+from app.web.moderator_forms import SaveFilterForm
 
 _CLAIMED = {"me": "claimed by me", "nobody": "claimed by nobody"}
 _SORTED = {sort.value: label[:1].lower() + label[1:] for sort, label in SORTS.items()}

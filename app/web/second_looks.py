@@ -6,14 +6,14 @@ from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
 from app.core import holds, second_looks
-from app.core.errors import Conflict, IllegalMove, Invalid
+from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.second_looks import LookFilter
 from app.web import auth, forms, look_cards, moderation, page
 from app.web.blueprint import web
-from app.web.filters import state_word
-from app.web.moderator_forms import DecisionForm, LookForm, page_number, version_of
+from app.web.moderator_filters import LookForm, page_number
+from app.web.moderator_forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
 PAGE_SIZE = 10
@@ -56,14 +56,8 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
                 comment=form.comment.data or "",
                 version=version_of(form),
             )
-    except IllegalMove as refusal:
-        alert = f"This is {state_word(refusal.current)} now. Your text is kept below."
-        return _again(action_id, form, 409, alert)
-    except Invalid as refusal:
-        forms.explain(form, refusal)
-        return _again(action_id, form, 422)
-    except Conflict as refusal:
-        return _again(action_id, form, 409, f"{refusal.detail}. Your text is kept below.")
+    except (Invalid, Conflict) as refusal:
+        return _again(action_id, form, *refused(form, refusal))
     message = "Decided. You can still undo it."
     if not page.wants_part():
         return page.done(None, look_cards.url(action_id), message)

@@ -5,7 +5,8 @@
 
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g, request
+from flask import Flask, Request, Response, g, request
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_compress import Compress
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import StrictUndefined
@@ -46,6 +47,15 @@ HEADERS = {
 csrf = CSRFProtect()
 
 
+class _FormSessions(SecureCookieSessionInterface):
+    """Flask's sessions, which make the signer only for a cookie that has to be checked: the API's calls bring none."""
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        if self.get_cookie_name(app) not in request.cookies:
+            return self.session_class()
+        return super().open_session(app, request)
+
+
 def register(app: Flask, settings: Settings) -> None:
     """Cookies, tokens, headers, compression and strict templates for the whole application."""
     production = settings.environment == "production"
@@ -65,6 +75,7 @@ def register(app: Flask, settings: Settings) -> None:
         COMPRESS_ALGORITHM=["br", "gzip"],
         COMPRESS_BR_LEVEL=4,
     )
+    app.session_interface = _FormSessions()
     csrf.init_app(app)
     Compress(app)
     app.jinja_env.undefined = StrictUndefined
@@ -74,8 +85,9 @@ def register(app: Flask, settings: Settings) -> None:
     def add_headers(response: Response) -> Response:
         if policy := g.get("referrer_policy"):
             response.headers["Referrer-Policy"] = policy
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
+        # One look at the names that are there; ``setdefault`` would look once for each.
+        present = {name.lower() for name, _ in response.headers}
+        response.headers.extend([one for one in HEADERS.items() if one[0].lower() not in present])
         if production and request.is_secure:
             response.headers.setdefault("Strict-Transport-Security", f"max-age={YEAR}")
         if request.endpoint == "static" and response.status_code in {200, 304}:

@@ -1,8 +1,6 @@
 """Signing in and out."""
 
-import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from flask import Response, flash, make_response, redirect, session, url_for
 from wtforms import EmailField, Form, HiddenField, PasswordField
@@ -11,7 +9,9 @@ from wtforms.validators import InputRequired
 from app.core import accounts
 from app.core.accounts import Unconfirmed
 from app.core.errors import TooMany, Unauthenticated
-from app.web import auth, forms, page, sign_up
+from app.demo import sign_ins
+from app.demo.sign_ins import SignIn
+from app.web import auth, forms, page, session_cookie, sign_up
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -22,15 +22,6 @@ class SignInForm(Form):
     email = EmailField("Email", [InputRequired("Enter your email address.")])
     password = PasswordField("Password", [InputRequired("Enter your password.")])
     next = HiddenField()
-
-
-@dataclass(frozen=True)
-class DemoSignIn:
-    """An account of the demo community, shown on the sign-in page in development."""
-
-    role: str
-    email: str
-    password: str
 
 
 @web.get("/sign-in")
@@ -69,7 +60,7 @@ def sign_in_submit() -> Response:
         form.form_errors.append(f"{refusal.detail}.")
         return _show(form, 401)
     response = make_response(redirect(auth.safe_next(form.next.data), 303))
-    auth.set_cookie(response, auth.begin(account))
+    session_cookie.begin(response, account)
     return response
 
 
@@ -77,7 +68,7 @@ def sign_in_submit() -> Response:
 @auth.open_to_all
 def sign_out() -> Response:
     response = make_response(redirect(url_for("web.sign_in"), 303))
-    auth.end(response)
+    session_cookie.end(response)
     flash("You are signed out.", "status")
     return response
 
@@ -93,13 +84,9 @@ def _show(form: SignInForm, status: int, *, unconfirmed: bool = False) -> Respon
     )
 
 
-def demo_sign_ins() -> list[DemoSignIn]:
+def demo_sign_ins() -> Sequence[SignIn]:
     """The demo accounts that the seed wrote down; in development, for a browser on this machine."""
     settings = wired().settings
     if not settings.is_demo_allowed or not auth.is_from_this_machine():
-        return []
-    try:
-        written: Any = json.loads((settings.data_dir / "demo.json").read_text())
-        return [DemoSignIn(one["role"], one["email"], one["password"]) for one in written["sign_ins"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # no demo was seeded
+        return ()
+    return sign_ins.kept_sign_ins(settings.data_dir)

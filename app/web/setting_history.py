@@ -9,7 +9,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from flask import Response, stream_with_context
-from wtforms import DateField, Form, HiddenField, SearchField, SelectField, StringField
+from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
 from app.core import clock, setting_history
@@ -17,8 +17,8 @@ from app.core.permissions import Actor, Permission
 from app.core.setting_history import AREA_OF, Area, Entry, SettingFilter
 from app.web import auth, csv_cells, filters, forms, page, setting_words
 from app.web.blueprint import web
+from app.web.filter_forms import ALL, Days, FilterForm, typed
 from app.web.history import address, number_from, tabs
-from app.web.moderator_forms import ALL, Days, texts
 from app.web.timeline import actor_name, cause_words
 from app.wiring import wired
 
@@ -44,7 +44,7 @@ COLUMNS = (
 )
 
 
-class SettingHistoryForm(Days, Form):
+class SettingHistoryForm(Days, FilterForm):
     """The filters, in the address. From and To are whole days of the reader's timezone."""
 
     q = SearchField("Reason", [forms.at_most(200, "Reason")])
@@ -62,15 +62,11 @@ class SettingHistoryForm(Days, Form):
         """What a valid form asks for."""
         return SettingFilter(
             area=Area(self.area.data) if self.area.data else None,
-            search=(self.q.data or "").strip().replace("\x00", ""),
-            actor=(self.actor.data or "").strip().replace("\x00", ""),
+            search=typed(self.q),
+            actor=typed(self.actor),
             since=self.since,
             until=self.until,
         )
-
-    def query(self) -> dict[str, str]:
-        """The filters that are set, as parameters of an address."""
-        return {name: text for name, text in texts(self).items() if text}
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from app.core.models import HistoryEntry
 from app.core.setting_history import AREA_OF, Area
+from app.web.categories import category_name
 from app.web.changes import SENTENCES, SHOWN
-from app.web.view_models import category_name
 
 AREAS: Mapping[Area, str] = {
     Area.COMMUNITY: "Community",

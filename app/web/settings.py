@@ -11,9 +11,9 @@ from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import accounts, digests, linking, rules, sign_ins
+from app.core import accounts, digests, link_codes, linking, rules, sign_ins
 from app.core.errors import Invalid
-from app.core.linking import ShownCode
+from app.core.link_codes import ShownCode
 from app.web import auth, forms, page
 from app.web.account_forms import AccountForms, NameForm
 from app.web.blueprint import web
@@ -75,7 +75,7 @@ def save_settings() -> Response:
 def show_link_code() -> Response:
     """The code stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
     with wired().database.writing() as session:
-        code = linking.show_code(session, accounts.get(session, auth.current_reader().account.id))
+        code = link_codes.show(session, accounts.get(session, auth.current_reader().account.id))
     return show(code=code)
 
 

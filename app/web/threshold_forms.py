@@ -11,8 +11,8 @@ from app.core.errors import Invalid
 from app.core.models import Category
 from app.core.policies import CategoryDraft, draft_of
 from app.core.vocabulary import ReviewGroup, Verb
+from app.web.categories import category_name
 from app.web.forms import ReasonForm, choices
-from app.web.view_models import category_name
 
 _VERBS = {
     Verb.HIDE: "Hide the post",

@@ -12,7 +12,7 @@ from app.core.previews import Affected, Change, Period, Preview
 from app.core.route_counts import BINS
 from app.core.vocabulary import ActionTier
 from app.web import auth
-from app.web.view_models import HIDDEN, category_name, is_veiled
+from app.web.categories import HIDDEN, category_name, is_veiled
 
 SHOWN_DAYS = 30
 """The period of the table by category."""
@@ -24,6 +24,7 @@ OUTCOME_WORDS: Mapping[Outcome | None, str] = {
     Outcome.OVERTURNED: "Overturned",
     Outcome.DISMISSED: "Dismissed",
     Outcome.OPEN: "Still open",
+    Outcome.LAPSED: "Lapsed: nobody decided in time",
     Outcome.UNREVIEWED: "Acted on, nobody has looked yet",
     None: "Never sent to anybody",
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.models import HistoryEntry, HistoryText
-from app.web.view_models import category_name
+from app.web.categories import category_name
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.under_review": ("messages-square", "Sent to the community"),

@@ -14,7 +14,8 @@ from app.core.permissions import Permission
 from app.core.practice import EXAMPLES
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.view_models import ANSWER_WORDS, OPTIONS, category_name
+from app.web.categories import category_name
+from app.web.item_views import ANSWER_WORDS, OPTIONS
 from app.wiring import wired
 
 QUESTION = "Should this post be hidden?"

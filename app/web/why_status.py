@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from app.core import explanations
+from app.core.blindness import is_decided
 from app.core.explanations import Explanation
 from app.core.models import Action, Note, Rating
 from app.core.permissions import Permission
 from app.core.vocabulary import NoteStatus
 from app.web import auth
-from app.web.view_models import is_decided
 
 _GROUPS: Mapping[str, str] = {
     "all": "All raters",

@@ -1,6 +1,5 @@
 """Accounts and signed-in browsers (RELIABILITY: section 2)."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,12 +13,6 @@ from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
 
 IDLE, LONGEST = timedelta(minutes=30), timedelta(hours=12)
-
-
-@pytest.fixture(autouse=True)
-def _restore_clock() -> Iterator[None]:
-    yield
-    clock.set_source(None)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
 """A burst of new raters on one item is for moderators (SCORING: 4)."""
 
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, actions, bursts, clock
+from app.core import acknowledgements, actions, bursts
 from app.core.models import Action, Community, Decision, HistoryEntry, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, ReviewGroup
@@ -18,13 +17,6 @@ from tests.cast import Cast
 
 KNOWN = 20
 """Raters that a community needs before a burst can be told: the default of ``burst_known``."""
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
 
 
 def age(wiring: Wiring, **by: float) -> None:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from app import runtime
 from app.cli import cli
-from app.core import accounts, erasure, history, holds, linking, profiles, ratings, rule_drafts
+from app.core import accounts, erasure, history, holds, link_codes, linking, profiles, ratings, rule_drafts
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.models import Account, Action, Note, Profile, Rating, Request
@@ -75,7 +75,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
             session,
             factories.integration(cast),
             known,
-            linking.show_code(session, account).text,
+            link_codes.show(session, account).text,
         )
     moderator = _actor(wiring, cast.moderator)
     with wiring.database.writing() as session:

@@ -8,9 +8,9 @@ from app.core import communities, profiles, ratings, requests
 from app.core.models import Action, Decision, Event, Note, Request
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, NoteStatus, RequestStatus
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 SPAM = "Casino bonus! Buy 10,000 followers now, click here https://bit.ly/win limited offer"
 

@@ -1,32 +1,18 @@
 """Undo before anything is sent (Contract: section 7, Undo)."""
 
-from collections.abc import Iterator
-from datetime import timedelta
-
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, clock, holds, verdicts
+from app.core import accounts, holds, verdicts
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, HeldVerb, Role
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
-
-
-@pytest.fixture
-def later() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
-
-
-def _advance(seconds: float) -> None:
-    then = clock.now() + timedelta(seconds=seconds)
-    clock.set_source(lambda: then)
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
 
 
 def _actor(wiring: Wiring, person: Person) -> Actor:
@@ -40,7 +26,6 @@ def _hold(wiring: Wiring, actor: Actor, action_id: object, verb: HeldVerb = Held
         return holds.hold(session, actor, verb, action=action, reason="plain abuse", version=action.version)
 
 
-@pytest.mark.usefixtures("later")
 def test_a_held_decision_changes_nothing_until_it_is_due(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
@@ -53,7 +38,7 @@ def test_a_held_decision_changes_nothing_until_it_is_due(
     factories.rate(wiring, cast, action_id, "NNNNN")  # kept, but they settle nothing
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW
-    _advance(11)
+    advance(11)
     jobs.run_all()
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.PROPOSED
@@ -81,12 +66,11 @@ def test_undo_leaves_no_trace_and_lets_the_ratings_count(
         assert session.scalars(sa.select(Hold)).all() == []
 
 
-@pytest.mark.usefixtures("later")
 def test_after_it_was_carried_out_undo_is_too_late(wiring: Wiring, cast: Cast, jobs: InlineEngine) -> None:
     action_id = factories.scored_action(wiring, cast)
     moderator = _actor(wiring, cast.moderator)
     held = _hold(wiring, moderator, action_id)
-    _advance(11)
+    advance(11)
     jobs.run_all()
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Too late"):
         holds.undo(session, moderator, held.id)
@@ -122,7 +106,6 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
         )
 
 
-@pytest.mark.usefixtures("later")
 def test_a_hold_of_somebody_who_lost_the_role_lapses_and_says_so(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
@@ -131,7 +114,7 @@ def test_a_hold_of_somebody_who_lost_the_role_lapses_and_says_so(
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.moderator.account_id)
         accounts.give_role(session, _actor(wiring, cast.admin), account, cast.community_id, Role.RATER)
-    _advance(11)
+    advance(11)
     jobs.run_all()
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.UNDER_REVIEW

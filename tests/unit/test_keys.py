@@ -1,7 +1,6 @@
 """API keys: their form, what is kept of them, when they stop to count (Contract: section 1)."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,12 +13,6 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import KeyTemplate, Role
 from app.wiring import Wiring
 from tests.cast import Cast
-
-
-@pytest.fixture(autouse=True)
-def _restore_clock() -> Iterator[None]:
-    yield
-    clock.set_source(None)
 
 
 def _mint(wiring: Wiring, cast: Cast, **options: object) -> keys.Minted:

@@ -30,9 +30,9 @@ from app.core.errors import Invalid
 from app.core.mail import Kind, MailDelayed, MailRefused, Message
 from app.core.models import AccountLink
 from app.core.vocabulary import LinkPurpose
-from app.jobs.inline import InlineEngine
 from app.jobs.registry import give_up
 from app.wiring import Wiring
+from tests.inline_engine import InlineEngine
 
 SENDER = "Bridgenote <bridgenote@example.org>"
 MESSAGE = Message(Kind.RESET, "ann@example.org", "Grüße", "Two lines\nof tëxt.")

@@ -1,7 +1,6 @@
 """What ratings and refits do to a note's status, and what they leave alone (SCORING: 1.6, 2.3 and 2.4)."""
 
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -37,6 +36,7 @@ from app.wiring import Wiring
 from tests import factories
 from tests.camps import Camps, populate
 from tests.cast import PLATFORM, Cast
+from tests.clocks import advance
 
 WORDS = {
     "H": HelpfulnessLevel.HELPFUL,
@@ -46,17 +46,6 @@ WORDS = {
 NMR = NoteStatus.NEEDS_MORE_RATINGS
 HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
-
-
-@pytest.fixture(autouse=True)
-def real_clock() -> Iterator[None]:
-    yield
-    clock.set_source(None)
-
-
-def advance(**by: float) -> None:
-    then = clock.now() + timedelta(**by)
-    clock.set_source(lambda: then)
 
 
 def setting(wiring: Wiring, cast: Cast, **values: float) -> None:

@@ -5,7 +5,6 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -24,26 +23,16 @@ from app.core.refits import LeaseLost
 from app.core.scoring import Scores
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate, refit, state
 from tests.cast import Cast
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
 
 LEVELS = list(HelpfulnessLevel)
 UNREADABLE = "UPDATE ratings SET helpfulness_level = 'HELPFULL' WHERE helpfulness_level = 'HELPFUL'"
 READABLE = "UPDATE ratings SET helpfulness_level = 'HELPFUL' WHERE helpfulness_level = 'HELPFULL'"
 HELPFUL, NOT_HELPFUL = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
-
-
-@pytest.fixture(autouse=True)
-def real_clock() -> Iterator[None]:
-    yield
-    clock.set_source(None)
-
-
-def advance(**by: float) -> None:
-    then = clock.now() + timedelta(**by)
-    clock.set_source(lambda: then)
 
 
 def test_ratings_that_come_while_refits_take_over_are_all_counted(wiring: Wiring, cast: Cast) -> None:

@@ -6,21 +6,25 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
+from app import migrations
 from app.core import (
     acknowledgements,
     actions,
     clock,
     help_needed,
     notes,
+    outcomes,
     profiles,
     ratings,
     requests,
     review_queue,
+    suggestions,
     verdicts,
 )
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
-from app.core.permissions import SYSTEM
+from app.core.outcomes import Outcome
+from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import (
     ActionState,
     ActionType,
@@ -29,6 +33,7 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     NoteStatus,
     RequestStatus,
+    Role,
 )
 from app.jobs.registry import score
 from app.wiring import Wiring
@@ -301,6 +306,44 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
         assert review_queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
     assert _state(wiring, queued) is ActionState.DISMISSED
     assert _state(wiring, looked_at) is ActionState.CONFIRMED
+
+
+def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
+    wiring: Wiring, cast: Cast
+) -> None:
+    lapsed = factories.scored_action(wiring, cast, factories.SPAM, "post-1")
+    upheld = factories.scored_action(wiring, cast, factories.SPAM + " 2", "post-2")
+    dropped = factories.scored_action(wiring, cast, factories.REVIEWED, "post-3")
+    moderator = Actor(
+        kind="account",
+        name="Mo",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+    with wiring.database.writing() as session:
+        for one in (lapsed, upheld):
+            action = session.get_one(Action, one)
+            acknowledgements.acknowledge(session, factories.integration(cast), action)
+            actions.open_second_look(session, factories.integration(cast), action, reason="appeal")
+        actions.confirm(session, moderator, session.get_one(Action, upheld), reason="Spam indeed")
+    with wiring.database.writing() as session:
+        assert review_queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
+
+    def known() -> list[Outcome | None]:
+        with wiring.database.reading() as session:
+            found = dict(session.execute(sa.select(Action.id, outcomes.code())).all())
+        return [outcomes.from_code(found[one]) for one in (lapsed, upheld, dropped)]
+
+    assert known() == [Outcome.LAPSED, Outcome.UPHELD, Outcome.LAPSED]
+    with wiring.database.reading() as session:
+        found = suggestions.suggest(session, SYSTEM, cast.community_id, "spam", 0.9)
+    assert (found.known, found.upheld) == (1, 1)
+    # What ended before this was told apart is found in history.
+    wiring.database.engine.dispose()
+    migrations.downgrade(wiring.database.engine, "0013")
+    migrations.upgrade(wiring.database.engine)
+    assert known() == [Outcome.LAPSED, Outcome.UPHELD, Outcome.LAPSED]
 
 
 def test_a_withdrawn_submission_ends_its_review_and_frees_its_id(wiring: Wiring, cast: Cast) -> None:

@@ -1,7 +1,6 @@
 """The whole life of a second look, from what a score did to content that is not scanned again (Contract: section 5)."""
 
 import uuid
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,19 +13,12 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.second_looks import LookFilter, Sort
 from app.core.vocabulary import ActionState, ActionType, HeldVerb, RequestStatus, Role
 from app.jobs import registry
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+from tests.inline_engine import InlineEngine
 
 SPAM = factories.SPAM
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
 
 
 def moderator(cast: Cast) -> Actor:

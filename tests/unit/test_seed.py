@@ -19,7 +19,8 @@ from app.core.models import Action, Community, Decision, Note, Policy, Profile, 
 from app.core.permissions import SYSTEM
 from app.core.review_queue import QueueFilter
 from app.core.vocabulary import ActionState, ActionTier, ActionType, NoteStatus, RequestStatus
-from app.demo_posts import HARD, NOTHINGS
+from app.demo.posts import HARD, NOTHINGS
+from app.demo.sign_ins import Demo
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
@@ -30,7 +31,7 @@ class Seeded:
     """A seeded database that tests only read: seeding takes seconds."""
 
     wiring: Wiring
-    demo: seed.Demo
+    demo: Demo
 
     @property
     def folder(self) -> Path:

@@ -1,34 +1,23 @@
 """Whose ratings count (SCORING: 4)."""
 
 import uuid
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, profiles, suffrage
+from app.core import profiles, suffrage
 from app.core.models import Account, Action, Community, Note, Profile, Rating
 from app.core.suffrage import Exclusion
 from app.core.vocabulary import ActionType
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast
+from tests.clocks import at
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 """What it asks of a database is rows by their keys."""
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
-
-
-def at(moment: datetime) -> None:
-    clock.set_source(lambda: moment)
 
 
 def _asked(session: Session, action_id: uuid.UUID, rater: Profile) -> Exclusion | None:

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,12 +16,13 @@ from werkzeug.test import TestResponse
 
 from app.core import accounts, notes, profiles, ratings, requests
 from app.core.classify import Context, Match, Result
-from app.core.models import Account, Action, Note, Request
+from app.core.models import Account, Action, Event, Hold, Note, Request
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import Classification, HelpfulnessLevel
-from app.jobs.inline import InlineEngine
+from app.core.vocabulary import Classification, EventName, HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
 
 SCORE = 0.8317
 """The score of every post: a figure that no page says by chance."""
@@ -154,14 +156,30 @@ class Stage:
             return rating.helpfulness_level if rating else None
 
 
+def only_hold(wiring: Wiring) -> Hold | None:
+    """The one decision that is held, or None."""
+    with wiring.database.reading() as session:
+        return session.scalars(sa.select(Hold)).one_or_none()
+
+
+def events_of(wiring: Wiring) -> list[EventName]:
+    """What machines were told, by name."""
+    with wiring.database.reading() as session:
+        return list(session.scalars(sa.select(Event.name)))
+
+
 @pytest.fixture
 def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Stage:
     return Stage(wiring, jobs, cast)
 
 
 @pytest.fixture
-def statements(wiring: Wiring) -> Callable[[], Any]:
-    """``with statements() as seen``: every statement the database was sent meanwhile."""
+def statements(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """``with statements() as seen``: every statement the database was sent meanwhile.
+
+    But for what a session writes once a minute: on a slow machine that minute may end between two counts.
+    """
+    monkeypatch.setattr(accounts, "SEEN_EVERY", timedelta(days=1))
 
     @contextmanager
     def watch() -> Iterator[list[str]]:
@@ -177,3 +195,9 @@ def statements(wiring: Wiring) -> Callable[[], Any]:
             sa.event.remove(wiring.database.engine, "before_cursor_execute", note)
 
     return watch
+
+
+@pytest.fixture
+def pass_time() -> Callable[[timedelta], None]:
+    """Moves the clock by so much; it stands there until it is moved again."""
+    return lambda by: advance(seconds=by.total_seconds())

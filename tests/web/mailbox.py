@@ -7,8 +7,8 @@ from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import default
 
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
+from tests.inline_engine import InlineEngine
 
 
 @dataclass

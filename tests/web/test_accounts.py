@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any, Literal
@@ -13,14 +13,14 @@ from argon2 import PasswordHasher
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from app.core import accounts, clock, credentials, members, outbox
+from app.core import accounts, credentials, members, outbox
 from app.core.account_links import LinkOver
 from app.core.models import Account, AccountLink, Membership, SignIn
 from app.core.permissions import SYSTEM
-from app.jobs.inline import InlineEngine
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import Visitor
 from tests.web.mailbox import Mailbox
 
@@ -33,16 +33,6 @@ on_sqlite = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 @pytest.fixture
 def mailbox(wiring: Wiring, jobs: InlineEngine) -> Mailbox:
     return Mailbox(wiring, jobs)
-
-
-@pytest.fixture
-def pass_time() -> Iterator[Callable[[timedelta], None]]:
-    def move(by: timedelta) -> None:
-        moment = clock.now() + by
-        clock.set_source(lambda: moment)
-
-    yield move
-    clock.set_source(None)
 
 
 def _sign_up(visitor: Visitor, email: str = ANN, password: str = PASSWORD, name: str = "Ann") -> TestResponse:

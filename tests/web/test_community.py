@@ -255,7 +255,9 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
     with wiring.database.reading() as session:
         garden = session.scalars(sa.select(Community).where(Community.slug == "nora-s-garden")).one()
         assert (garden.platform, garden.is_public) == ("web", False)
-    minted = visitor.post("/keys", name="First", template="adapter", communities=str(garden.id))
+    minted = visitor.post(
+        "/keys", name="First", template="adapter", communities=str(garden.id), reason="Ours"
+    )
     assert minted.headers["Cache-Control"] == "no-store"
     text = minted.text.split('value="bnk_')[1].split('"')[0]
     assert (

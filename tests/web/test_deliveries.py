@@ -3,7 +3,7 @@
 import html
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from app.core import clock, replays, signing
 from app.core.models import Action, Delivery, Event, HistoryEntry, Replay, Request
 from app.core.vocabulary import DeliveryState
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.cast import Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
 from tests.web.hooks import MISSING, OK, SECRET, Hooks
 
@@ -26,13 +26,6 @@ DEAD, DELIVERED, DUE = DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryStat
 @pytest.fixture
 def hooks(wiring: Wiring, cast: Cast) -> Hooks:
     return Hooks(wiring, cast.community_id)
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
 
 
 def listed(visitor: Visitor, query: str = "") -> list[str]:

@@ -3,13 +3,13 @@
 import csv
 import io
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from app.core import accounts, clock, history_pages, verdicts
+from app.core import accounts, history_pages, verdicts
 from app.core.models import Account, Action
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState
@@ -17,20 +17,10 @@ from app.web import history as history_page
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
+from tests.clocks import at
 from tests.web.conftest import Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
-
-
-def at(moment: datetime) -> None:
-    clock.set_source(lambda: moment)
 
 
 def person(wiring: Wiring, who: Person) -> Actor:

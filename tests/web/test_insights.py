@@ -3,32 +3,24 @@
 import csv
 import io
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 import sqlalchemy as sa
 
 from app.core import acknowledgements, clock, requests, verdicts
 from app.core.models import Account, Action
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, HelpfulnessLevel
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.cast import Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import FixedClassifier, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
 H, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 PERIOD = "?from=2026-03-28&to=2026-03-30"
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
 
 
 def at(text: str) -> None:

@@ -1,21 +1,23 @@
 """Invitations: mailed, accepted once by whoever reads mail at that address, and never above one's own role."""
 
 import json
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from werkzeug.test import TestResponse
 
 from app.core import accounts, clock, digests, history, invitations, outbox
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Account, HistoryEntry, HistoryText, Membership
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import Role
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import Stage, Visitor
 from tests.web.mailbox import Mailbox
 
@@ -64,7 +66,9 @@ def test_a_new_address_creates_its_account_by_accepting(
     assert visitor.post(link, display_name="Ann", password="short").status_code == 422
     assert visitor.post(link, display_name="Ann", password=PASSWORD).status_code == 303
     assert visitor.get("/review").status_code == 200, "signed in, with the role"
-    assert visit(None).get(link).status_code == 410
+    again = visit(None).get(link)
+    assert again.status_code == 410
+    assert "This invitation has been used" in again.text
     assert visit(None).post("/sign-in", email=ANN, password=PASSWORD).status_code == 303, "confirmed thereby"
     with wiring.database.reading() as session:
         assert invitations.pending(session, _actor(wiring, cast.admin), cast.community_id) == []
@@ -76,6 +80,52 @@ def test_a_new_address_creates_its_account_by_accepting(
         texts = session.scalars(sa.select(HistoryText)).all()
         assert ANN not in written + "".join(one.reason + one.comment for one in texts)
         assert history.verify(session, cast.community_id)[1] is None
+
+
+def test_an_invitation_that_is_accepted_twice_at_once_says_to_the_second_that_it_has_been_used(
+    visit: Visit, cast: Cast, wiring: Wiring, mailbox: Mailbox
+) -> None:
+    _invite(wiring, cast, ANN)
+    link, second = mailbox.link(ANN), visit(None)
+    answers: list[TestResponse] = []
+    typed = {"display_name": "Ann", "password": PASSWORD}
+    late = threading.Thread(target=lambda: answers.append(second.post(link, **typed)))
+    with wiring.database.writing() as session:
+        hashed = accounts.hash_password(PASSWORD, ANN)
+        invitations.accept_new(session, link.rpartition("/")[2], "Ann", hashed)
+        # Until this commits, PostgreSQL shows the second the invitation as it was; SQLite has it wait.
+        late.start()
+        late.join(timeout=0.5)
+    late.join(timeout=30)
+    (answer,) = answers
+    assert answer.status_code == 410
+    assert "This invitation has been used" in answer.text
+    assert 'href="/sign-in"' in answer.text
+    with wiring.database.reading() as session:
+        assert (
+            session.scalar(
+                sa.select(sa.func.count()).select_from(Membership).join(Account).where(Account.email == ANN)
+            )
+            == 1
+        )
+
+
+def test_an_address_that_got_its_account_otherwise_meanwhile_is_asked_to_sign_in(
+    visit: Visit, cast: Cast, wiring: Wiring, mailbox: Mailbox
+) -> None:
+    _invite(wiring, cast, ANN)
+    link, visitor = mailbox.link(ANN), visit(None)
+    answers: list[TestResponse] = []
+    typed = {"display_name": "Ann", "password": PASSWORD}
+    late = threading.Thread(target=lambda: answers.append(visitor.post(link, **typed)))
+    with wiring.database.writing() as session:
+        accounts.create(session, ANN, PASSWORD, confirmed=True)
+        late.start()
+        late.join(timeout=0.5)
+    late.join(timeout=30)
+    (answer,) = answers
+    assert answer.status_code in {403, 409}
+    assert f"Sign in as <bdi>{ANN}</bdi> to accept." in answer.text
 
 
 @on_sqlite

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
+from sqlalchemy.orm import selectinload
 
-from app.core import accounts, keys
+from app.core import accounts, communities, keys
 from app.core.models import Account, ApiKey, HistoryEntry, HistoryText
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
@@ -41,7 +42,7 @@ def minted(wiring: Wiring, name: str) -> list[ApiKey]:
 def test_only_admins_open_the_page_and_the_refusal_names_their_role(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
-    form = {"name": "Mine", "template": "adapter", "communities": str(cast.community_id)}
+    form = {"name": "Mine", "template": "adapter", "communities": str(cast.community_id), "reason": "Mine"}
     for who, status in (("rater", 403), ("moderator", 403), ("operator", 403), ("outsider", 404)):
         visitor = visit(getattr(cast, who))
         for answer in (visitor.get(URL), visitor.post(URL, **form)):
@@ -62,6 +63,7 @@ def test_a_key_is_shown_once_and_sending_the_form_again_mints_nothing(
         "communities": str(cast.community_id),
         "days": "30",
         "may_open_communities": "y",
+        "reason": "The forum moves to its own server",
         "once": once.group(1),
     }
     answer = admin.post("/keys", **form)
@@ -77,9 +79,12 @@ def test_a_key_is_shown_once_and_sending_the_form_again_mints_nothing(
     assert len(minted(wiring, "Forum")) == 1
     page = admin.get(URL).text
     assert text not in page
+    for told in (page, admin.get("/history/settings?area=keys").text):
+        assert "The forum moves to its own server" in told
     assert f"bnk_{key.public_part}_…" in page
     refusals = (
         ({"name": ""}, "Enter a name."),
+        ({"reason": ""}, "Enter a reason."),
         ({"name": " "}, "Name must not be blank."),
         ({"communities": ""}, "Communities must name at least one."),
         ({"days": "366"}, "must be a whole number from 1 to 365."),
@@ -147,7 +152,8 @@ def test_a_key_that_reaches_further_is_not_its_admins_to_see_or_revoke(
         session.get_one(Account, cast.admin.account_id).service_admin = True
     assert ">Everywhere<" in admin.get(URL).text
     assert admin.post(f"/keys/{every}/revoke", reason="Too wide").status_code == 303
-    answer = admin.post("/keys", name="New", template="adapter", everywhere="y", may_open_communities="y")
+    wide_open = {"everywhere": "y", "may_open_communities": "y", "reason": "A platform of many forums"}
+    answer = admin.post("/keys", name="New", template="adapter", **wide_open)
     text_in(answer.text)
     (new,) = minted(wiring, "New")
     assert (new.everywhere, new.may_open_communities, new.may_assert_staff) == (True, True, False)
@@ -172,3 +178,50 @@ def test_an_empty_list_says_so_and_more_keys_cost_no_more_queries(
     with wiring.database.writing() as session:
         session.execute(sa.text("DELETE FROM key_communities"))
     assert "No keys yet" in admin.get(URL).text
+
+
+def test_of_many_communities_a_page_is_offered_and_searching_keeps_what_was_typed_and_ticked(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    admin = visit(cast.admin)
+    assert "Find a community" not in admin.get(URL).text
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+        for number in range(45):
+            communities.open_community(
+                session, SYSTEM, "discord", f"guild-{number}", name=f"Guild {number:02}"
+            )
+        elsewhere = communities.open_community(session, SYSTEM, "discord", "last", name="Zebra 100%")
+        elsewhere_id = str(elsewhere.id)
+
+    def offered(page: str) -> list[str]:
+        return re.findall(r'<label for="communities-\d+">([^<]+)</label>', page)
+
+    first = admin.get(URL).text
+    assert offered(first) == ["Harbour forum", *(f"Guild {number:02}" for number in range(20))]
+    after = re.search(r'name="after" value="([^"]+)"', first)
+    assert after
+    typed = {
+        "name": "Many",
+        "template": "metrics",
+        "reason": "Figures",
+        "communities": str(cast.community_id),
+    }
+    second = admin.post("/keys/communities", **typed, after=after.group(1)).text
+    assert offered(second)[1:] == [f"Guild {number:02}" for number in range(20, 40)]
+    found = admin.post("/keys/communities", **typed, search="100%")
+    assert (found.status_code, offered(found.text)) == (200, ["Harbour forum", "Zebra 100%"])
+    assert re.search(rf'checked[^>]*value="{cast.community_id}"', found.text)
+    assert 'value="Many"' in found.text
+    assert minted(wiring, "Many") == []
+    both = typed | {"communities": [str(cast.community_id), elsewhere_id]}
+    text_in(admin.post("/keys", **both, search="100%").text)
+    with wiring.database.reading() as session:
+        (key,) = session.scalars(
+            sa.select(ApiKey).where(ApiKey.name == "Many").options(selectinload(ApiKey.communities))
+        )
+        assert {str(one.community_id) for one in key.communities} == {str(cast.community_id), elsewhere_id}
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = False
+    mine = admin.post("/keys/communities", **both, search="Guild").text
+    assert offered(mine) == ["Harbour forum"], "nothing is told of communities that are not theirs"

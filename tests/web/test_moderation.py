@@ -1,51 +1,29 @@
 """One item in a moderator's hands: decisions that can be undone, stale pages, messages."""
 
 import uuid
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, clock, history, verdicts
-from app.core.models import Action, Decision, Event, HistoryEntry, Hold
+from app.core import accounts, history, verdicts
+from app.core.models import Action, Decision, HistoryEntry
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, EventName, HeldVerb
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
+from tests.web.conftest import HTMX, Stage, Visitor, events_of, only_hold
 
 Visit = Callable[[Person | None], Visitor]
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
-
-
-def advance(seconds: float) -> None:
-    then = clock.now() + timedelta(seconds=seconds)
-    clock.set_source(lambda: then)
 
 
 def action_of(wiring: Wiring, action_id: uuid.UUID) -> Action:
     with wiring.database.reading() as session:
         return session.get_one(Action, action_id)
-
-
-def only_hold(wiring: Wiring) -> Hold | None:
-    with wiring.database.reading() as session:
-        return session.scalars(sa.select(Hold)).one_or_none()
-
-
-def events_of(wiring: Wiring) -> list[EventName]:
-    with wiring.database.reading() as session:
-        return list(session.scalars(sa.select(Event.name)))
 
 
 def decide(visitor: Visitor, action_id: uuid.UUID, verb: str, **more: str) -> Any:

@@ -1,30 +1,25 @@
 """What a moderator decides with: the policy it falls under, the thread, the author's past, other windows."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, verdicts
+from app.core import clock, policies, verdicts
 from app.core.models import Action, HistoryEntry, Hold, Request
-from app.core.vocabulary import ActionState
-from app.jobs.inline import InlineEngine
+from app.core.permissions import SYSTEM
+from app.core.policies import CategoryDraft
+from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.inline_engine import InlineEngine
+from tests.web.conftest import HTMX, FixedClassifier, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
 
 
 def carry_out(jobs: InlineEngine) -> None:
@@ -203,3 +198,31 @@ def test_a_moderators_own_answer_is_behind_a_disclosure_and_opens_when_it_has_an
     assert "Answer as a member" in moderator.get(f"/review/{action_id}").text
     assert "Answer as a member" not in visit(cast.rater).get(f"/review/{action_id}").text
     assert '<details class="disclosure as-member" open>' in moderator.post(f"/review/{action_id}/answer").text
+
+
+def test_moderators_read_what_a_category_that_only_observes_would_have_done_and_raters_do_not(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    drafts = [
+        CategoryDraft("toxicity", 0.55),
+        CategoryDraft("spam", 0.55, 0.8, tier1_action=Verb.DELETE, observe_only=True),
+        CategoryDraft("hate", 0.55, observe_only=True),
+    ]
+    with wiring.database.writing() as session:
+        policies.revise(session, SYSTEM, cast.community_id, drafts, "Watching spam")
+    spam = FixedClassifier(
+        category="spam", name="second", tier1_categories=frozenset({"spam"}), score_given=0.9
+    )
+    hate = FixedClassifier(category="hate", name="third", score_given=0.6)
+    wiring.classifiers = [FixedClassifier(), spam, hate]
+    action_id = factories.scored_action(wiring, cast)
+    page = visit(cast.moderator).get(f"/review/{action_id}").text
+    assert "Spam 0.90, above 0.8 (Tier 1): the post would have been deleted at once" in page
+    assert (
+        "Hate 0.60, above 0.55 (Tier 2): people would have been asked whether the post should be hidden"
+        in page
+    )
+    blind = visit(cast.rater).get(f"/review/{action_id}")
+    assert blind.status_code == 200
+    assert "Observed only" not in blind.text
+    assert "would have been" not in blind.text

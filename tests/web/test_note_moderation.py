@@ -1,51 +1,29 @@
 """A note in a moderator's hands: force-publish or dismiss, undone in time, carried out once, locked for good."""
 
 import uuid
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, clock, notes, verdicts
-from app.core.models import Action, Event, Hold, Note, Rating
+from app.core import accounts, notes, verdicts
+from app.core.models import Action, Note, Rating
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, Classification, EventName, HeldVerb, NoteStatus, Role
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import HTMX, Stage, Visitor
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
+from tests.web.conftest import HTMX, Stage, Visitor, events_of, only_hold
 
 Visit = Callable[[Person | None], Visitor]
 BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["form", "htmx"])
 
 
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
-
-
-def advance(seconds: float) -> None:
-    then = clock.now() + timedelta(seconds=seconds)
-    clock.set_source(lambda: then)
-
-
 def note_of(wiring: Wiring, note_id: uuid.UUID) -> Note:
     with wiring.database.reading() as session:
         return session.get_one(Note, note_id)
-
-
-def only_hold(wiring: Wiring) -> Hold | None:
-    with wiring.database.reading() as session:
-        return session.scalars(sa.select(Hold)).one_or_none()
-
-
-def events_of(wiring: Wiring) -> list[EventName]:
-    with wiring.database.reading() as session:
-        return list(session.scalars(sa.select(Event.name)))
 
 
 def actor_of(wiring: Wiring, person: Person) -> Actor:

@@ -1,7 +1,7 @@
 """Notices: a moderator learns that a decision of theirs was overturned, or was never carried out."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -11,20 +11,13 @@ from app.core import accounts, clock, verdicts
 from app.core.models import Account, Action, Notice
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, Role
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
 
 
 def actor_of(wiring: Wiring, person: Person) -> Actor:

@@ -155,8 +155,10 @@ def test_somebody_is_invited_and_the_invitation_is_withdrawn(
     known = admin.post("/people/invite", email="rater@example.org", role="rater")
     assert (known.status_code, "rater here already" in known.text) == (422, True)
     assert visit(cast.operator).post("/people/invite", email="x@example.org", role="rater").status_code == 403
-    assert admin.post("/people/invite", email="new@example.org", role="moderator").status_code == 303
+    named = {"email": "new@example.org", "role": "moderator", "reason": "Knows the harbour"}
+    assert admin.post("/people/invite", **named).status_code == 303
     page = admin.get(URL).text
+    assert "Knows the harbour" in page
     found = re.search(r"/people/invitations/([0-9a-f-]+)/withdraw", page)
     assert found
     assert "new@example.org" in page

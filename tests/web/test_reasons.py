@@ -58,10 +58,21 @@ def test_adding_changing_retiring_and_bringing_back_are_told_with_before_and_aft
     operator = visit(cast.operator)
     reason = added(operator, wiring)
     operator.post(
-        f"/reasons/{reason.id}", title="Banter", text="Nobody is hurt.", category="toxicity", version="1"
+        f"/reasons/{reason.id}",
+        title="Banter",
+        text="Nobody is hurt.",
+        category="toxicity",
+        version="1",
+        why="Clearer words",
     )
-    operator.post(f"/reasons/{reason.id}/retire")
-    operator.post(f"/reasons/{reason.id}/restore")
+    silent = operator.post(
+        f"/reasons/{reason.id}", title="Banter", text="Nobody is hurt at all.", version="2"
+    )
+    assert (silent.status_code, "Enter a reason." in silent.text) == (422, True)
+    silent = operator.post(f"/reasons/{reason.id}/retire")
+    assert (silent.status_code, "Enter a reason." in silent.text) == (422, True)
+    operator.post(f"/reasons/{reason.id}/retire", why="Nobody used it")
+    operator.post(f"/reasons/{reason.id}/restore", why="Somebody missed it")
     assert told(wiring) == [
         ("reason.added", {}, {"title": "Banter", "text": "Friends teasing each other.", "category": None}),
         (
@@ -75,6 +86,9 @@ def test_adding_changing_retiring_and_bringing_back_are_told_with_before_and_aft
     page = operator.get(f"/reasons/{reason.id}").text
     assert "Text: “Friends teasing each other.” → “Nobody is hurt.”" in page
     assert "Category: Any → Toxicity" in page
+    whole = operator.get("/history/settings?area=reasons").text
+    for why in ("Clearer words", "Nobody used it", "Somebody missed it"):
+        assert (why in page, why in whole) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +122,9 @@ def test_two_operators_change_one_reason_and_the_second_hears_who_was_first(
 ) -> None:
     operator, admin = visit(cast.operator), visit(cast.admin)
     reason = added(operator, wiring)
-    admin.post(f"/reasons/{reason.id}", title="Banter", text="The admin's text", version="1")
-    answer = operator.post(f"/reasons/{reason.id}", title="Banter", text="The operator's text", version="1")
+    admin.post(f"/reasons/{reason.id}", title="Banter", text="The admin's text", version="1", why="Mine")
+    theirs = {"title": "Banter", "text": "The operator's text", "version": "1", "why": "Theirs"}
+    answer = operator.post(f"/reasons/{reason.id}", **theirs)
     assert answer.status_code == 409
     assert "(Admin, just now)" in answer.text
     assert "The operator&#39;s text" in answer.text
@@ -124,7 +139,7 @@ def test_moderators_choose_from_the_reasons_in_use_that_suit_the_item(
     added(operator, wiring, title="For insults", text="An insult", category="toxicity")
     added(operator, wiring, title="For spam", text="An advertisement", category="spam")
     retired = added(operator, wiring, title="Retired", text="No longer used")
-    operator.post(f"/reasons/{retired.id}/retire")
+    operator.post(f"/reasons/{retired.id}/retire", why="Not used")
     page = visit(cast.moderator).get(f"/review/{stage.post()}").text
     assert page.index("For insults") < page.index("For all")
     assert "For spam" not in page

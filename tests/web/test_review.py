@@ -2,35 +2,23 @@
 
 import re
 import uuid
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, rules
+from app.core import rules
 from app.core.models import Account, Action, Hold, Request
 from app.core.vocabulary import ActionState, HeldVerb, HelpfulnessLevel
-from app.jobs.inline import InlineEngine
 from app.web import review as review_page
 from app.wiring import Wiring
 from tests.cast import Cast, Person
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
-
-
-@pytest.fixture(autouse=True)
-def present() -> Iterator[None]:
-    """Restores the clock that a test moved."""
-    yield
-    clock.set_source(None)
-
-
-def advance(seconds: float) -> None:
-    then = clock.now() + timedelta(seconds=seconds)
-    clock.set_source(lambda: then)
 
 
 def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from app.core import acknowledgements, verdicts
 from app.core.models import Action, Hold
 from app.core.vocabulary import ActionState, HeldVerb
-from app.jobs.inline import InlineEngine
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
+from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]

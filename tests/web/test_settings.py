@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from app.core import linking, profiles
+from app.core import link_codes, linking, profiles
 from app.core.models import Account, Action, LinkCode, Profile, Request
 from app.core.permissions import SYSTEM
 from app.wiring import Wiring
@@ -78,7 +78,7 @@ def test_nonsense_is_refused(visit: Visit, cast: Cast, wiring: Wiring, fields: d
 
 
 def _shown_code(page: str) -> str:
-    found = re.findall(rf"(?<![\w-])[{linking.ALPHABET}]{{4}}-[{linking.ALPHABET}]{{4}}(?![\w-])", page)
+    found = re.findall(rf"(?<![\w-])[{link_codes.ALPHABET}]{{4}}-[{link_codes.ALPHABET}]{{4}}(?![\w-])", page)
     assert len(found) == 1
     return str(found[0])
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -17,19 +17,9 @@ from app.core.models import Account, SignIn
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
-from tests.web.conftest import HTMX, Visitor
+from tests.web.conftest import HTMX, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
-
-
-@pytest.fixture
-def pass_time() -> Iterator[Callable[[timedelta], None]]:
-    def move(by: timedelta) -> None:
-        moment = clock.now() + by
-        clock.set_source(lambda: moment)
-
-    yield move
-    clock.set_source(None)
 
 
 def _sign_in(visitor: Visitor, email: str, password: str = PASSWORD, **fields: str) -> TestResponse:
@@ -46,6 +36,29 @@ def test_the_right_password_signs_in_and_leads_to_the_work(visit: Visit, cast: C
     assert response.status_code == 303
     assert visitor.get("/").location == "/help-needed"
     assert visitor.get("/help-needed").status_code == 200
+
+
+def test_everybody_begins_where_they_worked_last_on_whatever_browser(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    with wiring.database.writing() as session:
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    admin = visit(cast.admin)
+    # By the alphabet, until they have worked somewhere: by a choice, or on an object's own page.
+    assert admin.get("/").location == "/review?community=harbour-forum"
+    assert admin.get(f"/review/{stage.post(away=True)}").status_code == 200
+    assert admin.get("/").location == "/review?community=mountain-forum"
+    another_browser = visit(None)
+    another_browser.client.set_cookie("bridgenote-community", "harbour-forum")  # of whoever used it before
+    assert _sign_in(another_browser, cast.admin.email).status_code == 303
+    assert another_browser.get("/").location == "/review?community=mountain-forum"
+    # A window that asks by itself for what is new does not bring them back.
+    another_browser.get("/insights?community=harbour-forum")
+    admin.get("/review/new-count?community=mountain-forum", **HTMX)
+    admin.get("/insights?community=no-such-place")
+    third = visit(None)
+    _sign_in(third, cast.admin.email)
+    assert third.get("/").location == "/review?community=harbour-forum"
 
 
 def test_the_address_is_compared_without_case_and_spaces(visit: Visit, cast: Cast) -> None:

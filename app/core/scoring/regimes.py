@@ -60,7 +60,7 @@ def warm_filter(ratings: Ratings) -> BoolArray:
 def cold(ratings: Ratings, facts: Facts) -> Outcome:
     """A Bayesian average; every rating counts the same."""
     model = Model.cold(facts.min_ratings, facts.helpful_at)
-    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), True))
+    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), kept=True))
 
 
 def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
@@ -105,7 +105,7 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     standing = reputation(ratings, matrix, first, facts)
     so_far = Outcome(
         _without_raters(ratings, facts).model,
-        RaterArrays.blank(len(ratings.rater_ids), False),
+        RaterArrays.blank(len(ratings.rater_ids), kept=False),
         reputation=standing,
         first_mse=first.error / len(matrix),
         axis_ratio=ratio,
@@ -144,7 +144,7 @@ def _without_raters(ratings: Ratings, facts: Facts) -> Outcome:
         min_ratings=facts.min_ratings,
         helpful_at=facts.helpful_at,
     )
-    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), False))
+    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), kept=False))
 
 
 def _min_counted(facts: Facts) -> int:

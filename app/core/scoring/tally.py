@@ -23,7 +23,7 @@ class RaterArrays:
     correlated: BoolArray
 
     @classmethod
-    def blank(cls, count: int, kept: bool) -> "RaterArrays":
+    def blank(cls, count: int, *, kept: bool) -> "RaterArrays":
         """``count`` raters without a viewpoint, all kept or none."""
         nobody = np.zeros(count, np.bool_)
         return cls(np.zeros(count), np.zeros(count), np.full(count, kept), nobody, nobody)

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, decisions
 from app.core.models import Attempt, Decision, Delivery, Event, Request
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionTier
@@ -85,7 +85,7 @@ def read(session: Session, actor: Actor) -> Figures:
 
 
 def _decisions(session: Session, which: sa.ColumnElement[bool]) -> dict[tuple[str, str], int]:
-    acts = sa.case((Decision.decision == "none", "none"), else_="action").label("kind")
+    acts = sa.case((Decision.decision == decisions.NO_ACTION, "none"), else_="action").label("kind")
     rows = session.execute(
         sa.select(Decision.tier, acts, sa.func.count()).where(which).group_by("tier", "kind")
     )

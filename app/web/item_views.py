@@ -1,34 +1,29 @@
-"""What raters' pages are made of. Blind by construction: what is not in here cannot reach a rater's page.
+"""Items as a rater's page shows them. Blind by construction: what is not in here cannot reach a rater's page.
 
 Before they answer, raters see no score, no count or split of ratings, no other answers and no note's status
 (DASHBOARD: The item page). Templates get these values only, never the rows behind them.
 """
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from markupsafe import Markup
 
 from app.core import policies
-from app.core.models import Action, Note, Rating, Request
+from app.core.blindness import is_decided
+from app.core.models import Action, Rating, Request
 from app.core.ratings import Stats
 from app.core.vocabulary import (
-    ActionState,
-    ActionTier,
     ActionType,
-    Classification,
     HelpfulnessLevel,
-    NoteStatus,
-    ReviewGroup,
     Verb,
 )
 from app.web import excerpts, thread
+from app.web.categories import UNNAMED, category_name, is_veiled
 from app.web.filters import highlight
 
-HIDDEN = "Content hidden"
-"""What lists show in place of a sensitive post."""
 ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "yes": HelpfulnessLevel.HELPFUL,
     "no": HelpfulnessLevel.NOT_HELPFUL,
@@ -48,52 +43,7 @@ _QUESTIONS: Mapping[str, str] = {
     ActionType.UNHIDE: "Should this post be shown again?",
 }
 
-CATEGORY_NAMES = {"pii": "Private details", "self_harm": "Self-harm"}
-
-CLASSIFICATIONS = {
-    Classification.MISLEADING: "Misinformed or potentially misleading",
-    Classification.NOT_MISLEADING: "Not misleading",
-}
-WHY_MISLEADING = {
-    "factual_error": "It says something that is wrong",
-    "missing_context": "It leaves out something important",
-    "outdated": "It was true once, but is outdated",
-    "unverified": "It states a guess as a fact",
-    "manipulated": "A picture, recording or quotation was altered",
-    "satire": "It is satire that people may take seriously",
-    "other": "Something else",
-}
-WHY_NOT_MISLEADING = {
-    "correct": "It is factually correct",
-    "correct_then": "It was correct when it was written",
-    "clear_satire": "It is clearly satire",
-    "opinion": "It is a personal opinion",
-    "fine_other": "Something else",
-}
-GOOD_POINTS = {
-    "good_sources": "Cites good sources",
-    "clear": "Easy to understand",
-    "addresses_claim": "Answers the post directly",
-    "adds_context": "Adds important context",
-    "neutral": "Neutral wording",
-}
-BAD_POINTS = {
-    "poor_sources": "Sources missing or unreliable",
-    "not_in_sources": "Sources do not say this",
-    "incorrect": "Something in it is wrong",
-    "opinion_note": "Opinion or guess",
-    "unclear": "Hard to understand",
-    "misses_point": "Misses the point",
-    "biased": "Argues or takes sides",
-    "not_needed": "Not needed on this post",
-}
 NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have to agree."
-_REASON_WORDS = WHY_MISLEADING | WHY_NOT_MISLEADING | GOOD_POINTS | BAD_POINTS
-LEVEL_WORDS = {
-    HelpfulnessLevel.HELPFUL: "Helpful",
-    HelpfulnessLevel.SOMEWHAT_HELPFUL: "Somewhat",
-    HelpfulnessLevel.NOT_HELPFUL: "Not helpful",
-}
 
 
 @dataclass(frozen=True)
@@ -113,6 +63,7 @@ class BlindItem:
     author: str | None
     posted_at: datetime
     around: thread.Surroundings
+    unnamed: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,37 +123,6 @@ class Step:
     at: datetime
 
 
-@dataclass(frozen=True)
-class NoteView:
-    """A person's or a model's note. ``status`` and ``progress`` stay None until the reader has rated or wrote it."""
-
-    id: uuid.UUID
-    summary: str
-    classification: str
-    reasons: tuple[str, ...]
-    sources: tuple[str, ...]
-    is_ai: bool
-    is_own: bool
-    is_edited: bool
-    written_at: datetime
-    own_level: str | None
-    own_reasons: tuple[str, ...]
-    is_open: bool
-    status: str | None
-    explanation: str | None
-    progress: Progress | None
-
-
-def category_name(name: str | None) -> str:
-    """A category as a heading: "Self-harm", "Spam"."""
-    return CATEGORY_NAMES.get(name or "", (name or "No category").replace("_", " ").capitalize())
-
-
-def is_veiled(category: str | None, *, warn: bool) -> bool:
-    """Whether a post of this category stays hidden until asked for; ``warn``: the reader wants that."""
-    return warn and category in policies.SENSITIVE
-
-
 def question_of(action: Action) -> str:
     """The question, its verb following what the platform would do."""
     return _QUESTIONS.get(action.decided_verb) or _QUESTIONS.get(
@@ -233,24 +153,8 @@ def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
         around=thread.of(request.extra),
+        unnamed=UNNAMED.get(action.category or "", ""),
     )
-
-
-def is_decided(action: Action) -> bool:
-    """Whether the item has its decision, so that counts may be shown.
-
-    A Tier 1 action acts before anybody rated; its raters are asked until a second look ends.
-    """
-    if action.action_state in {ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW}:
-        return False
-    if action.action_state in {ActionState.PROPOSED, ActionState.APPLIED}:
-        return action.action_tier is not ActionTier.IMMEDIATE
-    return True
-
-
-def is_for_raters(action: Action) -> bool:
-    """Staff reviews are for moderators alone."""
-    return action.review_group is not ReviewGroup.STAFF
 
 
 def question(
@@ -276,34 +180,6 @@ def question(
     )
 
 
-def note_view(note: Note, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int) -> NoteView:
-    """A note as this reader may see it; ``mine`` are the profiles that are this reader."""
-    is_own = note.author_id in mine
-    current = own if own is not None and own.note_version == note.version else None
-    is_seen = is_own or current is not None
-    return NoteView(
-        id=note.id,
-        summary=note.summary,
-        classification=CLASSIFICATIONS[note.classification],
-        reasons=tuple(_REASON_WORDS[one] for one in note.reasons if one in _REASON_WORDS),
-        sources=tuple(note.sources),
-        is_ai=note.ai_generated,
-        is_own=is_own,
-        is_edited=note.version > 1,
-        written_at=note.created_at,
-        own_level=LEVEL_WORDS[current.helpfulness_level] if current else None,
-        own_reasons=tuple(_REASON_WORDS[one] for one in current.reasons if one in _REASON_WORDS)
-        if current
-        else (),
-        is_open=not note.locked,
-        status=note.status.value if is_seen else None,
-        explanation=explained(note, needed) if is_seen else None,
-        progress=Progress(note.ratings_count, needed)
-        if is_seen and note.status is NoteStatus.NEEDS_MORE_RATINGS
-        else None,
-    )
-
-
 def timeline(action: Action, request: Request, *, answered: bool) -> list[Step]:
     """The public steps, oldest first. Before the reader has answered, only how the item came here."""
     steps = [
@@ -322,18 +198,3 @@ def timeline(action: Action, request: Request, *, answered: bool) -> list[Step]:
             if at is not None:
                 steps.append(Step(icon, text, at))
     return sorted(steps, key=lambda step: step.at)
-
-
-def explained(note: Note, needed: int) -> str:
-    """Why a note has the status that it has."""
-    if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
-        if note.force_published:
-            return "A moderator published this note."
-        return "People who usually disagree both found it helpful, so it is shown with the post."
-    if note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
-        if note.dismissed_at is not None:
-            return "A moderator dismissed this note."
-        return "Enough people found it not helpful, so it is not shown with the post."
-    if note.ratings_count < needed:
-        return f"It gets a status after {needed} ratings, if people who usually disagree agree by then."
-    return "There are enough ratings, but people who usually disagree do not agree on it yet."

@@ -1,0 +1,67 @@
+"""The codes that link a platform profile to an account: shown once, kept as a hash (Contract: section 6)."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, rules, tokens
+from app.core.errors import Invalid
+from app.core.ids import new_id
+from app.core.models import Account, LinkCode, Profile
+
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Without 0, 1, I, L, O, U: what is read off one screen and typed into another must not be mistaken."""
+CODE_LENGTH = 8
+VALID_FOR = timedelta(minutes=rules.LINK_CODE_MINUTES)
+NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
+
+
+@dataclass(frozen=True)
+class ShownCode:
+    """A new code as the account reads it, this once; only its hash is kept."""
+
+    text: str
+    expires_at: datetime
+
+
+def show(session: Session, account: Account) -> ShownCode:
+    """A new code for this account: it works once, for ten minutes. The one before it is void."""
+    plain = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+    now = clock.now()
+    row = session.scalars(
+        sa.select(LinkCode).where(LinkCode.account_id == account.id).with_for_update()
+    ).first()
+    if row is None:
+        row = LinkCode(id=new_id(), account_id=account.id)
+        session.add(row)
+    row.code_hash, row.created_at, row.expires_at = tokens.digest(plain), now, now + VALID_FOR
+    row.used_at = row.profile_id = None
+    session.flush()
+    return ShownCode(f"{plain[:4]}-{plain[4:]}", row.expires_at)
+
+
+def live(session: Session, profile: Profile, code: str) -> LinkCode:
+    """The row of a code that this profile may use: unused and fresh, or the very one that linked it; locked.
+
+    Raises:
+        Invalid: the code is wrong, used by another profile, or expired: one answer for all.
+    """
+    row = session.scalars(
+        sa.select(LinkCode).where(LinkCode.code_hash == tokens.digest(_plain(code))).with_for_update()
+    ).first()
+    if row is not None:
+        account = session.get_one(Account, row.account_id)
+        repeated = row.profile_id == profile.id and profile.account_id == row.account_id
+        fresh = row.used_at is None and row.expires_at > clock.now()
+        if (repeated or fresh) and account.disabled_at is None:
+            return row
+    raise Invalid.field("code", NOT_VALID, type="invalid_code")
+
+
+def _plain(code: str) -> str:
+    """The code without what people add or leave out: case, spaces and dashes of any kind."""
+    return re.sub(r"[\s\u2010-\u2015\u2212-]", "", code).upper()

@@ -1,0 +1,77 @@
+"""Why an item is in the review queue, as moderators see it: scores, thresholds, what the classifiers matched."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.core.models import Action, Policy
+from app.web.categories import category_name
+
+SHOWN_MATCHES = 8
+WOULD_BE = {
+    "hide": "hidden",
+    "delete": "deleted",
+    "flag": "flagged for review",
+    "notify": "left up, its author told",
+}
+"""What a tier's verb makes of a post: "The post would be hidden"."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Why the item is here. Scores and thresholds 0.0–1.0; ``others`` are further categories with a score."""
+
+    score: float | None
+    tier2: float | None
+    tier1: float | None
+    version: int | None
+    routed_by: int | None
+    classifiers: Sequence[str]
+    passages: Sequence[tuple[str, str]]
+    others: Sequence[tuple[str, float]]
+    held_back: str | None
+    unfinished: Sequence[str]
+    observed: Sequence[str]
+
+
+def evidence(policy: Policy | None, action: Action) -> Evidence:
+    """What the action was routed by, beside the thresholds of ``policy``, which are in force now."""
+    found: dict[str, Any] = action.evidence or {}
+    details: dict[str, Any] = found.get("details") or {}
+    rule = next((c for c in policy.categories if c.name == action.category), None) if policy else None
+    text = action.request.content
+    passages: dict[str, str] = {}
+    for match in details.get("matches", ()):
+        passages.setdefault(text[match["start"] : match["end"]], str(match.get("rule", "")))
+    scores: dict[str, float] = found.get("scores") or {}
+    return Evidence(
+        score=action.score,
+        tier2=rule.tier2 if rule else None,
+        tier1=rule.tier1 if rule else None,
+        version=policy.version if policy else None,
+        routed_by=details.get("config_version"),
+        classifiers=[f"{one['name']} {one['version']}" for one in details.get("classifiers", ())],
+        passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],
+        others=sorted(
+            (
+                (category_name(name), value)
+                for name, value in scores.items()
+                if name != action.category and value > 0
+            ),
+            key=lambda one: -one[1],
+        ),
+        held_back=(details.get("held_back") or {}).get("why"),
+        unfinished=[
+            f"{one['name']}: {one['error']}" for one in details.get("classifiers", ()) if one.get("error")
+        ],
+        observed=[_observed(one) for one in details.get("observed", ())],
+    )
+
+
+def _observed(told: Mapping[str, Any]) -> str:
+    """What a category that only observes would have done: "Toxicity 0.83, above 0.6: would have asked raters"."""
+    done = WOULD_BE.get(told["action"], told["action"])
+    scored = f"{category_name(told['category'])} {told['score']:.2f}, above {told['threshold']:g}"
+    if told["tier"] == 1:
+        return f"{scored} (Tier 1): the post would have been {done} at once"
+    return f"{scored} (Tier 2): people would have been asked whether the post should be {done}"

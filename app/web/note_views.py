@@ -1,0 +1,118 @@
+"""Notes as a rater's page shows them. Blind by construction, as ``item_views``: what is not in here cannot be shown."""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.core.models import Note, Rating
+from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
+from app.web.item_views import Progress
+
+CLASSIFICATIONS = {
+    Classification.MISLEADING: "Misinformed or potentially misleading",
+    Classification.NOT_MISLEADING: "Not misleading",
+}
+WHY_MISLEADING = {
+    "factual_error": "It says something that is wrong",
+    "missing_context": "It leaves out something important",
+    "outdated": "It was true once, but is outdated",
+    "unverified": "It states a guess as a fact",
+    "manipulated": "A picture, recording or quotation was altered",
+    "satire": "It is satire that people may take seriously",
+    "other": "Something else",
+}
+WHY_NOT_MISLEADING = {
+    "correct": "It is factually correct",
+    "correct_then": "It was correct when it was written",
+    "clear_satire": "It is clearly satire",
+    "opinion": "It is a personal opinion",
+    "fine_other": "Something else",
+}
+GOOD_POINTS = {
+    "good_sources": "Cites good sources",
+    "clear": "Easy to understand",
+    "addresses_claim": "Answers the post directly",
+    "adds_context": "Adds important context",
+    "neutral": "Neutral wording",
+}
+BAD_POINTS = {
+    "poor_sources": "Sources missing or unreliable",
+    "not_in_sources": "Sources do not say this",
+    "incorrect": "Something in it is wrong",
+    "opinion_note": "Opinion or guess",
+    "unclear": "Hard to understand",
+    "misses_point": "Misses the point",
+    "biased": "Argues or takes sides",
+    "not_needed": "Not needed on this post",
+}
+_REASON_WORDS = WHY_MISLEADING | WHY_NOT_MISLEADING | GOOD_POINTS | BAD_POINTS
+LEVEL_WORDS = {
+    HelpfulnessLevel.HELPFUL: "Helpful",
+    HelpfulnessLevel.SOMEWHAT_HELPFUL: "Somewhat",
+    HelpfulnessLevel.NOT_HELPFUL: "Not helpful",
+}
+
+
+@dataclass(frozen=True)
+class NoteView:
+    """A person's or a model's note. ``status`` and ``progress`` stay None until the reader has rated or wrote it."""
+
+    id: uuid.UUID
+    summary: str
+    classification: str
+    reasons: tuple[str, ...]
+    sources: tuple[str, ...]
+    is_ai: bool
+    is_own: bool
+    is_edited: bool
+    written_at: datetime
+    own_level: str | None
+    own_reasons: tuple[str, ...]
+    is_open: bool
+    status: str | None
+    explanation: str | None
+    progress: Progress | None
+
+
+def note_view(note: Note, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int) -> NoteView:
+    """A note as this reader may see it; ``mine`` are the profiles that are this reader."""
+    is_own = note.author_id in mine
+    current = own if own is not None and own.note_version == note.version else None
+    is_seen = is_own or current is not None
+    return NoteView(
+        id=note.id,
+        summary=note.summary,
+        classification=CLASSIFICATIONS[note.classification],
+        reasons=tuple(_REASON_WORDS[one] for one in note.reasons if one in _REASON_WORDS),
+        sources=tuple(note.sources),
+        is_ai=note.ai_generated,
+        is_own=is_own,
+        is_edited=note.version > 1,
+        written_at=note.created_at,
+        own_level=LEVEL_WORDS[current.helpfulness_level] if current else None,
+        own_reasons=tuple(_REASON_WORDS[one] for one in current.reasons if one in _REASON_WORDS)
+        if current
+        else (),
+        is_open=not note.locked,
+        status=note.status.value if is_seen else None,
+        explanation=explained(note, needed) if is_seen else None,
+        progress=Progress(note.ratings_count, needed)
+        if is_seen and note.status is NoteStatus.NEEDS_MORE_RATINGS
+        else None,
+    )
+
+
+def explained(note: Note, needed: int) -> str:
+    """Why a note has the status that it has."""
+    if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
+        if note.force_published:
+            return "A moderator published this note."
+        return "Enough people found it helpful, so it is shown with the post."
+    if note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
+        if note.dismissed_at is not None:
+            return "A moderator dismissed this note."
+        return "Enough people found it not helpful, so it is not shown with the post."
+    if note.ratings_count < needed:
+        return f"It gets a status after {needed} ratings, if people who usually disagree agree by then."
+    return "There are enough ratings, but people who usually disagree do not agree on it yet."

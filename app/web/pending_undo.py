@@ -1,0 +1,104 @@
+"""Decisions that can still be undone: what they do, in words, and how long there is left."""
+
+import math
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core import clock, holds
+from app.core.models import Action
+from app.core.permissions import Actor
+from app.core.vocabulary import ActionState, ActionType, HeldVerb
+from app.web import auth
+from app.web.categories import category_name, is_veiled
+from app.web.filters import excerpt
+
+_DONE_TO_POST: Mapping[ActionType, str] = {
+    ActionType.HIDE: "will be hidden",
+    ActionType.UNHIDE: "will be shown again",
+    ActionType.WARN: "will get a warning",
+    ActionType.SILENCE: "will get its author silenced",
+    ActionType.DELETE: "will be deleted",
+}
+
+
+@dataclass(frozen=True)
+class PendingUndo:
+    """The reader's decisions that can still be undone, newest first; ``seconds`` is what is left of the newest."""
+
+    message: str
+    hold_ids: Sequence[uuid.UUID]
+    action_ids: Sequence[uuid.UUID]
+    seconds: int
+
+    @property
+    def undo_path(self) -> str:
+        """Where to take the newest back."""
+        return f"/holds/{self.hold_ids[0]}/undo"
+
+
+def outcome(verb: HeldVerb, action: Action, subject: str) -> str:
+    """What a decision does to ``subject``, as a sentence that may begin with it."""
+    if verb is HeldVerb.FORCE_PUBLISH:
+        return f"{subject} {_DONE_TO_POST[action.action_type]}."
+    if verb is HeldVerb.CONFIRM:
+        return f"what was done to {subject} stands."
+    if verb is HeldVerb.OVERTURN:
+        restored = action.action_type is ActionType.HIDE
+        return f"{subject} will be shown again." if restored else f"what was done to {subject} is revoked."
+    if action.action_state is ActionState.PROPOSED:
+        return f"the platform is told not to act on {subject}."
+    return f"{subject} stays as it is."
+
+
+def seconds_left(due_at: datetime) -> int:
+    """Whole seconds until then, at least 1."""
+    return max(1, math.ceil((due_at - clock.now()).total_seconds()))
+
+
+def undoable(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    *,
+    newest_only: bool = False,
+    here: uuid.UUID | None = None,
+) -> PendingUndo | None:
+    """The actor's own decisions in this community that can still be undone; three queries at most."""
+    held = [one for one in holds.by(session, actor) if one.community_id == community_id and one.action_id]
+    if newest_only:
+        held = held[:1]
+    if not held:
+        return None
+    action_ids = [one.action_id for one in held if one.action_id is not None]
+    found = session.scalars(
+        sa.select(Action).where(Action.id.in_(action_ids)).options(selectinload(Action.request))
+    )
+    known = {action.id: action for action in found}
+    newest = known[action_ids[0]]
+    named = "this post" if newest.id == here else in_words(newest, 50)
+    message = capitalised(outcome(held[0].verb, newest, named))
+    if len(held) > 1:
+        message = f"{len(held)} decisions can still be undone. The newest: {message}"
+    return PendingUndo(
+        message=message,
+        hold_ids=[one.id for one in held],
+        action_ids=action_ids,
+        seconds=seconds_left(held[0].due_at),
+    )
+
+
+def in_words(action: Action, length: int) -> str:
+    """A post within a sentence: its beginning, or only its category when the reader wants to be warned."""
+    if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
+        return f"a post ({category_name(action.category).lower()})"
+    return f"“{excerpt(action.request.content, length)}”"
+
+
+def capitalised(sentence: str) -> str:
+    """The sentence with its first letter large, and the others as they are."""
+    return sentence[:1].upper() + sentence[1:]

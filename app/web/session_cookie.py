@@ -1,0 +1,48 @@
+"""The cookie of a signed-in browser: it carries a token, whose session is a row (RELIABILITY: Sessions)."""
+
+from flask import Response, request, session
+from sqlalchemy.orm import Session
+
+from app.core import accounts
+from app.core.models import Account
+from app.web import community_choice
+from app.wiring import wired
+
+
+def begin(response: Response, account: Account) -> None:
+    """Sign this browser in: a new token each time; one that the browser already had ends."""
+    with wired().database.writing() as writing:
+        _end(writing)
+        token = accounts.open_sign_in(writing, account, request.headers.get("User-Agent", ""))
+    if account.last_community_id is not None:
+        community_choice.forget_browser(response)
+    settings = wired().settings
+    response.set_cookie(
+        name(),
+        token,
+        max_age=settings.session_hours * 3600,
+        secure=settings.environment == "production",
+        httponly=True,
+        samesite="Lax",
+        path="/",
+    )
+
+
+def end(response: Response) -> None:
+    """Sign this browser out: the session's row ends, so its token is worth nothing wherever it went."""
+    with wired().database.writing() as writing:
+        _end(writing)
+    session.clear()
+    secure = wired().settings.environment == "production"
+    response.delete_cookie(name(), path="/", secure=secure, httponly=True, samesite="Lax")
+
+
+def name() -> str:
+    """``__Host-`` binds the cookie to this host over https; over plain http browsers would refuse it."""
+    return "__Host-bridgenote" if wired().settings.environment == "production" else "bridgenote"
+
+
+def _end(writing: Session) -> None:
+    token = request.cookies.get(name())
+    if token:
+        accounts.end_sign_in(writing, token)
