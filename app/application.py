@@ -1,6 +1,7 @@
 """The WSGI application: made once per process, over a wiring."""
 
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import flask
 from apiflask import APIFlask
 
 from app import api, errors, observing, web
+from app.api.errors import render
+from app.web.errors import render_error
 from app.wiring import EXTENSION, Wiring
 
 _HERE = Path(__file__).parent
@@ -19,9 +22,15 @@ def folder(name: str) -> Path:
     return packaged if packaged.is_dir() else _HERE.parent / name
 
 
+class _App(APIFlask):
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """What it is given: no view or hook of ours is a coroutine, and a call asks a dozen times whether one is."""
+        return func
+
+
 def create_app(wiring: Wiring) -> APIFlask:
     """The WSGI application over this wiring: the JSON:API and the dashboard, two doors to one core."""
-    app = APIFlask(
+    app = _App(
         "app",
         title="Bridgenote",
         version="1.0.0",
@@ -41,7 +50,7 @@ def create_app(wiring: Wiring) -> APIFlask:
     app.before_request(_name_the_request)
     app.after_request(_carry_the_name)
     observing.register(app, log_requests=wiring.settings.logs_as_json)
-    errors.register(app)
+    errors.register(app, as_json=render, as_page=render_error)
     api.register(app)
     web.register(app)
     return app

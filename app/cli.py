@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = {
     "backup": ("app.backups.command", "Write the whole database to a file, while the service runs."),
-    "create-account": ("app.provision", "Create a confirmed account; prints its id."),
-    "erase-user": ("app.erasing", "Erase a person; what they decided stays, without a name."),
-    "import-items": ("app.importing", "Import published fact-checks from a JSON Lines file."),
-    "mint-key": ("app.provision", "Mint an API key; the last line of the output is the key."),
-    "replay-deliveries": ("app.replaying", "Send a community's webhook deliveries again."),
+    "create-account": ("app.commands.provision", "Create a confirmed account; prints its id."),
+    "erase-user": ("app.commands.erasing", "Erase a person; what they decided stays, without a name."),
+    "import-items": ("app.commands.importing", "Import published fact-checks from a JSON Lines file."),
+    "mint-key": ("app.commands.provision", "Mint an API key; the last line of the output is the key."),
+    "replay-deliveries": ("app.commands.replaying", "Send a community's webhook deliveries again."),
     "restore": ("app.backups.command", "Put a backup in the place of the database."),
-    "rotate-encryption-key": ("app.key_rotation", "Seal every stored secret anew with another key."),
-    "set-category": ("app.provision", "Set a category's thresholds and actions in a community."),
+    "rotate-encryption-key": ("app.commands.key_rotation", "Seal every stored secret anew with another key."),
+    "set-category": ("app.commands.provision", "Set a category's thresholds and actions in a community."),
     "simulate": ("app.simulation.command", "Play an integration and its raters against a running server."),
     "simulate-consensus": ("app.consensus.command", "Measure how often votes act wrongly under attack."),
 }

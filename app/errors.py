@@ -5,14 +5,11 @@ import math
 import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any
 
 import flask
 import sqlalchemy.exc as sa_exc
 from apiflask.exceptions import HTTPError
-from flask import Flask
+from flask import Flask, Response
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
@@ -56,10 +53,21 @@ class Explained:
     problems: tuple[refusals.Problem, ...] = ()
 
 
-def register(app: Flask) -> None:
-    """Let every exception of the application end here."""
-    app.register_error_handler(Exception, _answer)
-    app.register_error_handler(HTTPError, _answer)
+def register(
+    app: Flask, as_json: Callable[[Explained], Response], as_page: Callable[[int, str], Response]
+) -> None:
+    """Let every exception of the application end here; the doors bring their words (``as_page``: status, detail)."""
+
+    def answer(error: Exception) -> ResponseReturnValue:
+        explained = explain(error)
+        if is_for_programs(flask.request.path):
+            return as_json(explained)
+        response = as_page(explained.status, explained.detail)
+        response.headers.update(explained.headers)
+        return response
+
+    app.register_error_handler(Exception, answer)
+    app.register_error_handler(HTTPError, answer)
 
 
 def is_for_programs(path: str) -> bool:
@@ -106,28 +114,3 @@ def _explain_refusal(error: refusals.Refused) -> Explained:
         headers["Retry-After"] = str(max(1, math.ceil(wait)))
     problems = error.problems if isinstance(error, refusals.Invalid) else ()
     return Explained(status, error.detail, headers, problems)
-
-
-def _answer(error: Exception) -> ResponseReturnValue:
-    explained = explain(error)
-    if is_for_programs(flask.request.path):
-        from app.api.errors import render
-
-        return render(explained)
-    page = _page_renderer()
-    if page is None:
-        response = flask.make_response(explained.detail, explained.status)
-        response.mimetype = "text/plain"
-    else:
-        response = flask.make_response(page(explained.status, explained.detail))
-        response.status_code = explained.status
-    response.headers.update(explained.headers)
-    return response
-
-
-def _page_renderer() -> Callable[[int, str], Any] | None:
-    """The dashboard's own words, when it has some."""
-    if find_spec("app.web.errors") is None:
-        return None
-    found: Callable[[int, str], Any] = import_module("app.web.errors").render_error
-    return found

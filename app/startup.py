@@ -7,6 +7,7 @@ import threading
 from types import FrameType
 
 from app import logs, runtime, seed
+from app.demo.sign_ins import Demo
 from app.serve import serve as serve_http
 from app.settings import Settings
 from app.waitress_worker import WSGIApp
@@ -88,7 +89,7 @@ def _configure_logs(settings: Settings) -> None:
     logs.configure(settings.log_level, as_json=settings.logs_as_json)
 
 
-def _demonstration(settings: Settings) -> seed.Demo | None:
+def _demonstration(settings: Settings) -> Demo | None:
     """The demo community's sign-ins, made now when the database is empty; None where there are none."""
     if not settings.is_demo_allowed:
         return None
@@ -103,7 +104,7 @@ def _demonstration(settings: Settings) -> seed.Demo | None:
         wiring.database.dispose()
 
 
-def demo_lines(demo: seed.Demo, url: str | None = None) -> str:
+def demo_lines(demo: Demo, url: str | None = None) -> str:
     """What a visitor to the demo community needs, as text."""
     rows = [f"  {one.role:<10} {one.email:<24} {one.password}" for one in demo.sign_ins]
     lines = ["", "Demo sign-ins", *rows, "", f"Demo API key\n  {demo.api_key}"]

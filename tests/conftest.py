@@ -12,18 +12,25 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app, migrations
-from app.core import accounts
+from app.core import accounts, clock
 from app.core.db import Database, make_engine
 from app.core.sending import Outcome
-from app.jobs.inline import InlineEngine
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import EXTENSION, Wiring, wire
 from tests import postgres
 from tests.cast import Cast, assemble
+from tests.inline_engine import InlineEngine
 
 # Five people are made for almost every test; what makes Argon2id slow is not what they test.
 accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture(autouse=True)
+def present() -> Iterator[None]:
+    """Puts the clock right that a test moved."""
+    yield
+    clock.set_source(None)
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ class Review:
         self.outcome: IntArray = np.full(len(content), int(Outcome.OPEN))
         self.counted = Votes.none()
         self.model = Model.cold(self.settings.min_ratings, self.settings.helpful_at)
-        self.raters = RaterArrays.blank(len(people), False)
+        self.raters = RaterArrays.blank(len(people), kept=False)
         self.rows: FloatArray = np.zeros((len(content), WIDTH))
         self._raised = np.where(content.grave, GRAVE_MARGIN, 0.0)
 

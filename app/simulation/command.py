@@ -4,7 +4,6 @@ Submits varied content at a chosen rate, receives and verifies webhooks, acknowl
 what is under review from two camps that agree on plain cases and differ on the others. Ends with a table.
 """
 
-import json
 import random
 import secrets
 import statistics
@@ -18,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from app.demo import sign_ins
 from app.simulation.receiver import Receiver, Tally
 from app.simulation.run import API, Integration, Rater, Run
 
@@ -25,18 +25,17 @@ RECEIVER_PORT = 8999
 
 
 def _demo_key(data_dir: Path) -> str:
-    try:
-        key: str = json.loads((data_dir / "demo.json").read_text())["api_key"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise click.UsageError("no demo key found; name one with --key") from error
+    key = sign_ins.kept_key(data_dir)
+    if key is None:
+        raise click.UsageError("no demo key found; name one with --key")
     return key
 
 
 @click.command()
 @click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The running server.")
 @click.option("--key", default=None, help="A Platform adapter key; default: the demo key in ./var/demo.json.")
-@click.option("--platform", default="demo", show_default=True)
-@click.option("--community", default="harbour", show_default=True, help="The platform's own id.")
+@click.option("--platform", default=sign_ins.PLATFORM, show_default=True)
+@click.option("--community", default=sign_ins.COMMUNITY, show_default=True, help="The platform's own id.")
 @click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Submissions.")
 @click.option(
     "--rate", default=4.0, show_default=True, type=click.FloatRange(0.1), help="Submissions a second."

@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from app import migrations
-from app.core import accounts, communities, linking
+from app.core import accounts, communities, link_codes
 from app.core.db import Base, Database, make_engine
 from app.core.permissions import SYSTEM
 from app.jobs.tables import is_foreign
@@ -60,7 +60,7 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
     with database.writing() as session:
         communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
         account = accounts.create(session, "ann@example.org", "correct horse battery")
-        linking.show_code(session, account)
+        link_codes.show(session, account)
     database.dispose()
     revisions = [r.revision for r in ScriptDirectory.from_config(migrations.config()).walk_revisions()]
     for revision in revisions[1:]:
