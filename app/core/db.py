@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import sqlite3
 import struct
 import threading
 import time
@@ -67,7 +68,12 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
     writing = connection.get_execution_options().get("writing", False)
     # On the driver's own connection: as a statement of SQLAlchemy's it would cost as much as a query.
     driver: Any = connection.connection.driver_connection
-    driver.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+    begin = "BEGIN IMMEDIATE" if writing else "BEGIN"
+    try:
+        driver.execute(begin)
+    except sqlite3.Error as error:
+        # As SQLAlchemy would raise it: whoever says that the database cannot be used knows its errors alone.
+        raise sa_exc.DBAPIError.instance(begin, None, error, sqlite3.Error) from error
 
 
 _MOMENT = struct.Struct("d")

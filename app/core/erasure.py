@@ -193,6 +193,7 @@ def _empty(session: Session, account: Account) -> None:
     account.disabled_at = account.disabled_at or now
     account.theme, account.timezone = "system", "UTC"
     account.shortcuts = account.content_warnings = True
+    account.last_community_id = None
     session.execute(
         sa.update(Action)
         .where(Action.claimed_by_id == account.id)

@@ -46,8 +46,9 @@ def code(action: Any = Action) -> sa.Case[int]:
         ),
     )
     return sa.case(
-        (state.in_((ActionState.OVERTURNED, ActionState.SCAN_EXEMPT)), _NUMBERS[Outcome.OVERTURNED]),
+        # Before the overturned ones: what the platform did before it heard of the lapse was undone by no judgement.
         (action.lapsed_at.is_not(None), _NUMBERS[Outcome.LAPSED]),
+        (state.in_((ActionState.OVERTURNED, ActionState.SCAN_EXEMPT)), _NUMBERS[Outcome.OVERTURNED]),
         (state == ActionState.CONFIRMED, _NUMBERS[Outcome.UPHELD]),
         (state == ActionState.DISMISSED, _NUMBERS[Outcome.DISMISSED]),
         (state.in_(IN_REVIEW), _NUMBERS[Outcome.OPEN]),

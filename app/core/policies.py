@@ -15,7 +15,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Category, Policy, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import CategoryRule
+from app.core.routing import ESCALATED, UNFINISHED, CategoryRule
 from app.core.vocabulary import ReviewGroup, Verb
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
@@ -210,6 +210,17 @@ def describe(name: str) -> str:
     return CATEGORIES.get(name, name.replace("_", " "))
 
 
+def new_name(name: str) -> None:
+    """Whether a community's category may have this name.
+
+    Raises:
+        Invalid: it is no name, or the service's own for what no category sent to staff.
+    """
+    rules.category_name(name)
+    if name in {ESCALATED, UNFINISHED}:
+        raise Invalid.field("name", f"must not be {name}, which the service uses itself", name)
+
+
 def check(drafts: Sequence[CategoryDraft]) -> None:
     """Whether they could be saved as a version.
 
@@ -220,7 +231,7 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
         raise Invalid.field("name", f"cannot be added: a community has at most {MOST} categories")
     seen: set[str] = set()
     for draft in drafts:
-        rules.category_name(draft.name)
+        new_name(draft.name)
         if draft.name in seen:
             raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
         seen.add(draft.name)

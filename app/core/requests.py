@@ -29,7 +29,7 @@ from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import Route
+from app.core.routing import ESCALATED, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
@@ -150,11 +150,11 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, cause="escalated")
-    route = Route(ActionTier.CONSENSUS, "escalated", 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
+    route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
     )
-    evidence = {"score": 0, "category": "escalated", "labels": ["escalated"], "scores": {}, "details": {}}
+    evidence = {"score": 0, "category": ESCALATED, "labels": [ESCALATED], "scores": {}, "details": {}}
     return actions.open_for(session, request, route, evidence, note)
 
 

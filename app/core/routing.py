@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
+ESCALATED = "escalated"
+"""The category of a post that a member sent to staff."""
 UNFINISHED = "unfinished"
 """The category of a post that nobody could name one for, because a classifier could not finish with it."""
 

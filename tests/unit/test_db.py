@@ -1,7 +1,9 @@
 """Transactions: one at a time in a thread, one after the other on SQLite, and what a commit sets off."""
 
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -117,5 +119,18 @@ def test_a_transaction_that_fails_leaves_nothing_and_frees_the_turn(database: Da
 
     with pytest.raises(ValueError, match="no"):
         fail()
+    add_one(database)
+    assert counted(database) == 1
+
+
+def test_a_lock_held_by_a_program_that_knows_no_turns_is_told_as_the_databases_error(
+    database: Database,
+) -> None:
+    with database.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA busy_timeout=0")  # of the one connection that the pool has
+    with closing(sqlite3.connect(str(database.engine.url.database), isolation_level=None)) as stranger:
+        stranger.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sa.exc.OperationalError, match="locked"):
+            add_one(database)
     add_one(database)
     assert counted(database) == 1

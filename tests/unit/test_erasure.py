@@ -69,6 +69,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.moderator.account_id)
         account.display_name = "Mo Quartzlike"
+        account.last_community_id = cast.community_id
         accounts.open_sign_in(session, account, "Quartzlike browser")
         known = profiles.ensure(session, PLATFORM, "quartzlike-9", "forum-1", display_name="Quartzlike")
         linking.link(
@@ -114,6 +115,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
     with wiring.database.reading() as session:
         assert history.verify(session, cast.community_id)[1] is None
         assert session.get_one(Action, action_id).action_state == "dismissed"
+        assert session.get_one(Account, cast.moderator.account_id).last_community_id is None
         with pytest.raises(Unauthenticated):
             accounts.verify_credentials(session, cast.moderator.email, PASSWORD)
 

@@ -346,6 +346,27 @@ def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
     assert known() == [Outcome.LAPSED, Outcome.UPHELD, Outcome.LAPSED]
 
 
+def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_by_anybody(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = factories.scored_action(wiring, cast, factories.SPAM)
+    moderator = Actor(
+        kind="account",
+        name="Mo",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+    with wiring.database.writing() as session:
+        actions.hold_for_review(session, moderator, session.get_one(Action, action_id))
+        assert review_queue.expire(session, clock.now() + timedelta(seconds=1)) == 1
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+    assert _state(wiring, action_id) is ActionState.OVERTURNED
+    with wiring.database.reading() as session:
+        code = session.scalar(sa.select(outcomes.code()).where(Action.id == action_id))
+    assert outcomes.from_code(code) is Outcome.LAPSED
+
+
 def test_a_withdrawn_submission_ends_its_review_and_frees_its_id(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:

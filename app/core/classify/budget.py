@@ -37,6 +37,15 @@ class Stopwatch:
         finally:
             self._spent[rule] = self._spent.get(rule, 0.0) + time.thread_time() - self._since
 
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """What happens meanwhile takes none of the text's time."""
+        since = time.thread_time()
+        try:
+            yield
+        finally:
+            self._end += time.thread_time() - since
+
     def check(self) -> None:
         """Raises TimeIsUp when the time is up."""
         if not self.is_limited:

@@ -134,6 +134,10 @@ class Pattern:
     def _compiled(self) -> Any:
         return re2.compile(self.source.encode(), _options())
 
+    def prepare(self) -> None:
+        """Compile it now, if that has not been done: it takes some milliseconds, far more than most searches."""
+        _ = self._compiled
+
     def spans(
         self, text: bytes, limit: int = SPANS_MAX, pause: Callable[[], None] | None = None
     ) -> Iterator[tuple[int, int]]:

@@ -107,6 +107,9 @@ class CompiledPack:
                     continue
                 if compiled.rule.kind == "domain" and reading is not normalised.plain:
                     continue  # A host name is spelled as it is spelled: "goooogle.com" is another site.
+                # Once in a process: the first long text would pay for hundreds of rules, and none of those after it.
+                with stopwatch.stopped():
+                    compiled.pattern.prepare()
                 with stopwatch.on(compiled.rule.id):
                     for match in self._matches(compiled, text, reading, encoded, stopwatch):
                         matches.setdefault((match.rule, match.start, match.end), match)

@@ -1,10 +1,11 @@
 """Reading rule packs, refusing bad ones, and what each kind of rule finds."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from app.core.classify import Match, patterns
+from app.core.classify import Match, budget, patterns, rulepack
 from app.core.classify.budget import TimeIsUp
 from app.core.classify.patterns import Pattern, PatternSet
 from app.core.classify.rulepack import CompiledPack
@@ -218,6 +219,24 @@ def test_rules_made_to_be_slow_are_stopped_and_the_slowest_is_named() -> None:
     with pytest.raises(TimeIsUp) as stopped:
         pack(*slow).read("abbab" * 10_000, seconds=0.05)
     assert stopped.value.rule.startswith("slow-")
+
+
+def test_compiling_rules_takes_none_of_the_time_of_the_text_that_needs_them_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = pack(*(rule("word", f"word{n}", id=f"r-{n}") for n in range(5)))
+    moment, compiling = 0.0, patterns.re2.compile
+
+    def compile_for_a_second(*given: Any) -> Any:
+        nonlocal moment
+        moment += 1.0
+        return compiling(*given)
+
+    monkeypatch.setattr(patterns.re2, "compile", compile_for_a_second)
+    monkeypatch.setattr(budget, "time", SimpleNamespace(thread_time=lambda: moment))
+    monkeypatch.setattr(rulepack, "SET_WORK", 0)
+    scores, _ = compiled.read("word3", seconds=0.5)
+    assert (scores["spam"] > 0, moment) == (True, 5.0)
 
 
 def test_what_time_a_text_may_take_changes_nothing_about_what_is_found(
