@@ -3,9 +3,11 @@
 The cookie knows it for this browser; the account for the next sign-in, wherever that is.
 """
 
+import logging
 from collections.abc import Sequence
 
 from flask import Response, current_app, g, request
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.core import communities
 from app.core.models import Account, Community
@@ -13,6 +15,7 @@ from app.web import security
 from app.web.blueprint import web
 from app.wiring import wired
 
+log = logging.getLogger(__name__)
 COOKIE = "bridgenote-community"
 
 
@@ -47,8 +50,12 @@ def remember_community(response: Response) -> Response:
     if community is None or response.status_code >= 400 or getattr(view, "is_passive", False):
         return response
     if account.last_community_id != community.id:
-        with wired().database.writing() as session:
-            communities.note_work(session, account.id, community.id)
+        try:
+            with wired().database.writing() as session:
+                communities.note_work(session, account.id, community.id)
+        except SQLAlchemyError:
+            # What was asked for is done and must not be answered as a failure; the cookie below knows it too.
+            log.warning("Where account %s works was not remembered.", account.id, exc_info=True)
     if request.cookies.get(COOKIE) != community.slug:
         response.set_cookie(
             COOKIE,

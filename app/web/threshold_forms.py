@@ -216,11 +216,9 @@ def _category_name(form: Form, field: Any) -> None:
     written = (field.data or "").strip()
     if written:
         try:
-            rules.category_name(written)
-        except Invalid:
-            raise ValidationError(
-                "New category, name: use lower case letters, digits and _, starting with a letter; at most 40."
-            ) from None
+            policies.new_name(written)
+        except Invalid as refused:
+            raise ValidationError(f"New category, name: {refused.problems[0].msg}.") from None
 
 
 def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[str, Any]:

@@ -222,7 +222,8 @@ def test_categories_are_added_changed_and_removed_in_one_version(
     ):
         assert line in page
     for wrong, told in (
-        ({"add-name": "Off Topic"}, "use lower case letters"),
+        ({"add-name": "Off Topic"}, "must be lower case letters"),
+        ({"add-name": "unfinished"}, "must not be unfinished"),
         ({"add-name": "spam"}, "Spam is there already"),
         (
             {"add-name": "new_one", "add-tier2": "0.9", "add-tier1": "0.8"},
