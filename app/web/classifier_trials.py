@@ -46,6 +46,7 @@ class TrialView:
     scores: Sequence[ScoreRow]
     unscored: int
     marked: Markup
+    is_long: bool
     matches: Sequence[tuple[Match, str]]
     answers: Sequence[str]
     slow: str
@@ -124,6 +125,7 @@ def _trial(trial: Trial, text: str, which: str) -> TrialView:
         scores=[row for row in rows if row.score > 0],
         unscored=sum(row.score == 0 for row in rows),
         marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
+        is_long=excerpts.is_long(text, 0, len(text)),
         matches=[(match, text[match.start : match.end]) for match in trial.matches],
         answers=[name for name, _ in trial.answers],
         slow=_slow_trial(trial),

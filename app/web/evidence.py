@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.core.models import Action, Policy
-from app.web.categories import category_name
+from app.web.categories import UNNAMED, category_name
 
 SHOWN_MATCHES = 8
 WOULD_BE = {
@@ -19,8 +19,12 @@ WOULD_BE = {
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why the item is here. Scores and thresholds 0.0–1.0; ``others`` are further categories with a score."""
+    """Why the item is here. Scores and thresholds 0.0–1.0; ``others`` are further categories with a score.
 
+    ``is_scored`` is false where no category was named: such a post has no score of its own, and no thresholds.
+    """
+
+    is_scored: bool
     score: float | None
     tier2: float | None
     tier1: float | None
@@ -45,6 +49,7 @@ def evidence(policy: Policy | None, action: Action) -> Evidence:
         passages.setdefault(text[match["start"] : match["end"]], str(match.get("rule", "")))
     scores: dict[str, float] = found.get("scores") or {}
     return Evidence(
+        is_scored=action.category not in UNNAMED,
         score=action.score,
         tier2=rule.tier2 if rule else None,
         tier1=rule.tier1 if rule else None,

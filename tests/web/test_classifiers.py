@@ -88,6 +88,9 @@ def test_a_rule_goes_from_draft_to_force_and_back(visit: Visit, cast: Cast, wiri
         assert told in tested
         assert "with &lt;b&gt;us&lt;/b&gt;" in tested
     assert "<mark>HARBOUR &amp; tour</mark>" in tested
+    assert "The whole text" not in tested
+    long = operator.post("/classifiers/test", text="quay " * 1_000, which="draft").text
+    assert 'class="long" role="region" aria-label="The whole text"' in long, "it scrolls in a frame"
 
     hits = operator.post("/classifiers/hits").text
     assert "All 1 texts of 30 days were read." in hits
@@ -171,6 +174,9 @@ def test_rules_that_are_too_slow_are_named_in_the_preview_in_a_test_and_once_in_
     assert "A classifier could not finish with this post, so people look at it." in item
     assert "May be classifier" not in item
     assert "community.rules: out of time: rule spam.harbour" in item
+    assert "<dt>Score</dt>" not in item, "no category was named"
+    assert "None are set for this category" not in item
+    assert "<dt>Ratings</dt><dd>Staff only</dd>" in item
     # Another version has not been slow yet.
     edited = RULE | {"weight": "0.7"}
     assert operator.post("/classifiers/rules/spam.harbour", **edited).status_code == 303

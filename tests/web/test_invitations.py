@@ -69,6 +69,10 @@ def test_a_new_address_creates_its_account_by_accepting(
     again = visit(None).get(link)
     assert again.status_code == 410
     assert "This invitation has been used" in again.text
+    assert "Sign in with the address" in again.text
+    signed_in = visitor.get(link).text
+    assert "This invitation has been used" in signed_in
+    assert "Sign in" not in signed_in, "who is signed in is led on"
     assert visit(None).post("/sign-in", email=ANN, password=PASSWORD).status_code == 303, "confirmed thereby"
     with wiring.database.reading() as session:
         assert invitations.pending(session, _actor(wiring, cast.admin), cast.community_id) == []
