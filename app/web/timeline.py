@@ -9,7 +9,7 @@ from app.core.models import HistoryEntry, HistoryText
 from app.web.categories import category_name
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
-    "action.under_review": ("messages-square", "Sent to the community"),
+    "action.under_review": ("messages-square", "Sent for review"),
     "action.proposed": ("clock", "Sent to the platform to act"),
     "action.applied": ("circle-check", "The platform acted"),
     "action.retro_review": ("scan-eye", "Second look opened"),
