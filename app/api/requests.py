@@ -14,9 +14,9 @@ from app.api.blueprints import opens_communities, public
 from app.api.errors import render
 from app.api.parse import JSON_API
 from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
-from app.core import clock, notes, payloads, request_reading, requests, rules
+from app.core import clock, notes, payloads, request_reading, requests
 from app.core.decisions import NO_ACTION
-from app.core.errors import Conflict, IllegalMove, Invalid, NotFound
+from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
 from app.core.models import Request
 from app.core.paging import Page
@@ -122,7 +122,6 @@ def read_request(reference: str) -> Response:
     """Read one request by our UUID or by the integration's ``request_id``."""
     with wired().database.reading() as session:
         asked = auth.caller()
-        _check_reference(reference)
         return _answer(session, request_reading.find(session, asked.actor, reference, scope=asked.scope_id))
 
 
@@ -140,14 +139,10 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
             if json_data.status is not RequestStatus.PENDING:
                 raise IllegalMove("status", request.status, json_data.status)
             requests.retry(session, actor, request)
-        if (
-            json_data.note_id is None
-            and "note_id" in json_data.model_fields_set
-            and request.note_id is not None
-        ):
-            raise Invalid.field("note_id", "cannot be taken away; name the note to link instead")
-        if json_data.note_id is not None:
-            requests.link_note(session, actor, request, notes.get(session, actor, json_data.note_id))
+        if "note_id" in json_data.model_fields_set:
+            note_id = json_data.note_id
+            note = notes.get(session, actor, note_id) if note_id is not None else None
+            requests.link_note(session, actor, request, note)
         if json_data.escalated:
             requests.escalate(session, actor, request)
         session.flush()
@@ -166,13 +161,7 @@ def delete_request(reference: str) -> Response:
 
 def _find(session: Session, reference: str) -> Request:
     caller = auth.caller()
-    _check_reference(reference)
     return requests.find(session, caller.actor, reference, scope=caller.scope_id)
-
-
-def _check_reference(reference: str) -> None:
-    if len(reference) > rules.ID_MAX or "\x00" in reference:
-        raise NotFound("request")
 
 
 def _check_body_id(request: Request) -> None:

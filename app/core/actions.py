@@ -196,6 +196,14 @@ def overturn(
     return unhide
 
 
+def lapse(session: Session, action: Action, *, cause: str) -> None:
+    """Nobody decided in time: a queued review ends without action, a second look upholds (Contract: section 5)."""
+    if action.action_state is ActionState.UNDER_REVIEW:
+        decide_none(session, SYSTEM, action, confidence=0.5, cause=cause, lapsed=True)
+    else:
+        confirm(session, SYSTEM, action, cause=cause, lapsed=True)
+
+
 def confirm(
     session: Session,
     actor: Actor,

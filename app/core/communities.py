@@ -78,6 +78,8 @@ def resolve_id(
     session: Session | sa.Connection, actor: Actor, reference: str, platform: str | None = None
 ) -> uuid.UUID:
     """The id of the community that ``resolve`` finds, where nothing else is wanted of it."""
+    if not rules.may_be_stored_id(reference):
+        raise NotFound("community server")
     identity = parse_id(reference)
     found: list[Any] = []
     if identity is not None:

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from app.core import actions, clock, communities, history, holds, outbox, rules
 from app.core.db import serialise
 from app.core.models import Action, Community, Hold
-from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.vocabulary import IN_REVIEW, ActionState
+from app.core.permissions import Actor, Permission, require
+from app.core.vocabulary import IN_REVIEW
 
 END_REVIEWS_JOB = "end_reviews"
 BATCH = 25
@@ -85,10 +85,7 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
         .execution_options(populate_existing=True)
     ).all()
     for action in waiting:
-        if action.action_state is ActionState.UNDER_REVIEW:
-            actions.decide_none(session, SYSTEM, action, confidence=0.5, cause=CAUSE, lapsed=True)
-        else:
-            actions.confirm(session, SYSTEM, action, cause=CAUSE, lapsed=True)
+        actions.lapse(session, action, cause=CAUSE)
     if len(waiting) == BATCH:
         outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
     return len(waiting)

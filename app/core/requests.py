@@ -158,9 +158,17 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     return actions.open_for(session, request, route, evidence, note)
 
 
-def link_note(session: Session, actor: Actor, request: Request, note: Note) -> None:
-    """Name the note that answers a request."""
+def link_note(session: Session, actor: Actor, request: Request, note: Note | None) -> None:
+    """Name the note that answers a request; None leaves one without a note as it is.
+
+    Raises:
+        Invalid: the note is another community's, or None where one is linked.
+    """
     require(actor, Permission.SUBMIT, request.community_id, "request")
+    if note is None:
+        if request.note_id is not None:
+            raise Invalid.field("note_id", "cannot be taken away; name the note to link instead")
+        return
     if note.community_id != request.community_id:
         raise Invalid.field("note_id", "belongs to another community", str(note.id))
     request.note_id = note.id

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core import actions, clock, history, post_search, queue_order, rules
 from app.core.models import Account, Action, Hold, Request
-from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.permissions import Actor, Permission, require
 from app.core.queue_order import Sort
 from app.core.vocabulary import ActionState, ReviewGroup
 
@@ -138,11 +138,7 @@ def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
         .order_by(Action.community_id, Action.created_at)
         .limit(limit)
     ).all():
-        cause = "no consensus in time"
-        if action.action_state is ActionState.UNDER_REVIEW:
-            actions.decide_none(session, SYSTEM, action, confidence=0.5, cause=cause, lapsed=True)
-        else:
-            actions.confirm(session, SYSTEM, action, cause=cause, lapsed=True)
+        actions.lapse(session, action, cause="no consensus in time")
         ended += 1
     return ended
 

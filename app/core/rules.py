@@ -80,6 +80,11 @@ def foreign_id(value: str, field: str) -> str:
     return value
 
 
+def may_be_stored_id(reference: str) -> bool:
+    """Whether something could be stored under this id: what cannot be is not there, and no database is asked for it."""
+    return len(reference) <= ID_MAX and "\x00" not in reference
+
+
 def storable(value: str, field: str) -> str:
     """Text that a database can keep: no NUL, no lone surrogate."""
     if "\x00" in value:

@@ -1,7 +1,7 @@
 """How pages name a category, and which posts they show only when asked."""
 
 from app.core import policies
-from app.core.routing import UNFINISHED
+from app.core.routing import ESCALATED, UNFINISHED
 
 HIDDEN = "Content hidden"
 """What lists show in place of a sensitive post."""
@@ -12,7 +12,7 @@ CATEGORY_NAMES = {
 }
 UNNAMED = {
     UNFINISHED: "A classifier could not finish with this post, so people look at it",
-    "escalated": "Somebody asked staff to look at this post",
+    ESCALATED: "Somebody asked staff to look at this post",
 }
 """Why people are asked about a post that nobody has named a category for."""
 
