@@ -20,6 +20,7 @@ from app.settings import Settings
 from app.wiring import EXTENSION, Wiring, wire
 from tests import postgres
 from tests.cast import Cast, assemble
+from tests.databases import ReusedDatabase
 from tests.inline_engine import InlineEngine
 
 # Five people are made for almost every test; what makes Argon2id slow is not what they test.
@@ -82,25 +83,30 @@ def postgres_cast(postgres_server: postgres.Server, postgres_template: str) -> t
     return name, made
 
 
+@pytest.fixture(scope="session")
+def reused_database(
+    postgres_server: postgres.Server, postgres_template: str, postgres_cast: tuple[str, Cast]
+) -> Iterator[ReusedDatabase]:
+    """The one PostgreSQL database that the tests of this worker share, one after the other."""
+    database = ReusedDatabase(postgres_server, postgres_template, postgres_cast[0])
+    yield database
+    database.drop()
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a migrated database of this test's own: empty, or holding the cast when the test asks for it."""
-    peopled = "cast" in request.fixturenames
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a migrated database that no other test uses meanwhile: empty, or with the cast when asked for."""
+    with_cast = "cast" in request.fixturenames
     if request.param == "sqlite":
         template: Path = request.getfixturevalue("sqlite_template")
-        if peopled:
+        if with_cast:
             template, _ = request.getfixturevalue("sqlite_cast")
         path = tmp_path / "test.db"
         shutil.copyfile(template, path)
-        yield f"sqlite:///{path}"
-        return
-    server: postgres.Server = request.getfixturevalue("postgres_server")
-    source: str = request.getfixturevalue("postgres_template")
-    if peopled:
-        source, _ = request.getfixturevalue("postgres_cast")
-    name = server.create(source)
-    yield server.url(name)
-    server.drop(name)
+        return f"sqlite:///{path}"
+    database: ReusedDatabase = request.getfixturevalue("reused_database")
+    database.reset(with_cast=with_cast)
+    return database.url
 
 
 @pytest.fixture

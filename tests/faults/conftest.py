@@ -52,3 +52,16 @@ def database(jobs_url: str) -> Iterator[Database]:
     database = Database(jobs_url)
     yield database
     database.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A migrated database of this test's own: killed processes leave connections and tables of the job engine."""
+    if request.param == "sqlite":
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), tmp_path / "test.db")
+        yield f"sqlite:///{tmp_path}/test.db"
+        return
+    server: postgres.Server = request.getfixturevalue("postgres_server")
+    name = server.create(request.getfixturevalue("postgres_template"))
+    yield server.url(name)
+    server.drop(name)
