@@ -14,18 +14,16 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, Protocol
 
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
-from waitress.utilities import RequestEntityTooLarge
 
+from app.connection import Channel
 from app.core import rules
 
 log = logging.getLogger(__name__)
@@ -34,14 +32,12 @@ WSGIApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 MAX_BODY = rules.DATASET_FILE_BYTES + 1024 * 1024
 """Bytes of a body that are read at most. The service's own limits are lower, the highest that of a dataset's file with
-the form around it; see ``Parser`` for what is above."""
+the form around it; see ``connection.Parser`` for what is above."""
 ARRIVAL_SECONDS = 60
 """How long a request may take to arrive, and how long an idle connection is kept."""
 CONNECTIONS = 500
 CROWDED = 400
 """Of more connections than this, in one process, those that have been silent for longest are closed."""
-LINGER_SECONDS = 30
-"""How long the rest of a body that nobody wants is still read, so that its sender gets to read the answer."""
 LATE_SECONDS = 1.0
 """At the end, how long a request that has arrived in part may still take."""
 QUICK_SECONDS = 2.0
@@ -56,90 +52,6 @@ class Served(Protocol):
     def load_in_worker(self, slot: int, first: bool) -> WSGIApp: ...
 
     def stop_in_worker(self) -> bool: ...
-
-
-class Parser(HTTPRequestParser):
-    """Hands a request with too large a body to the application without the body, as soon as that is clear.
-
-    Its ``CONTENT_LENGTH`` says how large, so the application refuses it in its own words. Waitress would answer in
-    plain text, without the headers that every answer of ours has.
-    """
-
-    error: Any
-    body_rcv: Any
-
-    def __init__(self, adj: Any, on_cut_short: Callable[[], None]) -> None:
-        super().__init__(adj)
-        self._on_cut_short = on_cut_short
-
-    def received(self, data: bytes) -> int:
-        consumed: int = super().received(data)
-        if not isinstance(self.error, RequestEntityTooLarge):
-            return consumed
-        self.error = None
-        self.expect_continue = False
-        self.headers["CONTENT_LENGTH"] = str(max(self.content_length, self.body_bytes_received))
-        self.headers["CONNECTION"] = "close"
-        self.connection_close = True
-        if self.body_rcv is not None:
-            self.body_rcv.getbuf().close()
-            self.body_rcv = None
-        self._on_cut_short()
-        return len(data)  # what follows is the rest of the body, and no request of its own
-
-
-class Channel(HTTPChannel):
-    """A connection that is closed late after a body was cut short (RFC 9112: 9.6).
-
-    Closing at once, with unread bytes waiting, makes the kernel send a reset, and that can overtake the answer:
-    the sender would see a broken connection instead of the 413.
-    """
-
-    parser_class: Any
-    _cut_short = False
-    _linger_until: float | None = None
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.parser_class = partial(Parser, on_cut_short=self._stop_parsing)
-
-    def _stop_parsing(self) -> None:
-        self._cut_short = True
-
-    def received(self, data: bytes) -> bool:
-        return not self._cut_short and bool(super().received(data))
-
-    def readable(self) -> bool:
-        return self._linger_until is not None or bool(super().readable())
-
-    def writable(self) -> bool:
-        if self._linger_until is not None:
-            return self.will_close
-        return bool(super().writable())
-
-    def handle_write(self) -> None:
-        if not (self._cut_short and self.close_when_flushed) or self.will_close:
-            super().handle_write()
-            return
-        self.close_when_flushed = False
-        super().handle_write()
-        if self.connected and not self.will_close:
-            if self.total_outbufs_len:
-                self.close_when_flushed = True
-            else:
-                self._linger()
-
-    def _linger(self) -> None:
-        self._linger_until = time.time() + LINGER_SECONDS
-        try:
-            if self.socket is not None:
-                self.socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            self.will_close = True
-
-    def is_overdue(self, now: float) -> bool:
-        """Whether the rest of a body has been arriving for too long."""
-        return self._linger_until is not None and now > self._linger_until
 
 
 class Listener(TcpWSGIServer):

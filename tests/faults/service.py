@@ -7,7 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.settings import Settings
@@ -28,6 +29,8 @@ class Service:
     settings: Settings
     log: Path
     allow_hosts: str = "127.0.0.1"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """More settings, by their names in the environment."""
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -39,6 +42,7 @@ class Service:
             "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": self.allow_hosts,
             "BRIDGENOTE_RATE_LIMIT_ENABLED": "false",
             "BRIDGENOTE_ENCRYPTION_KEY": self.settings.encryption_key.get_secret_value(),
+            **self.environment,
         }
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

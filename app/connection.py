@@ -1,0 +1,189 @@
+"""One client's connection: how its requests are parsed, what it reads when one is refused, when it is closed."""
+
+# waitress has no types; calling what we inherit from it would be an error at every line.
+# mypy: disallow-untyped-calls=False
+
+import json
+import logging
+import socket
+import time
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.task import ErrorTask
+from waitress.utilities import BadRequest, RequestEntityTooLarge
+
+from app import framing
+
+log = logging.getLogger("bridgenote.requests")
+
+LINGER_SECONDS = 30
+"""How long the rest of a request that nobody wants is still read, so that its sender gets to read the answer."""
+
+
+class Parser(HTTPRequestParser):
+    """Refuses a request that could be read in two ways, and nothing after it on the connection is read as a request.
+
+    A request with too large a body goes to the application without the body, as soon as that is clear. Its
+    ``CONTENT_LENGTH`` says how large, so the application refuses it in its own words.
+    """
+
+    error: Any
+    body_rcv: Any
+    header_plus: bytes
+
+    def __init__(self, adj: Any, on_last: Callable[[], None]) -> None:
+        super().__init__(adj)
+        self._on_last = on_last
+
+    def received(self, data: bytes) -> int:
+        consumed = self._read(data)
+        if self.completed and self.body_rcv is None:
+            # Waitress would wait for a body that was never announced, and take the next request for it.
+            self.expect_continue = False
+        if self.error is None:
+            return consumed
+        self.expect_continue = False
+        if isinstance(self.error, RequestEntityTooLarge):
+            self.error = None
+            self.headers["CONTENT_LENGTH"] = str(max(self.content_length, self.body_bytes_received))
+            self.headers["CONNECTION"] = "close"
+            self.connection_close = True
+        if self.body_rcv is not None:
+            self.body_rcv.getbuf().close()
+            self.body_rcv = None
+        self._on_last()
+        return len(data)  # what follows belongs to this request, or nobody can say to which
+
+    def _read(self, data: bytes) -> int:
+        # A line that ends without CR would otherwise be waited on until the connection times out.
+        if self.body_rcv is None and b"\r\n\r\n" not in self.header_plus[-3:] + data:
+            seam = b"\r" if self.header_plus.endswith(b"\r") else b""
+            if framing.has_lone_break(seam + data):
+                self.error = BadRequest(framing.LONE_BREAK)
+                self.completed = True
+                return len(data)
+        consumed: int = super().received(data)
+        return consumed
+
+    def parse_header(self, header_plus: bytes) -> None:
+        try:
+            framing.check_head(header_plus)
+        except framing.Ambiguous as error:
+            raise ParsingError(str(error)) from error
+        super().parse_header(header_plus)
+        if self.chunked:
+            self.body_rcv = _ChunkedReceiver(self.body_rcv.getbuf())
+
+
+class _ChunkedReceiver(framing.ChunkedBody):
+    """Our reader of chunked bodies, as waitress calls one."""
+
+    error: Any = None
+
+    def __init__(self, buffer: Any) -> None:
+        super().__init__(buffer)
+        self._file = buffer
+
+    def received(self, data: bytes) -> int:
+        try:
+            return self.take(data)
+        except framing.Ambiguous as error:
+            self.error = BadRequest(str(error))
+            return len(data)
+
+    def getfile(self) -> Any:
+        return self._file.getfile()
+
+    def getbuf(self) -> Any:
+        return self._file
+
+
+class Refusal(ErrorTask):
+    """The answer to a request that never reaches the application: JSON as the API's, and a line in the log."""
+
+    def __init__(self, channel: Any, request: Any) -> None:
+        super().__init__(channel, request)
+        self.version = "1.1"
+
+    def execute(self) -> None:
+        error = self.request.error
+        request_id = uuid.uuid4().hex
+        detail = str(error.body) if error.code < 500 else "Internal server error"
+        log.info(
+            "Refused a request from %s with %s: %s; request %s",
+            self.channel.addr[0],
+            error.code,
+            detail,
+            request_id,
+        )
+        body = json.dumps({"detail": detail}).encode()
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers += [
+            ("Content-Type", "application/json"),
+            ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"),
+            ("X-Request-Id", request_id),
+        ]
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class Channel(HTTPChannel):
+    """A connection that is closed late after a request was refused or cut short (RFC 9112: 9.6).
+
+    Closing at once, with unread bytes waiting, makes the kernel send a reset, and that can overtake the answer:
+    the sender would see a broken connection instead of the 400 or 413.
+    """
+
+    error_task_class = Refusal
+    parser_class: Any
+    _is_last = False
+    _linger_until: float | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.parser_class = partial(Parser, on_last=self._stop_parsing)
+
+    def _stop_parsing(self) -> None:
+        self._is_last = True
+
+    def received(self, data: bytes) -> bool:
+        return not self._is_last and bool(super().received(data))
+
+    def readable(self) -> bool:
+        return self._linger_until is not None or bool(super().readable())
+
+    def writable(self) -> bool:
+        if self._linger_until is not None:
+            return self.will_close
+        return bool(super().writable())
+
+    def handle_write(self) -> None:
+        if not (self._is_last and self.close_when_flushed) or self.will_close:
+            super().handle_write()
+            return
+        self.close_when_flushed = False
+        super().handle_write()
+        if self.connected and not self.will_close:
+            if self.total_outbufs_len:
+                self.close_when_flushed = True
+            else:
+                self._linger()
+
+    def _linger(self) -> None:
+        self._linger_until = time.time() + LINGER_SECONDS
+        try:
+            if self.socket is not None:
+                self.socket.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.will_close = True
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether the rest of a refused request has been arriving for too long."""
+        return self._linger_until is not None and now > self._linger_until
