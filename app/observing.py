@@ -9,8 +9,9 @@ import contextlib
 import logging
 import os
 import time
+import uuid
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import flask
@@ -133,8 +134,37 @@ def _count(response: flask.Response) -> flask.Response:
             level,
             "request",
             method=request.method,
-            path=request.path,
+            **_place(request),
             status=response.status_code,
             milliseconds=round(took * 1000, 1),
         )
     return response
+
+
+def _place(request: flask.Request) -> dict[str, Any]:
+    """Where a request went, for the log: never the path itself, for what it holds may open something.
+
+    That is the route's pattern and those of its values that are UUIDs. Where there is no route, the path, with only
+    those of its words that a route has.
+    """
+    if request.url_rule is not None:
+        ids = {
+            name: str(value)
+            for name, value in (request.view_args or {}).items()
+            if isinstance(value, uuid.UUID)
+        }
+        return {"path": request.url_rule.rule, **ids}
+    words = _words(flask.current_app._get_current_object())  # type: ignore[attr-defined]
+    parts = request.path.split("/")[:_SHOWN_WORDS]
+    return {"path": "/".join(part if not part or part in words else "…" for part in parts)}
+
+
+_SHOWN_WORDS = 12
+"""Parts of a path without a route that are logged."""
+
+
+@lru_cache(maxsize=1)
+def _words(app: Flask) -> frozenset[str]:
+    """The words of which this application's routes are made."""
+    rules = (rule.rule for rule in app.url_map.iter_rules())
+    return frozenset(word for rule in rules for word in rule.split("/") if "<" not in word)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flask import Response, flash, make_response, redirect, session, url_for
+from flask import Response, flash, g, make_response, redirect, session, url_for
 from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
@@ -27,6 +27,8 @@ class SignInForm(Form):
 @web.get("/sign-in")
 @auth.open_to_all
 def sign_in() -> Response:
+    # ``next`` can hold a mailed link: what this page loads does not get its address.
+    g.referrer_policy = "strict-origin"
     form = forms.queried(SignInForm)
     target = auth.safe_next(form.next.data)
     if auth.reader() is not None:
@@ -38,6 +40,7 @@ def sign_in() -> Response:
 @web.post("/sign-in")
 @auth.open_to_all
 def sign_in_submit() -> Response:
+    g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
     if not forms.filled_in(form):
         return _show(form, 422)
