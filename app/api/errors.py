@@ -1,7 +1,7 @@
 """Error bodies: ``{"detail": …}``, a list of problems for a 422, a sentence for everything else (Spec: Errors)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import flask
@@ -16,33 +16,49 @@ SECRET_WORDS = ("secret", "password", "token", "code", "api_key", "authorization
 HIDDEN = "[hidden]"
 NO_OBJECT = "Input should be an object"
 """JSON's word for it; pydantic speaks of dictionaries."""
+LISTED = 20
+"""Problems that one answer lists; the last of them says how many more there are."""
+LEFT_OUT = "too_many_problems"
+"""The type of that last one."""
 LONGEST_INPUT = 500
-"""Characters of a text, and members of a container, that ``input`` repeats."""
+"""Characters of a text that ``input`` repeats."""
+INPUT_BUDGET = 2_000
+"""Bytes of JSON that one ``input`` takes at most, or a little more: a body must not come back many times as long."""
+LONGEST_LOC = 255
+"""Characters of an unknown member's name that ``loc`` repeats."""
 
 
 def render(explained: Explained) -> Response:
     """The response of an error, ``application/json``."""
     detail: Any = explained.detail
     if explained.problems:
-        detail = [_item(problem) for problem in explained.problems]
+        detail = [_item(problem) for problem in shortened(explained.problems)]
     response = Response(json.dumps({"detail": detail}), explained.status, mimetype="application/json")
     response.headers.update(explained.headers)
     return response
 
 
-def from_pydantic(error: ValidationError, prefix: tuple[str, ...]) -> Invalid:
+def found_by_pydantic(error: ValidationError, prefix: tuple[str, ...]) -> list[Problem]:
     """The problems that pydantic found, their paths starting with ``prefix`` (``body, data, attributes``)."""
-    return Located(
-        *(
-            Problem(
-                item["type"],
-                (*prefix, *item["loc"]),
-                NO_OBJECT if item["type"] == "dict_type" else item["msg"],
-                item["input"],
-            )
-            for item in error.errors(include_url=False, include_context=False)
+    return [
+        Problem(
+            item["type"],
+            (*prefix, *item["loc"]),
+            NO_OBJECT if item["type"] == "dict_type" else item["msg"],
+            item["input"],
         )
-    )
+        for item in error.errors(include_url=False, include_context=False)
+    ]
+
+
+def shortened(problems: Sequence[Problem], total: int | None = None) -> Sequence[Problem]:
+    """At most ``LISTED`` of ``total`` problems, the last in place of all that are left out."""
+    total = len(problems) if total is None else total
+    if total <= LISTED:
+        return problems
+    shown = problems[: LISTED - 1]
+    left = f"{total - len(shown):,} more problems are not listed"
+    return [*shown, Problem(LEFT_OUT, shown[0].loc, left)]
 
 
 class Located(Invalid):
@@ -65,8 +81,15 @@ class _Complete(tuple[str | int, ...]):
 
 def _item(problem: Problem) -> dict[str, Any]:
     loc = list(problem.loc) if isinstance(problem.loc, _Complete) else [*_prefix(problem), *problem.loc]
-    shown = HIDDEN if any(_is_secret(part) for part in loc) else _shown(problem.input)
-    return {"type": problem.type, "loc": loc, "msg": problem.msg, "input": shown}
+    is_secret = any(_is_secret(part) for part in loc)
+    shown = HIDDEN if is_secret else _Excerpt(INPUT_BUDGET).of(problem.input)
+    if problem.type == LEFT_OUT:
+        loc = loc[:1]  # those that are left out have paths of their own
+    return {"type": problem.type, "loc": [_cut(part) for part in loc], "msg": problem.msg, "input": shown}
+
+
+def _cut(part: str | int) -> str | int:
+    return part[:LONGEST_LOC] + "…" if isinstance(part, str) and len(part) > LONGEST_LOC else part
 
 
 def _prefix(problem: Problem) -> tuple[str, ...]:
@@ -84,20 +107,46 @@ def _is_secret(member: object) -> bool:
     return any(word in str(member).lower() for word in SECRET_WORDS)
 
 
-def _shown(value: Any, depth: int = 0) -> Any:
-    """A value fit to be repeated: short, without secrets, plain JSON."""
-    if isinstance(value, str):
-        return value if len(value) <= LONGEST_INPUT else value[:LONGEST_INPUT] + "…"
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if depth >= 4:
-        return "…"
-    if isinstance(value, Mapping):
-        members = list(value.items())[:50]
-        return {
-            _shown(str(name)): HIDDEN if _is_secret(name) else _shown(member, depth + 1)
-            for name, member in members
-        }
-    if isinstance(value, list | tuple):
-        return [_shown(one, depth + 1) for one in value[:50]]
-    return str(value)[:LONGEST_INPUT]
+class _Excerpt:
+    """Makes a value fit to be repeated: short, without secrets, plain JSON.
+
+    ``left`` is how many bytes of JSON it may still take. Work is bounded by it too.
+    """
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def of(self, value: Any, depth: int = 0) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if value is None or isinstance(value, bool | int | float):
+            self._left -= len(json.dumps(value)) + 2
+            return value
+        if depth >= 4:
+            return "…"
+        self._left -= 4
+        if isinstance(value, Mapping):
+            members: dict[str, Any] = {}
+            for name, member in value.items():
+                if self._left <= 0:
+                    members["…"] = f"{len(value)} members"
+                    break
+                hidden = _is_secret(name)
+                members[self._text(str(name))] = HIDDEN if hidden else self.of(member, depth + 1)
+            return members
+        if isinstance(value, list | tuple):
+            items: list[Any] = []
+            for item in value:
+                if self._left <= 0:
+                    items.append(f"… {len(value)} items")
+                    break
+                items.append(self.of(item, depth + 1))
+            return items
+        return self._text(str(value))
+
+    def _text(self, value: str) -> str:
+        text = value[:LONGEST_INPUT]
+        if len(json.dumps(text)) > self._left:
+            text = text[: max(0, self._left) // 12]  # a character takes up to twelve bytes of JSON
+        self._left -= len(json.dumps(text)) + 2
+        return text if len(text) == len(value) else text + "…"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.api.errors import LISTED
 from app.api.openapi_schemas import reference
 from app.core import rules
 
@@ -242,9 +243,14 @@ ERROR_SCHEMAS: dict[str, Any] = {
     },
     "ValidationErrors": {
         "type": "object",
-        "description": "The body of a 422: one item per problem.",
+        "description": (
+            f"The body of a 422: one item per problem. Of more than {LISTED}, the last item, "
+            "`too_many_problems`, says how many are not listed."
+        ),
         "required": ["detail"],
-        "properties": {"detail": {"type": "array", "minItems": 1, "items": reference("Problem")}},
+        "properties": {
+            "detail": {"type": "array", "minItems": 1, "maxItems": LISTED, "items": reference("Problem")}
+        },
         "additionalProperties": False,
     },
     "Problem": {

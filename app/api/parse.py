@@ -3,7 +3,10 @@
 import json
 import math
 import re
-from typing import Any, TypeVar
+from collections import deque
+from itertools import islice
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import flask
 from flask import Request
@@ -11,7 +14,7 @@ from pydantic import ValidationError
 from werkzeug.exceptions import NotAcceptable, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
-from app.api.errors import NO_OBJECT, Located, from_pydantic
+from app.api.errors import LISTED, NO_OBJECT, Located, found_by_pydantic, shortened
 from app.api.shapes import Body
 from app.core import rules
 from app.core.errors import Conflict, Malformed, Problem
@@ -19,6 +22,8 @@ from app.core.ids import parse_id
 
 JSON_API = "application/vnd.api+json"
 NESTING_MAX = 64
+ITEMS_MAX = 100
+"""Items of a list, or of an object in it, whose every item is checked. No field of ours takes as many."""
 _INTEGER_DIGITS = 20
 _TOP_MEMBERS = frozenset({"data", "jsonapi", "meta", "links"})
 _DATA_MEMBERS = frozenset({"type", "id", "attributes", "meta", "links"})
@@ -52,12 +57,57 @@ def body(request: Request, model: type[Model]) -> Model:
 
 
 def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Model:
+    """The model, or at most ``LISTED`` of its problems.
+
+    Unknown members and long lists are looked at before pydantic sees them: it would word every problem of a million
+    items before we leave out all but twenty.
+    """
     if not isinstance(attributes, dict):
         raise _no_object(attributes, loc)
+    known = {name: value for name, value in attributes.items() if name in model.model_fields}
+    if long := _long_lists(model, known, loc):
+        raise Located(*long)
+    problems: list[Problem] = []
     try:
-        return model.model_validate(attributes)
+        made = model.model_validate(known)
     except ValidationError as error:
-        raise from_pydantic(error, loc) from error
+        problems = found_by_pydantic(error, loc)
+    extra = len(attributes) - len(known)
+    if not extra and not problems:
+        return made
+    strangers = (name for name in attributes if name not in known)
+    unknown = [_unknown(loc, name, attributes[name]) for name in islice(strangers, LISTED)]
+    raise Located(*shortened([*problems, *unknown], len(problems) + extra))
+
+
+def _unknown(loc: tuple[str, ...], name: str, value: Any) -> Problem:
+    return Problem("extra_forbidden", (*loc, name), "Extra inputs are not permitted", value)
+
+
+def _long_lists(model: type[Body], known: dict[str, Any], loc: tuple[str, ...]) -> list[Problem]:
+    """The first list, or object with members of ours, that has more items than any may have."""
+    waiting: deque[tuple[tuple[str | int, ...], Any]] = deque(
+        ((name,), value)
+        for name, value in known.items()
+        if isinstance(value, list | dict) and not _is_free(model.model_fields[name].annotation)
+    )
+    while waiting:
+        at, value = waiting.popleft()
+        if len(value) > ITEMS_MAX:
+            kind = "List" if isinstance(value, list) else "Object"
+            msg = f"{kind} should have at most {ITEMS_MAX} items, not {len(value):,}"
+            return [Problem("too_long", (*loc, *at), msg, value)]
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        waiting.extend(((*at, name), member) for name, member in members if isinstance(member, list | dict))
+    return []
+
+
+def _is_free(annotation: Any) -> bool:
+    """Whether a field takes any JSON object: nobody looks at its members one by one."""
+    if annotation is Any or annotation is dict or get_origin(annotation) is dict:
+        return True
+    is_choice = get_origin(annotation) in {Union, UnionType, Annotated}
+    return is_choice and any(_is_free(one) for one in get_args(annotation))
 
 
 def read(request: Request, limit: int = rules.BODY_MAX_BYTES) -> bytes:
@@ -200,12 +250,8 @@ def _want_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> N
         raise _no_object(value, loc)
     extra = [name for name in value if name not in members]
     if extra:
-        raise Located(
-            *(
-                Problem("extra_forbidden", (*loc, name), "Extra inputs are not permitted", value[name])
-                for name in extra[:20]
-            )
-        )
+        unknown = [_unknown(loc, name, value[name]) for name in extra[:LISTED]]
+        raise Located(*shortened(unknown, len(extra)))
 
 
 def _no_object(value: Any, loc: tuple[str, ...]) -> Located:

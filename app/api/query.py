@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 from flask import Request
 from pydantic import BaseModel, ValidationError
 
-from app.api.errors import from_pydantic
+from app.api.errors import Located, found_by_pydantic
 from app.core.errors import Malformed
 
 _FAMILIES = ("filter[", "page[", "fields[")
@@ -39,4 +39,4 @@ def read(request: Request, model: type[Model]) -> Model:
     try:
         return model.model_validate(request.args.to_dict())
     except ValidationError as error:
-        raise from_pydantic(error, ("query",)) from error
+        raise Located(*found_by_pydantic(error, ("query",))) from error
