@@ -93,9 +93,7 @@ def look_up_community(query_data: CommunityLookup) -> Response:
     platform = platform_of(caller, query_data.platform)
     platform_id = query_data.platform_community_server_id
     with wired().database.reading() as session:
-        community = communities.find(session, platform, platform_id)
-        if community is not None and not caller.actor.sees(community.id):
-            raise NotFound("community server")
+        community = communities.find_or_refuse(session, caller.actor, platform, platform_id)
         if community is not None:
             return _answer(community, policies.current(session, community.id))
     with wired().database.writing() as session:

@@ -8,7 +8,7 @@ from app.api.errors import Located
 from app.core import profiles, rules
 from app.core.errors import Forbidden
 from app.core.ids import parse_id
-from app.core.models import Community, Profile
+from app.core.models import Community
 from app.core.profiles import Identity
 
 
@@ -35,7 +35,8 @@ def meant(
 def _named(session: Session, caller: Caller, reference: str, community: Community, field: str) -> Identity:
     rules.foreign_id(reference, field)
     uuid = parse_id(reference)
-    profile = session.get(Profile, uuid) if uuid is not None else None
+    # The id of a profile that the key may not know of is a user id of the platform, as an unknown one is.
+    profile = profiles.get_known(session, caller.actor, uuid) if uuid is not None else None
     if profile is None:
         platform = community_servers.platform_of(caller)
         return Identity(platform, reference, profiles.scope_in(platform, community))

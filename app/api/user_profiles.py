@@ -13,6 +13,7 @@ from app.api.schemas import ProfileDocument, ProfileLink, ProfileLookup
 from app.core import linking, profiles
 from app.core.errors import Invalid, Problem
 from app.core.models import Profile
+from app.core.profiles import Identity
 from app.wiring import wired
 
 
@@ -21,18 +22,24 @@ from app.wiring import wired
 @public.output(ProfileDocument, content_type=JSON_API)
 @public.doc(responses=[404])
 def look_up_profile(query_data: ProfileLookup) -> Response:
-    """Find a person by platform identity, or make their profile; a read-only key only finds."""
+    """Find a person by platform identity, or make their profile; a read-only key only finds.
+
+    404 where ``provider_scope`` is none of the key's communities, and for an account (platform ``web``) that belongs to
+    none of them: the answer is the same whether there is such a person or not.
+    """
     caller = auth.caller()
     platform = platform_of(caller, query_data.platform)
-    user_id, scope = query_data.platform_user_id, query_data.provider_scope
     with wired().database.reading() as session:
-        if scope is None:
+        if query_data.provider_scope:
+            scope = profiles.scope_named(session, caller.actor, platform, query_data.provider_scope)
+        else:
             home = caller.home or auth.only_community(session, caller.actor)
             scope = profiles.scope_in(platform, home)
-        profile = profiles.find(session, platform, user_id, scope)
+        identity = Identity(platform, query_data.platform_user_id, scope)
+        profile = profiles.find_known(session, caller.actor, identity)
     if profile is None:
         with wired().database.writing() as session:
-            profile = profiles.look_up(session, caller.actor, platform, user_id, scope)
+            profile = profiles.look_up(session, caller.actor, identity)
     return jsonapi.answer(jsonapi.document(show(profile)))
 
 
@@ -68,15 +75,22 @@ def link_profile(json_data: ProfileLink) -> Response:
 
 
 def show(profile: Profile) -> dict[str, Any]:
-    """The resource object of a profile."""
+    """The resource object of a profile.
+
+    A number that each server gives to somebody else, without a server, is nobody in particular: what a call said of
+    its user then is not told to the next one, which may be another integration's.
+    """
+    is_somebody = profiles.is_complete(
+        Identity(profile.platform, profile.platform_user_id, profile.provider_scope)
+    )
     attributes = {
         "platform": profile.platform,
         "platform_user_id": profile.platform_user_id,
         "provider_scope": profile.provider_scope or None,
-        "display_name": profile.display_name,
-        "trust_level": profile.trust_level,
-        "is_linked": profile.account_id is not None,
-        "metadata": profile.extra or None,
+        "display_name": profile.display_name if is_somebody else None,
+        "trust_level": profile.trust_level if is_somebody else None,
+        "is_linked": profile.account_id is not None and is_somebody,
+        "metadata": (profile.extra or None) if is_somebody else None,
         "created_at": profile.created_at,
         "updated_at": profile.updated_at,
     }

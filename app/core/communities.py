@@ -104,14 +104,24 @@ def look_up(
     """The community of a platform, opened when unknown and the actor may: (community, opened)."""
     rules.platform(platform)
     rules.foreign_id(platform_id, "platform_community_server_id")
-    community = find(session, platform, platform_id)
+    community = find_or_refuse(session, actor, platform, platform_id)
     if community is not None:
-        if not actor.sees(community.id):
-            raise NotFound("community server")
         return community, False
-    if not actor.may_open_communities or actor.read_only:
-        raise NotFound("community server")
     return open_community(session, actor, platform, platform_id, name=name), True
+
+
+def find_or_refuse(session: Session, actor: Actor, platform: str, platform_id: str) -> Community | None:
+    """The community of a platform; None when there is none and the actor may open it.
+
+    Raises:
+        NotFound: it is foreign, or there is none and the actor may not open it: the two look the same.
+    """
+    community = find(session, platform, platform_id)
+    if community is not None and actor.sees(community.id):
+        return community
+    if community is not None or not actor.may_open_communities or actor.read_only:
+        raise NotFound("community server")
+    return None
 
 
 def open_community(
@@ -134,13 +144,15 @@ def create(
 
     Raises:
         Conflict: it is there. Its id is named only to those who see it.
-        Forbidden: the actor may not open communities.
+        Forbidden: the actor may not open communities, whether or not a foreign one is there.
     """
     known = find(session, platform, platform_id)
-    if known is not None:
-        raise Conflict("This community server exists already", known.id if actor.sees(known.id) else None)
+    if known is not None and actor.sees(known.id):
+        raise Conflict("This community server exists already", known.id)
     if not actor.may_open_communities or actor.read_only:
         raise Forbidden("This API key may not open communities")
+    if known is not None:
+        raise Conflict("This community server exists already")
     if fields.get("description") is not None:
         rules.text(fields["description"], "description", rules.DESCRIPTION_MAX, least=0)
     if fields.get("supplied") is not None:

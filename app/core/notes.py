@@ -262,11 +262,11 @@ def matching(
     if request is not None:
         statement = statement.where(Note.request_id.in_(_request_ids(request)))
     if author is not None:
-        statement = statement.where(Note.author_id.in_(profiles.named([author])))
+        statement = statement.where(Note.author_id.in_(profiles.named(actor, [author])))
     if rater is not None:
-        statement = statement.where(_rated_by([rater]))
+        statement = statement.where(_rated_by(actor, [rater]))
     if raters_not_in is not None:
-        statement = statement.where(~_rated_by(raters_not_in))
+        statement = statement.where(~_rated_by(actor, raters_not_in))
     return statement
 
 
@@ -275,11 +275,11 @@ def _request_ids(reference: str) -> sa.Select[Any]:
     return sa.select(Request.id).where(sa.or_(by_string, Request.id == parse_id(reference)))
 
 
-def _rated_by(references: Sequence[str]) -> sa.Exists:
+def _rated_by(actor: Actor, references: Sequence[str]) -> sa.Exists:
     return sa.exists().where(
         Rating.note_id == Note.id,
         Rating.note_version == Note.version,
-        Rating.rater_id.in_(profiles.named(references)),
+        Rating.rater_id.in_(profiles.named(actor, references)),
     )
 
 

@@ -8,16 +8,17 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from app.core import rules
+from app.core import communities, rules
 from app.core.db import serialise
-from app.core.errors import Forbidden, Invalid, NotFound
+from app.core.errors import Conflict, NotFound
 from app.core.ids import new_id, parse_id
-from app.core.models import Account, Community, Note, Profile, Rating
+from app.core.models import Account, Community, Membership, Note, Profile, Rating
 from app.core.permissions import Actor
 
 WEB = "web"
 SERVICE_PLATFORM = "bridgenote"
 SERVICE_USER = "service"
+USER_PROFILE = "user profile"
 GLOBAL_PLATFORMS = frozenset(
     {
         WEB,
@@ -69,13 +70,15 @@ def is_complete(identity: Identity) -> bool:
 
 
 def find(session: Session, platform: str, user_id: str, provider_scope: str = "") -> Profile | None:
-    return session.scalars(
-        sa.select(Profile).where(
-            Profile.platform == platform,
-            Profile.provider_scope == provider_scope,
-            Profile.platform_user_id == user_id,
-        )
-    ).first()
+    return session.scalars(_by_identity(Identity(platform, user_id, provider_scope))).first()
+
+
+def _by_identity(identity: Identity) -> sa.Select[Any]:
+    return sa.select(Profile).where(
+        Profile.platform == identity.platform,
+        Profile.provider_scope == identity.provider_scope,
+        Profile.platform_user_id == identity.user_id,
+    )
 
 
 def ensure(
@@ -189,15 +192,18 @@ def are_one(session: Session, one: uuid.UUID, other: uuid.UUID) -> bool:
     return len(accounts) == 2 and accounts[0] is not None and accounts[0] == accounts[1]
 
 
-def named(references: Collection[str]) -> sa.Select[Any]:
+def named(actor: Actor, references: Collection[str]) -> sa.Select[Any]:
     """Ids of every profile that a reference may mean, for filters: a UUID, or a user id on any platform.
 
-    What a linked person gives stands under their account's profile, so that one is meant too.
+    What a linked person gives stands under their account's profile, so that one is meant too; but only where the actor
+    may know the profile that was named: user 7 of another forum may be linked to an account that writes here.
     """
     identities = [identity for one in references if (identity := parse_id(one)) is not None]
     mentioned = aliased(Profile)
     meant = sa.or_(mentioned.platform_user_id.in_(references), mentioned.id.in_(identities))
-    accounts = sa.select(mentioned.account_id).where(meant, mentioned.account_id.is_not(None))
+    accounts = sa.select(mentioned.account_id).where(
+        meant, mentioned.account_id.is_not(None), known_to(actor, mentioned)
+    )
     return sa.select(Profile.id).where(
         sa.or_(
             Profile.platform_user_id.in_(references),
@@ -207,21 +213,70 @@ def named(references: Collection[str]) -> sa.Select[Any]:
     )
 
 
-def look_up(session: Session, actor: Actor, platform: str, user_id: str, provider_scope: str = "") -> Profile:
+def known_to(actor: Actor, profile: type[Profile] = Profile) -> sa.ColumnElement[bool]:
+    """The profiles that an actor may know of, as a condition (Decision 0027).
+
+    Accounts: members of the actor's communities. People of one server: where that server is one of those communities.
+    People whose ids mean the same everywhere: all.
+    """
+    member = sa.exists().where(Membership.account_id == profile.account_id)
+    server = sa.exists().where(
+        Community.platform == profile.platform,
+        Community.platform_community_server_id == profile.provider_scope,
+    )
+    if actor.communities is not None:
+        member = member.where(Membership.community_id.in_(actor.communities))
+        server = server.where(Community.id.in_(actor.communities))
+    return sa.case(
+        (profile.platform == WEB, member),
+        (profile.provider_scope == "", sa.true()),
+        else_=server,
+    )
+
+
+def get_known(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile | None:
+    """The profile with this id; None when it is unknown, or not the actor's to know."""
+    return session.scalars(sa.select(Profile).where(Profile.id == profile_id, known_to(actor))).first()
+
+
+def scope_named(session: Session, actor: Actor, platform: str, reference: str) -> str:
+    """The ``provider_scope`` of this platform's user ids on the server that ``reference`` names.
+
+    That server is one of the actor's communities, named as everywhere: by UUID, platform id or slug.
+
+    Raises:
+        NotFound: it is none of them, or of another platform.
+    """
+    try:
+        community = communities.resolve(session, actor, reference, platform)
+    except Conflict:
+        # Several of the actor's communities, none of them of this platform.
+        community = None
+    except NotFound:
+        raise NotFound(USER_PROFILE) from None
+    if platform not in GLOBAL_PLATFORMS and (community is None or community.platform != platform):
+        raise NotFound(USER_PROFILE)
+    return scope_in(platform, community)
+
+
+def find_known(session: Session, actor: Actor, identity: Identity) -> Profile | None:
+    """The profile of a platform identity; None when it is unknown, or not the actor's to know."""
+    return session.scalars(_by_identity(identity).where(known_to(actor))).first()
+
+
+def look_up(session: Session, actor: Actor, identity: Identity) -> Profile:
     """Find or make a profile; a read-only key finds but never makes.
 
     The platforms ``web`` and ``bridgenote`` are our own: no integration makes people there.
+
+    Raises:
+        NotFound: there is none and the actor may not make it, or it is not the actor's to know.
     """
-    rules.platform(platform)
-    rules.foreign_id(user_id, "platform_user_id")
-    if len(provider_scope) > rules.ID_MAX:
-        raise Invalid.field("provider_scope", f"must be at most {rules.ID_MAX} characters")
-    rules.storable(provider_scope, "provider_scope")
-    profile = find(session, platform, user_id, provider_scope)
+    rules.platform(identity.platform)
+    rules.foreign_id(identity.user_id, "platform_user_id")
+    profile = find_known(session, actor, identity)
     if profile is not None:
         return profile
-    if actor.read_only:
-        raise NotFound("user profile")
-    if platform in {WEB, SERVICE_PLATFORM}:
-        raise Forbidden(f"Profiles of platform {platform} are made by this service alone")
-    return ensure(session, platform, user_id, provider_scope)
+    if actor.read_only or identity.platform in {WEB, SERVICE_PLATFORM}:
+        raise NotFound(USER_PROFILE)
+    return ensure(session, *identity)

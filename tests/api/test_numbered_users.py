@@ -46,8 +46,9 @@ def test_each_forums_key_meets_its_own_people(api: Api, foreign_api: Api) -> Non
     assert mine["attributes"]["provider_scope"] == "forum-1"
     assert theirs["attributes"]["provider_scope"] == "forum-2"
     assert mine["id"] != theirs["id"]
-    named = foreign_api.get(LOOKUP, query_string=QUERY | {"provider_scope": "forum-1"})
+    named = api.get(LOOKUP, query_string=QUERY | {"provider_scope": "forum-1"})
     assert named.json["data"]["id"] == mine["id"]
+    assert foreign_api.get(LOOKUP, query_string=QUERY | {"provider_scope": "forum-1"}).status_code == 404
     on_discord = QUERY | {"platform": "discord"}
     assert (
         api.get(LOOKUP, query_string=on_discord).json == foreign_api.get(LOOKUP, query_string=on_discord).json
