@@ -201,7 +201,7 @@ def _finish_responses(operation: dict[str, Any], path: str, method: str, is_open
     if "requestBody" in operation:
         refused |= OF_A_BODY
         if JSON_API in operation["requestBody"]["content"]:
-            refused.add("409")  # a type or an id that is not the path's (JSON:API 1.1: Creating Resources)
+            refused.add("409")  # an id that is not the path's (JSON:API 1.1: Updating Resources)
     _share_success(successes)
     for code, one in successes.items():
         named = dict(BASE_HEADERS) | ({} if is_open else LIMIT_HEADERS)

@@ -194,7 +194,7 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
     ),
     409: (
         "Conflict",
-        "It contradicts what is there: `type` or `id` differ from the path's, or it exists already.",
+        "It contradicts what is there: the `id` differs from the path's, or it exists already.",
         "The id in the body differs from the id in the path",
     ),
     413: ("TooLarge", "The body is over 1 MiB.", "Request body is larger than 1048576 bytes"),

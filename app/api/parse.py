@@ -39,8 +39,8 @@ def body(request: Request, model: type[Model]) -> Model:
 
     Raises:
         Malformed: not JSON, or JSON that two readers would read differently (400).
-        Conflict: ``type`` or ``id`` is another than the path's (409, JSON:API 1.1: Updating Resources).
-        Located: it parses but is invalid (422).
+        Conflict: ``id`` is another than the path's (409, JSON:API 1.1: Updating Resources).
+        Located: it parses but is invalid (422), ``type`` included.
     """
     flask.g.body_loc = ("body",)
     flask.g.body_id = None
@@ -267,7 +267,9 @@ def _check_type(data: dict[str, Any], model: type[Body]) -> None:
         loc = ("body", "data", "type")
         raise Located(Problem("string_type", loc, "Input should be a valid string", data["type"]))
     if data["type"] != model.resource:
-        raise Conflict(f"This collection holds resources of type {model.resource}")
+        # JSON:API says 409, which clients of this interface read as "submitted before" (Decision 0027).
+        loc = ("body", "data", "type")
+        raise Located(Problem("literal_error", loc, f"Input should be '{model.resource}'", data["type"]))
 
 
 def _check_id(data: dict[str, Any], model: type[Body]) -> None:

@@ -147,9 +147,39 @@ def test_a_refusal_is_worded_for_whoever_writes_json(api: Api) -> None:
         assert words in api.get(f"/requests?status=decided&{query}").json["detail"][0]["msg"], query
 
 
-def test_another_type_is_409(api: Api) -> None:
-    wrong = {"data": {"type": "notes", "attributes": GOOD["data"]["attributes"]}}
-    assert api.post("/requests", json=wrong).status_code == 409
+AN_ID = str(uuid.UUID(int=7))
+WRAPPED = [
+    # In the bodies of those that are loose, ``type`` may be left out (Contract: section 3).
+    ("POST", "/requests", "strict"),
+    ("PATCH", "/requests/post-1", "loose"),
+    ("POST", "/notes", "strict"),
+    ("PATCH", f"/notes/{AN_ID}", "strict"),
+    ("POST", f"/notes/{AN_ID}/force-publish", "loose"),
+    ("POST", f"/notes/{AN_ID}/dismiss", "loose"),
+    ("POST", "/ratings", "strict"),
+    ("PUT", f"/ratings/{AN_ID}", "strict"),
+    ("POST", "/moderation-actions", "strict"),
+    ("PATCH", f"/moderation-actions/{AN_ID}", "strict"),
+    ("POST", "/user-profiles/link", "loose"),
+    ("POST", "/webhooks/register", "strict"),
+    ("PATCH", f"/webhooks/{AN_ID}", "strict"),
+]
+
+
+def test_another_type_is_422_at_its_place_on_every_route_with_a_wrapped_body(api: Api) -> None:
+    """A client reads 409 as "submitted before" (Spec: Errors)."""
+    for method, path, kind in WRAPPED:
+        for wrong in ("elsewhere", "", 5, None, {}):
+            answer = api.call(method, path, json={"data": {"type": wrong, "id": AN_ID, "attributes": {}}})
+            assert answer.status_code == 422, (method, path, wrong, answer.text)
+            assert [one["loc"] for one in answer.json["detail"]] == [["body", "data", "type"]], (path, wrong)
+        untyped = api.call(method, path, json={"data": {"id": AN_ID, "attributes": {}}})
+        if kind == "strict":
+            problem = untyped.json["detail"][0]
+            assert (untyped.status_code, problem["type"]) == (422, "missing"), (method, path)
+            assert problem["loc"] == ["body", "data", "type"], (method, path)
+        else:
+            assert untyped.status_code != 409, (method, path)
 
 
 def test_bodies_are_json_or_json_api_and_nothing_else(api: Api) -> None:
