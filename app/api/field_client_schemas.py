@@ -21,7 +21,10 @@ class CommunityCreate(Body):
     description: Description | None = None
     settings: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
     is_active: bool = True
-    is_public: bool = True
+    is_public: bool = Field(
+        False,
+        description="Whether anybody with an account may join as a rater and read what is under review.",
+    )
 
 
 class CommunityName(Body):

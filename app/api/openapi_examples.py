@@ -116,7 +116,7 @@ ATTRIBUTES: dict[str, tuple[str, dict[str, Any]]] = {
             "name": "Harbour forum",
             "description": None,
             "is_active": True,
-            "is_public": True,
+            "is_public": False,
             "config_version": 1,
             "categories": [
                 {
@@ -173,7 +173,7 @@ FLAT: dict[str, dict[str, Any]] = {
         "settings": {},
         "server_stats": None,
         "is_active": True,
-        "is_public": True,
+        "is_public": False,
         **_TIMES,
     },
     "RatingThresholds": {"min_ratings_needed": 5, "min_raters_per_note": 5},

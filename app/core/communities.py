@@ -127,7 +127,11 @@ def find_or_refuse(session: Session, actor: Actor, platform: str, platform_id: s
 def open_community(
     session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None, **fields: Any
 ) -> Community:
-    """Open a community with the shipped policy; a key that opens one may act in it."""
+    """Open a community with the shipped policy; a key that opens one may act in it.
+
+    One that a key opens is not public unless ``fields`` say ``is_public``: nobody joins it, or reads what is under
+    review there, until an operator opens it or invites (Decision 0027).
+    """
     community = _insert(session, actor, platform, platform_id, name or platform_id, fields)
     if community is None:
         # Somebody opened it between our look and our insert; theirs is as good.
@@ -200,6 +204,8 @@ def _insert(
     session: Session, actor: Actor, platform: str, platform_id: str, name: str, fields: Mapping[str, Any]
 ) -> Community | None:
     """The new row with its first policy, or None when somebody else was first."""
+    if actor.kind == "key":
+        fields = {"is_public": False, **fields}
     rules.platform(platform)
     rules.foreign_id(platform_id, "platform_community_server_id")
     rules.text(name, "name", rules.NAME_MAX)

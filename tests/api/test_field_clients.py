@@ -48,7 +48,33 @@ def test_a_community_is_opened_by_a_flat_body_and_answered_flat(opener: Api) -> 
     assert opener.post(COMMUNITIES, json=given).status_code == 409
     least = opener.post(COMMUNITIES, json=community(platform_community_server_id="5")).json
     assert (least["slug"], least["description"], least["settings"]) == ("sea-forum-2", None, {})
-    assert (least["is_active"], least["is_public"]) == (True, True)
+    assert (least["is_active"], least["is_public"]) == (True, False)
+
+
+def test_a_community_that_a_key_opens_is_public_only_where_it_says_so(opener: Api, wiring: Wiring) -> None:
+    def opened(platform_id: str) -> bool:
+        with wiring.database.reading() as session:
+            found = session.scalars(
+                sa.select(Community).where(Community.platform_community_server_id == platform_id)
+            ).one()
+            return found.is_public
+
+    query = {"platform": "discord", "platform_community_server_id": "looked-up"}
+    looked_up = opener.get("/community-servers/lookup", query_string=query)
+    assert looked_up.json["data"]["attributes"]["is_public"] is False
+    assert opener.submit("post-1", community_server_id="submitted-to").status_code == 201
+    hook = {"url": "https://h.example/x", "secret": "a-secret-of-mine"}
+    hook["platform_community_server_id"] = "registered"
+    assert opener.post("/webhooks/register", json=hook).status_code == 201
+    for platform_id, said in (
+        ("unsaid", {}),
+        ("private", {"is_public": False}),
+        ("open", {"is_public": True}),
+    ):
+        body = community(platform_community_server_id=platform_id, **said)
+        assert opener.post(COMMUNITIES, json=body).status_code == 201
+    names = ("looked-up", "submitted-to", "registered", "unsaid", "private", "open")
+    assert [opened(one) for one in names] == [False, False, False, False, False, True]
 
 
 def test_only_a_key_that_may_opens_a_community(api: Api, wiring: Wiring) -> None:

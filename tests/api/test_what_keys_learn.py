@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app.core import accounts, communities, keys, profiles
 from app.core.models import Account, Community, Membership, Note, Profile
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import KeyTemplate, Role
+from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.api.conftest import Api, acting, submission
 from tests.api.test_notes import made

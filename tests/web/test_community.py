@@ -17,11 +17,12 @@ from app.core import (
     profiles,
 )
 from app.core.community_revisions import REVISED, Draft
-from app.core.models import Community, HistoryEntry, HistoryText, ScoringState
+from app.core.models import Account, Action, Community, HistoryEntry, HistoryText, ScoringState
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.web.community_forms import NUMBERS, as_typed
 from app.wiring import Wiring
+from tests import factories
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor
 
@@ -287,3 +288,42 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
     assert visitor.get("/community/new").status_code == 403
     assert visitor.post("/community/new", name="Another", platform="web").status_code == 403
     assert "Create a community" not in visitor.get("/communities").text
+
+
+def test_nobody_joins_or_reads_what_an_integration_opened_until_an_operator_makes_it_public(
+    visit: Visit, client: FlaskClient, cast: Cast, wiring: Wiring
+) -> None:
+    with wiring.database.writing() as session:
+        text = keys.mint(session, SYSTEM, "Of all forums", KeyTemplate.ADAPTER, None).text
+        session.get_one(Account, cast.admin.account_id).service_admin = True
+    attributes = {
+        "request_id": "post-1",
+        "requested_by": "ann",
+        "community_server_id": "cove",
+        "original_message_content": factories.REVIEWED,
+    }
+    body = {"data": {"type": "requests", "attributes": attributes}}
+    headers = {"Authorization": f"Bearer {text}", "X-Adapter-Platform": "discourse"}
+    assert client.post("/api/public/v1/requests", json=body, headers=headers).status_code == 201
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.reading() as session:
+        cove = session.scalars(sa.select(Community).where(Community.slug == "cove")).one()
+        action = session.scalars(sa.select(Action).where(Action.community_id == cove.id)).one()
+    reads = ("/help-needed?community=cove", f"/review/{action.id}", "/review?community=cove")
+    rater, service_admin = visit(cast.rater), visit(cast.admin)
+    assert "cove" not in rater.get("/communities").text
+    assert rater.post(f"/communities/{cove.id}/join").status_code == 404
+    assert [rater.get(path).status_code for path in reads] == [404] * 3
+    page = service_admin.get("/community?community=cove").text
+    assert "This community is not public" in page
+    with wiring.database.reading() as session:
+        draft = community_revisions.draft_of(session.get_one(Community, cove.id))
+    values = {name: as_typed(value) for name, value in draft.values.items() if name in NUMBERS}
+    saved = service_admin.post(
+        "/community?community=cove", name="Cove", is_public="y", reason="They asked for it", **values
+    )
+    assert saved.status_code == 303, saved.text
+    assert "This community is not public" not in service_admin.get("/community?community=cove").text
+    assert "Cove" in rater.get("/communities").text
+    assert rater.post(f"/communities/{cove.id}/join").status_code == 303
+    assert rater.get(f"/review/{action.id}").status_code == 200
