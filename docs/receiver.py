@@ -79,7 +79,7 @@ def acknowledge(action):
 def carry_out():
     while event := work.get():
         print("event:", event.get("event") or event["event_type"], flush=True)
-        if event.get("event") == "moderation_action.created":
+        if event.get("event") in ("moderation_action.created", "moderation_action.proposed"):  # on Discourse
             print("platform:", event["data"]["action_type"], event["data"]["request_id"], flush=True)
             acknowledge(event["data"])  # after the platform did it
 

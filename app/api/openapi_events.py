@@ -4,6 +4,7 @@ from typing import Any
 
 from app.api import openapi_examples as examples
 from app.api.openapi_schemas import reference
+from app.core.payloads import PROPOSED
 from app.core.vocabulary import ActionState, EventName, NoteStatus, Verb
 
 _ID = {"type": "string", "format": "uuid"}
@@ -20,13 +21,47 @@ _SIGNED: dict[str, Any] = {
 _MORE = "Other members may be there; leave what you do not know alone."
 
 
-def _event(description: str, members: dict[str, Any]) -> dict[str, Any]:
+_ON_DISCOURSE = "Only in communities whose platform is `discourse`, for its plugin"
+
+
+def _event(description: str, members: dict[str, Any], flat: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A body's schema. ``flat`` are members that only communities on Discourse get."""
     return {
         "type": "object",
         "description": f"{description} {_MORE}",
         "required": [*members, *_SIGNED],
-        "properties": members | _SIGNED,
+        "properties": members | _SIGNED | (flat or {}),
     }
+
+
+def _flat(**more: str) -> dict[str, Any]:
+    """The flat members that the Discourse plugin reads, with what this event says of some of them."""
+    said = {
+        "event_type": "the same as `event`.",
+        "request_id": "our UUID.",
+        "action_id": "the action.",
+        "action_type": "its operation on the platform, such as `hide_post`.",
+        "recommended_action": "as `action_type`.",
+        "review_group": "who reviews.",
+        "status": "the action's state.",
+    }
+    members: dict[str, Any] = {
+        name: {"type": ["string", "null"], "description": f"{_ON_DISCOURSE}: {words}"}
+        for name, words in (said | more).items()
+    }
+    members["event_type"]["type"] = members["status"]["type"] = "string"
+    members["classifier_evidence"] = _EVIDENCE | {"description": f"{_ON_DISCOURSE}."}
+    return members
+
+
+_EVIDENCE: dict[str, Any] = {
+    "type": ["object", "null"],
+    "required": ["score", "category"],
+    "properties": {
+        "score": {"type": "number", "minimum": 0, "maximum": 1},
+        "category": {"type": "string"},
+    },
+}
 
 
 def _shape_a(names: list[str], subject: str) -> dict[str, Any]:
@@ -37,7 +72,7 @@ def _shape_a(names: list[str], subject: str) -> dict[str, Any]:
     }
 
 
-_ACTION_NAMES = [name.value for name in EventName if name.value.startswith("moderation_action.")]
+_ACTION_NAMES = [name.value for name in EventName if name.value.startswith("moderation_action.")] + [PROPOSED]
 
 SCHEMAS: dict[str, Any] = {
     "DecisionEvent": _event(
@@ -56,8 +91,10 @@ SCHEMAS: dict[str, Any] = {
         },
     ),
     "ActionEvent": _event(
-        "Shape A: a moderation action. `data.request_id` is our UUID.",
+        "Shape A: a moderation action. `data.request_id` is our UUID. On Discourse `moderation_action.created` is sent "
+        f"as `{PROPOSED}`, unless a webhook subscribes to the former name and not to the latter.",
         _shape_a(_ACTION_NAMES, "ActionEventSubject"),
+        _flat(),
     ),
     "ActionEventSubject": {
         "type": "object",
@@ -80,20 +117,19 @@ SCHEMAS: dict[str, Any] = {
             "action_tier": {"anyOf": [reference("ActionTier"), {"type": "null"}]},
             "action_state": reference("ActionState"),
             "review_group": {"anyOf": [reference("ReviewGroup"), {"type": "null"}]},
-            "classifier_evidence": {
-                "type": ["object", "null"],
-                "required": ["score", "category"],
-                "properties": {
-                    "score": {"type": "number", "minimum": 0, "maximum": 1},
-                    "category": {"type": "string"},
-                },
-            },
+            "classifier_evidence": _EVIDENCE,
             "note_id": {"type": ["string", "null"], "format": "uuid"},
         },
     },
     "NoteEvent": _event(
         "A note's status changed. `data.request_id` is our UUID.",
         _shape_a([EventName.NOTE_STATUS.value], "NoteEventSubject"),
+        _flat(
+            note_id="the note.",
+            action_id="the action whose rationale the note is; null where it is none, as the other members about it.",
+            recommended_action="as `action_type`; null once the action ended without being carried out.",
+            status="the note's status.",
+        ),
     ),
     "NoteEventSubject": {
         "type": "object",

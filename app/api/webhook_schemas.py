@@ -31,8 +31,8 @@ Events = Annotated[
     ),
 ]
 _EVENTS = (
-    "Null for all of them. "
-    "`moderation_action.proposed` is `moderation_action.created` as the Discourse plugin knows it."
+    "Null for all of them. `moderation_action.proposed` is `moderation_action.created` as the Discourse plugin "
+    "knows it; on Discourse null asks for that name."
 )
 _URL = "https on port 443 or 8443 of a public host."
 _SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be base64."  # noqa: S105 - words about it

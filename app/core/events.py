@@ -32,10 +32,23 @@ def emit_decision(session: Session, request: Request, decision: Decision) -> Eve
 
 def emit_note(session: Session, note: Note) -> Event:
     community = session.get_one(Community, note.community_id)
-    payload = payloads.note_event(community, note)
+    # Only the plugin of Discourse reads of it.
+    meant = note.rationale and community.platform == payloads.DISCOURSE
+    payload = payloads.note_event(community, note, _action_of(session, note) if meant else None)
     return _emit(
         session, EventName.NOTE_STATUS, community, payload, request_id=note.request_id, note_id=note.id
     )
+
+
+def _action_of(session: Session, note: Note) -> Action | None:
+    """The action whose rationale this note is. ``actions.of_note`` would be a circle of imports."""
+    return session.scalars(
+        sa.select(Action)
+        .where(Action.note_id == note.id, Action.restores_id.is_(None))
+        .order_by(Action.created_at.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).first()
 
 
 def emit_test(session: Session, endpoint: Endpoint) -> Event:

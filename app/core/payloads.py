@@ -1,11 +1,16 @@
-"""What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; at most 4 decimals."""
+"""What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; at most 4 decimals.
+
+Communities on Discourse get the flat members that its plugin reads beside Shape A's, and the plugin's own name of
+``moderation_action.created`` (Decision 0027).
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.core.models import Action, Community, Decision, Note, Request
-from app.core.vocabulary import ActionType, EventName
+from app.core.vocabulary import ActionState, ActionType, EventName
 
+DISCOURSE = "discourse"
 RECOMMENDED = {
     ActionType.HIDE: "hide_post",
     ActionType.UNHIDE: "unhide_post",
@@ -16,21 +21,34 @@ RECOMMENDED = {
 """How existing integrations name the platform's own operation (Contract: sections 3 and 8)."""
 
 PROPOSED = "moderation_action.proposed"
-"""How the Discourse plugin calls ``moderation_action.created``. It reads ``event`` before ``event_type``, so a webhook
-that subscribes to this name gets it as ``event`` (Contract: section 8)."""
-_DISCOURSE_NAMES = {EventName.ACTION_CREATED: PROPOSED}
+"""How the Discourse plugin calls ``moderation_action.created``."""
+_ENDED = frozenset({ActionState.DISMISSED, ActionState.OVERTURNED, ActionState.SCAN_EXEMPT})
+"""States in which the platform is not to do what the action once proposed."""
 
 
 def subscriptions(name: EventName) -> frozenset[str]:
     """The names under which an event can be subscribed to."""
-    return frozenset({name.value, _DISCOURSE_NAMES.get(name, name.value)})
+    return frozenset({name.value, PROPOSED} if name is EventName.ACTION_CREATED else {name.value})
 
 
 def as_subscribed(payload: Mapping[str, Any], names: Collection[str] | None) -> Mapping[str, Any]:
-    """The payload under the name that a webhook subscribed to; ``names`` as its ``events``."""
-    if names is None or PROPOSED not in names or payload.get("event") != EventName.ACTION_CREATED:
+    """The payload under the one name that a webhook is to get it by; ``names`` as its ``events``.
+
+    ``moderation_action.created`` is sent as ``moderation_action.proposed`` to webhooks that subscribe to that name, and
+    on Discourse to those that subscribe to everything. ``event`` and, where it is there, ``event_type`` agree.
+    """
+    name = payload.get("event")
+    if name is None:
         return payload
-    return {**payload, "event": PROPOSED}
+    is_discourse = "event_type" in payload
+    if name == EventName.ACTION_CREATED and (is_discourse if names is None else PROPOSED in names):
+        name = PROPOSED
+    return {**payload, "event": name} | ({"event_type": name} if is_discourse else {})
+
+
+def name_of(payload: Mapping[str, Any]) -> str:
+    """The event's name as its payload says it, for the header that repeats it."""
+    return str(payload.get("event") or payload["event_type"])
 
 
 def number(value: float) -> float | int:
@@ -47,9 +65,7 @@ def classifier_evidence(action: Action) -> dict[str, Any] | None:
 
 
 def action_event(name: EventName, community: Community, action: Action) -> dict[str, Any]:
-    """Shape A; ``request_id`` is our UUID. Communities on Discourse get the flat members of their receiver too."""
-    evidence = classifier_evidence(action)
-    slim = None if evidence is None else {key: evidence[key] for key in ("score", "category")}
+    """Shape A; ``request_id`` is our UUID."""
     payload: dict[str, Any] = {
         "event": name.value,
         "community_server_id": str(community.id),
@@ -61,21 +77,13 @@ def action_event(name: EventName, community: Community, action: Action) -> dict[
             "action_tier": action.action_tier.value if action.action_tier else None,
             "action_state": action.action_state.value,
             "review_group": action.review_group.value if action.review_group else None,
-            "classifier_evidence": slim,
+            "classifier_evidence": _slim(action),
             "note_id": str(action.note_id) if action.note_id else None,
         },
     }
-    if community.platform == "discourse":
-        payload |= {
-            "event_type": _DISCOURSE_NAMES.get(name, name.value),
-            "action_id": str(action.id),
-            "request_id": str(action.request_id),
-            "action_type": RECOMMENDED[action.action_type],
-            "recommended_action": RECOMMENDED[action.action_type],
-            "review_group": payload["data"]["review_group"],
-            "classifier_evidence": slim,
-            "status": action.action_state.value,
-        }
+    if community.platform == DISCOURSE:
+        payload |= _flat(payload, action)
+        payload |= {"recommended_action": payload["action_type"], "status": action.action_state.value}
     return payload
 
 
@@ -91,8 +99,8 @@ def decision_event(community: Community, request: Request, decision: Decision) -
     }
 
 
-def note_event(community: Community, note: Note) -> dict[str, Any]:
-    """``note.status_changed`` in Shape A's form."""
+def note_event(community: Community, note: Note, action: Action | None) -> dict[str, Any]:
+    """``note.status_changed`` in Shape A's form; ``action`` is the one whose rationale the note is, if any."""
     payload: dict[str, Any] = {
         "event": EventName.NOTE_STATUS.value,
         "community_server_id": str(community.id),
@@ -106,11 +114,31 @@ def note_event(community: Community, note: Note) -> dict[str, Any]:
             "ratings_count": note.ratings_count,
         },
     }
-    if community.platform == "discourse":
+    if community.platform == DISCOURSE:
+        payload |= _flat(payload, action)
+        # The plugin hides the post of a helpful note that recommends it. Ratings may go on after the action ended, and
+        # must not have it carried out then.
+        is_recommended = action is not None and action.action_state not in _ENDED
         payload |= {
-            "event_type": EventName.NOTE_STATUS.value,
             "note_id": str(note.id),
-            "request_id": payload["data"]["request_id"],
+            "recommended_action": payload["action_type"] if is_recommended else None,
             "status": note.status.value,
         }
     return payload
+
+
+def _flat(payload: Mapping[str, Any], action: Action | None) -> dict[str, Any]:
+    """The members that the Discourse plugin reads at the top level of every event; null where no action is meant."""
+    return {
+        "event_type": payload["event"],
+        "request_id": payload["data"]["request_id"],
+        "action_id": str(action.id) if action else None,
+        "action_type": RECOMMENDED[action.action_type] if action else None,
+        "review_group": action.review_group.value if action and action.review_group else None,
+        "classifier_evidence": _slim(action) if action else None,
+    }
+
+
+def _slim(action: Action) -> dict[str, Any] | None:
+    evidence = classifier_evidence(action)
+    return None if evidence is None else {key: evidence[key] for key in ("score", "category")}

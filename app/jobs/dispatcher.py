@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.core import clock, delivery_queue, signing
+from app.core import clock, delivery_queue, payloads, signing
 from app.core.db import Database
 from app.core.delivery_queue import LEASE_SECONDS, Claimed, Tried
 from app.core.ids import new_id
@@ -215,9 +215,8 @@ class Dispatcher:
             return Outcome(None, 0, error="the secret cannot be opened: it was sealed with another key")
         timestamp = int(clock.now().timestamp())
         body = signing.sign_body(claimed.payload, claimed.secrets[0], timestamp)
-        headers = signing.headers_for(
-            body, str(claimed.event_id), claimed.event_name.value, claimed.secrets, timestamp
-        )
+        name = payloads.name_of(claimed.payload)
+        headers = signing.headers_for(body, str(claimed.event_id), name, claimed.secrets, timestamp)
         return self._sender.send(claimed.url, body, headers, claimed.deadline)
 
 

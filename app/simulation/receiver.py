@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
 from typing import Any
 
-from app.core import signing
+from app.core import payloads, signing
+from app.core.vocabulary import EventName
 
 
 @dataclass
@@ -59,7 +60,7 @@ class Receiver(ThreadingHTTPServer):
             self.tally.events[name] = self.tally.events.get(name, 0) + 1
             if event.get("event_type") == "moderation.decision":
                 self._decided(event)
-        if event.get("event") == "moderation_action.created":
+        if event.get("event") in payloads.subscriptions(EventName.ACTION_CREATED):
             self.proposals.put(event["data"]["id"])
         return 200
 

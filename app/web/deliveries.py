@@ -196,7 +196,7 @@ def _sent(delivery: Delivery) -> dict[str, Any]:
     return {
         "exact": signing.canonical(payload).decode(),
         "readable": json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True),
-        "headers": signing.same_headers(str(event.id), event.name.value),
+        "headers": signing.same_headers(str(event.id), payloads.name_of(payload)),
         "stamped": signing.STAMPED,
         "body_fields": (signing.TIMESTAMP_FIELD, signing.SIGNATURE_FIELD),
     }

@@ -756,21 +756,21 @@ def test_old_attempts_are_forgotten_a_part_at_a_time(desk: Desk, held_clock: Clo
     assert [one.status for one in desk.attempts(delivery_id)] == [501]
 
 
-def test_the_discourse_plugin_gets_its_own_name_and_flat_members_and_others_the_specified_ones(
-    desk: Desk,
-) -> None:
+def test_the_discourse_plugin_gets_its_own_name_and_others_the_specified_one(desk: Desk) -> None:
     plugin = desk.register(names=["moderation_action.proposed", "note.status_changed"])[0]
-    desk.register(url=URL + "/others")
+    desk.register(url=URL + "/others", names=["moderation_action.created"])
     factories.scored_action(desk.wiring, desk.cast, factories.SPAM)
     created = [one for one in desk.claim() if one.event_name is EventName.ACTION_CREATED]
     assert len({one.event_id for one in created}) == 1
     told = {one.endpoint_id == plugin.id: one.payload for one in created}
-    assert (told[True]["event"], told[False]["event"]) == (payloads.PROPOSED, "moderation_action.created")
+    names = {is_plugin: (one["event"], one["event_type"]) for is_plugin, one in told.items()}
+    assert names == {True: (payloads.PROPOSED,) * 2, False: ("moderation_action.created",) * 2}
     assert told[True]["action_id"] == told[True]["data"]["id"]
     assert told[True]["request_id"] == told[True]["data"]["request_id"]
     assert told[True]["action_type"] == "hide_post"
-    assert {name: one for name, one in told[True].items() if name != "event"} == {
-        name: one for name, one in told[False].items() if name != "event"
+    both = ("event", "event_type")
+    assert {name: one for name, one in told[True].items() if name not in both} == {
+        name: one for name, one in told[False].items() if name not in both
     }
 
 
