@@ -72,8 +72,11 @@ class ActionQuery(Query):
         """Whether an unbracketed filter is given."""
         return any(one is not None for one in (self.community, self.state, self.tier))
 
-    def slice(self) -> Slice:
-        """Which part is wanted. Raises ``Located`` where the two forms of paging contradict each other."""
+    def slice(self, community_id: object) -> Slice:
+        """Which part is wanted of the list of this community, None for all.
+
+        Raises ``Located`` where the two forms of paging contradict each other.
+        """
         if self.offset is not None and self.number is not None:
             raise Located.at("query", "offset", msg="cannot stand beside page[number]", value=self.offset)
         if self.limit is not None and self.size is not None:
@@ -89,6 +92,7 @@ class ActionQuery(Query):
             after=self.after,
             before=self.before,
             offset=(self.offset or 0) if by_offset else None,
+            of=self.list_name(community_id),
         )
 
 

@@ -29,7 +29,8 @@ from app.wiring import wired
 def list_moderation_actions(query_data: ActionQuery) -> Response:
     """List moderation actions, newest first; bracketed and unbracketed filters combine with AND."""
     asked, caller = query_data, auth.caller()
-    wanted = asked.slice()
+    community_id = asked.community or _fallback(caller, asked)
+    wanted = asked.slice(community_id)
     statement = actions.matching(
         caller.actor,
         community_id=asked.filter_community,
@@ -37,7 +38,7 @@ def list_moderation_actions(query_data: ActionQuery) -> Response:
         tier=asked.filter_tier,
     ).options(*actions.READ_OPTIONS)
     for column, value in (
-        (Action.community_id, asked.community or _fallback(caller, asked)),
+        (Action.community_id, community_id),
         (Action.action_state, asked.state),
         (Action.action_tier, asked.tier),
     ):

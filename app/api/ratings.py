@@ -87,7 +87,8 @@ def list_ratings(note_id: str, query_data: Paged) -> Response:
     """List the ratings of a note's current text, newest first."""
     with wired().database.reading() as session:
         note = notes.get(session, auth.actor(), identity(note_id))
-        page = paginate(session, ratings.of_note(note), Rating.created_at, Rating.id, query_data.slice())
+        part = query_data.slice("ratings", note.id)
+        page = paginate(session, ratings.of_note(note), Rating.created_at, Rating.id, part)
         return jsonapi.answer(jsonapi.listing(page, show))
 
 

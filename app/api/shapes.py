@@ -1,6 +1,7 @@
 """The pieces that input and output models are made of: strict types, and what a body or a query may look like."""
 
 import enum
+import json
 import re
 import uuid
 from datetime import UTC, datetime
@@ -136,6 +137,15 @@ class Query(BaseModel):
 
     model_config = ConfigDict(extra="ignore", populate_by_name=False)
 
+    def list_name(self, *about: object) -> str:
+        """Which list is asked for, whichever part of it, for ``Slice.of``; ``about`` is what no parameter says."""
+        filters = self.model_dump(mode="json", exclude=_POSITION, exclude_none=True)
+        return json.dumps([type(self).__name__, filters, *map(str, about)], sort_keys=True)
+
+
+_POSITION = {"number", "size", "after", "before", "limit", "offset"}
+"""Fields that say which part of a list is wanted."""
+
 
 class Paged(Query):
     """The parameters of every list (Spec: Pagination, filtering and envelope rules; Contract: Stable pages)."""
@@ -145,9 +155,9 @@ class Paged(Query):
     after: Cursor | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
     before: Cursor | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
 
-    def slice(self) -> Slice:
-        """What the core's paging wants to know."""
-        return Slice(self.number, self.size, after=self.after, before=self.before)
+    def slice(self, *about: object) -> Slice:
+        """What the core's paging wants to know; ``about`` as of ``list_name``."""
+        return Slice(self.number, self.size, after=self.after, before=self.before, of=self.list_name(*about))
 
 
 class Shown(BaseModel):

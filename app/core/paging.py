@@ -6,6 +6,7 @@ make ``next`` neither miss nor repeat one.
 
 import base64
 import binascii
+import hashlib
 import json
 import uuid
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.core import clock
-from app.core.errors import Invalid
+from app.core.errors import Invalid, Malformed
 
 Row = TypeVar("Row")
 Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
@@ -25,13 +26,17 @@ Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
 
 @dataclass(frozen=True)
 class Slice:
-    """Which part is wanted. ``after`` and ``before`` are cursors and win over ``number``; ``size`` is in rows."""
+    """Which part is wanted. ``after`` and ``before`` are cursors and win over ``number``; ``size`` is in rows.
+
+    ``of`` says which list it is a part of, filters and all: a cursor of another one is refused.
+    """
 
     number: int = 1
     size: int = 20
     after: str | None = None
     before: str | None = None
     offset: int | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,10 @@ def paginate(
 
     Raises:
         Invalid: a cursor is none of ours.
+        Malformed: it is of another list or filter, or there are two.
     """
+    if wanted.after is not None and wanted.before is not None:
+        raise Malformed("page[after] cannot stand beside page[before]")
     if counted is None:
         counted = sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())
     count = session.scalar(counted) or 0
@@ -86,7 +94,7 @@ def paginate(
     cursor = wanted.before or wanted.after
     falling = descending != backwards
     if cursor is not None:
-        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]")
+        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]", wanted.of)
         beyond = sa.tuple_(sort, key) < sa.tuple_(moment, identity)
         if not falling:
             beyond = sa.tuple_(sort, key) > sa.tuple_(moment, identity)
@@ -106,8 +114,8 @@ def paginate(
         rows=rows,
         count=count,
         wanted=wanted,
-        previous=_cursor(rows[0], sort, key) if rows and has_previous else None,
-        next=_cursor(rows[-1], sort, key) if rows and has_next else None,
+        previous=_cursor(rows[0], sort, key, wanted.of) if rows and has_previous else None,
+        next=_cursor(rows[-1], sort, key, wanted.of) if rows and has_next else None,
     )
 
 
@@ -115,18 +123,26 @@ def _is_beyond_first(wanted: Slice) -> bool:
     return wanted.after is not None or wanted.number > 1 or bool(wanted.offset)
 
 
-def _cursor(row: Any, sort: Sortable, key: Sortable) -> str:
-    written = json.dumps([clock.iso(getattr(row, str(sort.key))), str(getattr(row, str(key.key)))])
-    return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
+def _cursor(row: Any, sort: Sortable, key: Sortable, of: str) -> str:
+    place = [clock.iso(getattr(row, str(sort.key))), str(getattr(row, str(key.key))), _mark(of)]
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
 
 
-def _read_cursor(text: str, field: str) -> tuple[datetime, uuid.UUID]:
+def _mark(of: str) -> str:
+    """What a cursor keeps of its list: it must not be taken for another's, and need not keep a secret."""
+    return hashlib.sha256(of.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _read_cursor(text: str, field: str, of: str) -> tuple[datetime, uuid.UUID]:
     try:
         padded = text + "=" * (-len(text) % 4)
-        moment, identity = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        moment, identity, mark = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
         when = datetime.fromisoformat(moment)
         if when.tzinfo is None:
             raise ValueError("a cursor's time has a zone")
-        return when.astimezone(UTC), uuid.UUID(identity)
+        place = when.astimezone(UTC), uuid.UUID(identity)
     except (ValueError, TypeError, AttributeError, OverflowError, binascii.Error, RecursionError) as error:
         raise Invalid.field(field, "is not a cursor that this service made", text[:100]) from error
+    if mark != _mark(of):
+        raise Malformed(f"{field} is a cursor of another list or filter; follow the links of this one")
+    return place

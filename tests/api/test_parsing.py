@@ -4,14 +4,23 @@ import base64
 import io
 import json
 import uuid
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from app.api import parse
+from app.core import keys
 from app.core.errors import Malformed
 from app.core.ids import new_id
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate
+from app.wiring import Wiring
 from tests.api.conftest import Api, submission
+from tests.api.test_notes import made
+from tests.api.test_ratings import rate
+from tests.cast import Cast
 
 GOOD = submission("post-1")
 WRITTEN = json.dumps(GOOD).encode()
@@ -314,5 +323,65 @@ def test_a_bad_query_value_is_422_and_named(api: Api) -> None:
 
 def test_a_forged_cursor_never_fails_the_server(api: Api) -> None:
     for moment in ("2026-01-01", "2026-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "", 5, None, [1]):
-        forged = base64.urlsafe_b64encode(json.dumps([moment, str(new_id())]).encode()).decode().rstrip("=")
+        forged = (
+            base64.urlsafe_b64encode(json.dumps([moment, str(new_id()), "0" * 12]).encode())
+            .decode()
+            .rstrip("=")
+        )
         assert api.get("/requests", query_string={"page[before]": forged}).status_code == 422, moment
+
+
+def test_a_cursor_of_another_list_or_filter_is_400_and_names_its_parameter(
+    api: Api, fill: Callable[..., None], wiring: Wiring, cast: Cast
+) -> None:
+    fill(5)
+    notes = [made(api, author_id=f"author-{number}") for number in range(3)]
+    for note in notes[:2]:
+        for rater in range(3):
+            assert rate(api, note, rater_id=f"rater-{rater}").status_code == 201
+    lists = [
+        "/requests",
+        "/requests?filter[status]=PENDING",
+        "/requests?filter[status]=PENDING&filter[requested_by]=user-1",
+        "/notes",
+        "/notes?filter[status]=NEEDS_MORE_RATINGS",
+        f"/notes/{notes[0]}/ratings",
+        f"/notes/{notes[1]}/ratings",
+    ]
+    cursors = {}
+    for path in lists:
+        query = {"page[size]": "1"}
+        kept = dict(parse_qsl(urlsplit(path).query))
+        first = api.get(path.partition("?")[0], query_string=kept | query).json
+        following = api.get(first["links"]["next"].removeprefix("http://localhost"))
+        assert following.status_code == 200
+        cursors[path] = dict(parse_qsl(urlsplit(first["links"]["next"]).query))["page[after]"]
+        back = dict(parse_qsl(urlsplit(following.json["links"]["prev"]).query))["page[before]"]
+        both = {"page[after]": cursors[path], "page[before]": back}
+        refused = api.get(path.partition("?")[0], query_string=kept | both)
+        assert (refused.status_code, "page[before]" in refused.json["detail"]) == (400, True)
+    for asked in lists:
+        for of, cursor in cursors.items():
+            query = dict(parse_qsl(urlsplit(asked).query)) | {"page[after]": cursor, "page[size]": "2"}
+            answer = api.get(asked.partition("?")[0], query_string=query)
+            assert answer.status_code == (200 if of == asked else 400), (asked, of)
+            if of != asked:
+                assert answer.json["detail"].startswith("page[after] is a cursor of another list or filter")
+    lower = {"filter[status]": "pending", "page[after]": cursors["/requests?filter[status]=PENDING"]}
+    assert api.get("/requests", query_string=lower).status_code == 200, "the same filter in other letters"
+
+
+def test_an_action_lists_cursor_belongs_to_its_community_however_that_was_named(
+    api: Api, decide: Callable[..., None], cast: Cast, wiring: Wiring
+) -> None:
+    decide("a", "b", "c")
+    with wiring.database.writing() as session:
+        where = [cast.community_id, cast.other_community_id]
+        text = keys.mint(session, SYSTEM, "Both forums", KeyTemplate.ADAPTER, where).text
+    both = Api(api.client, {"Authorization": f"Bearer {text}"})
+    home, away = {"X-Adapter-Scope": "forum-1"}, {"X-Adapter-Scope": "forum-2"}
+    following = both.get("/moderation-actions?limit=1", headers=home).json["links"]["next"]
+    following = following.removeprefix("http://localhost")
+    assert both.get(following, headers=home).status_code == 200
+    assert both.get(following, headers=away).status_code == 400
+    assert both.get(following).status_code == 400
