@@ -25,6 +25,7 @@ from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, Endpoint
 from app.core.paging import paginate
+from app.core.permissions import Permission
 from app.wiring import wired
 
 PREFIX = "/webhooks"
@@ -80,7 +81,9 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
 def read_webhook(webhook_id: str) -> Response:
     """Read one webhook."""
     with wired().database.reading() as session:
-        endpoint = webhooks.get(session, auth.actor(), _identity(webhook_id))
+        endpoint = webhooks.get(
+            session, auth.actor(), _identity(webhook_id), permission=Permission.SEE_WEBHOOKS
+        )
         return _answer(session, endpoint)
 
 

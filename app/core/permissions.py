@@ -28,6 +28,7 @@ class Permission(StrEnum):
     MODERATE = "moderate"
     SEE_HISTORY = "see_history"
     RETRY_SCORING = "retry_scoring"
+    SEE_WEBHOOKS = "see_webhooks"
     MANAGE_WEBHOOKS = "manage_webhooks"
     REVISE_POLICY = "revise_policy"
     MANAGE_KEYS = "manage_keys"
@@ -45,6 +46,7 @@ _LEAST_ROLE: Mapping[Permission, Role] = {
     Permission.MODERATE: Role.MODERATOR,
     Permission.SEE_HISTORY: Role.MODERATOR,
     Permission.RETRY_SCORING: Role.MODERATOR,
+    Permission.SEE_WEBHOOKS: Role.OPERATOR,
     Permission.MANAGE_WEBHOOKS: Role.OPERATOR,
     Permission.REVISE_POLICY: Role.OPERATOR,
     Permission.MANAGE_KEYS: Role.ADMIN,
@@ -63,9 +65,11 @@ _KEYS_MAY = frozenset(
         Permission.ACKNOWLEDGE,
         Permission.APPEAL,
         Permission.RETRY_SCORING,
+        Permission.SEE_WEBHOOKS,
         Permission.MANAGE_WEBHOOKS,
     }
 )
+_READ_ONLY_KEYS_MAY = frozenset({Permission.READ, Permission.SEE_WEBHOOKS})
 _STAFF_CALLS = frozenset({Permission.MODERATE})
 _ARCHIVED_ALLOWS = frozenset(
     {
@@ -73,6 +77,7 @@ _ARCHIVED_ALLOWS = frozenset(
         Permission.SEE_QUEUE,
         Permission.SEE_HISTORY,
         Permission.SEE_SETTINGS,
+        Permission.SEE_WEBHOOKS,
         Permission.MANAGE_KEYS,
         Permission.MANAGE_PEOPLE,
         Permission.ARCHIVE,
@@ -146,7 +151,7 @@ def allows(actor: Actor, permission: Permission, community_id: uuid.UUID) -> boo
         return False
     if actor.kind == "key":
         if actor.read_only:
-            return permission is Permission.READ
+            return permission in _READ_ONLY_KEYS_MAY
         return permission in _KEYS_MAY or (actor.staff and permission in _STAFF_CALLS)
     role, least = actor.role_in(community_id), _LEAST_ROLE.get(permission)
     return role is not None and least is not None and role.rank >= least.rank

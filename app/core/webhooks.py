@@ -98,11 +98,16 @@ def register(
     return endpoint, False
 
 
-def get(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
-    """The endpoint. Raises NotFound when unknown, removed or foreign."""
+def get(
+    session: Session,
+    actor: Actor,
+    endpoint_id: uuid.UUID,
+    permission: Permission = Permission.MANAGE_WEBHOOKS,
+) -> Endpoint:
+    """The endpoint, for whoever holds ``permission``. Raises NotFound when unknown, removed or foreign."""
     endpoint = session.get(Endpoint, endpoint_id)
     present = endpoint if endpoint is not None and endpoint.deleted_at is None else None
-    return require_found(actor, Permission.MANAGE_WEBHOOKS, present, "webhook")
+    return require_found(actor, permission, present, "webhook")
 
 
 def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Endpoint | None:
@@ -114,7 +119,7 @@ def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) ->
 
 
 def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Endpoint]:
-    """The endpoints of one community, or of all where the actor manages webhooks; oldest first."""
+    """The endpoints of one community, which the actor manages, or of all where they see webhooks; oldest first."""
     if community_id is not None:
         require(actor, Permission.MANAGE_WEBHOOKS, community_id)
         statement = _present().where(Endpoint.community_id == community_id)
@@ -124,12 +129,10 @@ def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = Non
 
 
 def matching(actor: Actor) -> sa.Select[Any]:
-    """The endpoints of every community where the actor manages webhooks, unordered. Raises Forbidden for none."""
-    if actor.communities is not None:
-        return _present().where(Endpoint.community_id.in_(managed_communities(actor)))
-    if actor.read_only:
-        raise Forbidden("A read-only key may not manage webhooks")
-    return _present()
+    """The endpoints of every community where the actor sees webhooks, unordered. Raises Forbidden for none."""
+    if actor.communities is None:
+        return _present()
+    return _present().where(Endpoint.community_id.in_(_communities_with(actor, Permission.SEE_WEBHOOKS)))
 
 
 def _present() -> sa.Select[Any]:
@@ -138,11 +141,15 @@ def _present() -> sa.Select[Any]:
 
 def managed_communities(actor: Actor) -> list[uuid.UUID]:
     """Of an actor's listed communities those whose webhooks are theirs. Raises Forbidden when none is."""
+    return _communities_with(actor, Permission.MANAGE_WEBHOOKS)
+
+
+def _communities_with(actor: Actor, permission: Permission) -> list[uuid.UUID]:
     listed = actor.communities or frozenset()
-    managed = [one for one in listed if allows(actor, Permission.MANAGE_WEBHOOKS, one)]
-    if listed and not managed:
-        raise Forbidden("You may not manage webhooks here")
-    return managed
+    found = [one for one in listed if allows(actor, permission, one)]
+    if listed and not found:
+        raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
+    return found
 
 
 def change(

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import endpoint_secrets, keys
+from app.core import community_states, endpoint_secrets, keys
 from app.core.models import Community, Delivery, Endpoint, Event
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
@@ -279,5 +279,34 @@ def test_nobody_enters_without_an_adapter_key(api: Api, app: Flask, cast: Cast, 
             assert api.call(method, path, instead={}, json={}).status_code == 401, (method, path)
             assert api.call(method, path, instead=metrics, json={}).status_code == 403, (method, path)
             reader = api.call(method, path, instead=cast.read_only_headers, json={})
-            assert reader.status_code == 403, (method, path)
+            assert reader.status_code == (200 if method == "GET" else 403), (method, path)
     assert api.get(f"/webhooks/{hook}").status_code == 200
+
+
+def test_a_read_only_key_reads_its_communities_webhooks(
+    api: Api, foreign_api: Api, cast: Cast, wiring: Wiring, hook: str
+) -> None:
+    elsewhere = foreign_api.post(REGISTER, json=registration(platform_community_server_id="forum-2"))
+    with wiring.database.writing() as session:
+        everywhere = keys.mint(session, SYSTEM, "Reader of all", KeyTemplate.READ_ONLY, None).text
+    reader, wide = Api(api.client, cast.read_only_headers), Api(api.client, {"X-API-Key": everywhere})
+    assert reader.get(f"/webhooks/{hook}").json == api.get(f"/webhooks/{hook}").json
+    assert [row["id"] for row in reader.get("/webhooks").json["data"]] == [hook]
+    assert reader.get(f"/webhooks/{elsewhere.json['id']}").status_code == 404
+    assert len(wide.get("/webhooks").json["data"]) == 2
+    for answer in (reader.get("/webhooks"), wide.get("/webhooks")):
+        assert SECRET not in answer.text
+    for who in (reader, wide):
+        assert who.patch(f"/webhooks/{hook}", json={"is_active": False}).status_code == 403
+        assert who.delete(f"/webhooks/{hook}").status_code == 403
+        assert who.post(REGISTER, json=registration()).status_code == 403
+
+
+def test_webhooks_of_an_archived_community_are_read_and_not_changed(
+    api: Api, cast: Cast, wiring: Wiring, hook: str
+) -> None:
+    with wiring.database.writing() as session:
+        community_states.archive(session, SYSTEM, cast.community_id, "Closed")
+    assert [row["id"] for row in api.get("/webhooks").json["data"]] == [hook]
+    assert api.get(f"/webhooks/{hook}").status_code == 200
+    assert api.patch(f"/webhooks/{hook}", json={"is_active": False}).status_code == 403
