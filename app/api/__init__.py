@@ -21,13 +21,14 @@ from app.api import (  # noqa: F401 - they add their views
     user_profiles,
     webhooks,
 )
-from app.api.blueprints import ALIAS_PREFIX, PREFIX, AnyId, public
+from app.api.blueprints import ALIAS_PREFIX, PREFIX, AnyId, RequestReference, public
 
 
 def register(app: APIFlask) -> None:
     """Add the API to the application."""
     openapi.configure(app)
     app.url_map.converters["any_id"] = AnyId
+    app.url_map.converters["request_reference"] = RequestReference
     app.register_blueprint(openapi.open_documents)
     app.register_blueprint(docs_page.docs_page)
     app.register_blueprint(public, url_prefix=PREFIX)

@@ -13,7 +13,7 @@ from app.core.models import Request
 from app.wiring import wired
 
 
-@public.post("/requests/<any_id:reference>/ai-notes")
+@public.post("/requests/<request_reference:reference>/ai-notes")
 @public.output(NoteDocument, 201, content_type=JSON_API)
 @public.doc(responses=[400, 404, 502, 503, 504])
 def create_ai_note(reference: str) -> Response:

@@ -23,12 +23,15 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class AnyId(BaseConverter):
-    """An id of the integration's in a path: servers decode ``%2F`` before we see it, and an id may be a URL.
-
-    One that ends like a path of ours is found by our UUID alone.
-    """
+    """An id of the integration's in a path: servers decode ``%2F`` before we see it, and an id may be a URL."""
 
     part_isolating = False
+    regex = r"(?s:.+?)"
+
+
+class RequestReference(AnyId):
+    """A request's. One that ends like a path of ours is found by our UUID alone."""
+
     regex = r"(?s:.+?)(?<!/ai-notes)"
 
 

@@ -133,9 +133,14 @@ def test_renaming_stays_within_the_keys_communities(api: Api, foreign_api: Api) 
 
 
 def test_an_id_with_a_slash_is_an_id_too(opener: Api) -> None:
-    made = opener.post(COMMUNITIES, json=community(platform_community_server_id="group/sub"))
-    renamed = opener.patch(f"{COMMUNITIES}/group%2Fsub/name", json={"name": "Other"})
-    assert (renamed.status_code, renamed.json["id"]) == (200, made.json["id"])
+    for platform_id, written in (
+        ("group/sub", "group%2Fsub"),
+        ("group/ai-notes", "group%2Fai-notes"),
+        ("group/name", "group%2Fname"),
+    ):
+        made = opener.post(COMMUNITIES, json=community(platform_community_server_id=platform_id))
+        renamed = opener.patch(f"{COMMUNITIES}/{written}/name", json={"name": "Other"})
+        assert (renamed.status_code, renamed.json["id"]) == (200, made.json["id"]), platform_id
 
 
 def test_the_rating_thresholds_are_those_in_force(api: Api, wiring: Wiring, cast: Cast) -> None:
