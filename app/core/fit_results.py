@@ -126,7 +126,12 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
         note, score = snapshot.notes[number], shown(intercept)
         decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
         old = decided and (note.status_locked_at is not None or note.created_at <= oldest)
-        if note.locked or (old and number not in snapshot.under_review):
+        if note.locked:
+            # A second look lifts staff's lock: whether it ends is asked of the ratings alone.
+            if number in snapshot.under_review:
+                settle.append(note.id)
+            continue
+        if old and number not in snapshot.under_review:
             continue
         if status != note.status:
             settle.append(note.id)

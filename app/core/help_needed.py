@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, community_settings, help_order, profiles, suffrage
+from app.core import clock, community_settings, help_order, profiles, rating_locks, suffrage
 from app.core.help_order import Candidate
 from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
 from app.core.permissions import Actor, Permission, require
@@ -125,7 +125,7 @@ def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, own
             Action.action_state.in_(IN_REVIEW),
             Action.restores_id.is_(None),
             Action.review_group != ReviewGroup.STAFF,
-            Note.locked.is_(False),
+            rating_locks.open_clause(),
             Action.note_id.not_in(rated),
             Action.id.not_in(skipped),
         )

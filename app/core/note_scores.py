@@ -16,7 +16,7 @@ from app.core import community_settings, scoring
 from app.core.community_settings import CommunitySettings
 from app.core.models import Community, Note, NoteSums, RaterParameters, Rating, ScoringModel, ScoringState
 from app.core.scoring import VALUES, Model, Rater, Sums, Verdict
-from app.core.vocabulary import Classification
+from app.core.vocabulary import Classification, NoteStatus
 
 NOT_FITTED = 0
 """The version of a community that no fit is in force in: the cold regime, which needs no parameters."""
@@ -39,12 +39,17 @@ class Scored:
     fit: Fit
     sums: Sums
 
-    def verdict(self, note: Note, *, raised: float = 0.0, acting: bool = False) -> Verdict | None:
-        """What the ratings say of the note; None while none counts. ``raised`` and ``acting`` as in ``decide``."""
+    def verdict(
+        self, note: Note, *, raised: float = 0.0, acting: bool = False, was: NoteStatus | None = None
+    ) -> Verdict | None:
+        """What the ratings say of the note; None while none counts. ``raised`` and ``acting`` as in ``decide``.
+
+        ``was``: the status that its raters gave it, where the note's own is a moderator's.
+        """
         return scoring.decide(
             self.sums,
             self.fit.model,
-            was=note.status,
+            was=note.status if was is None else was,
             not_misleading=note.classification is Classification.NOT_MISLEADING,
             raised=raised,
             acting=acting,

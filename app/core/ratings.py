@@ -9,7 +9,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, community_settings, history, note_scores, profiles, refits, suffrage, verdicts
+from app.core import (
+    actions,
+    community_settings,
+    history,
+    note_scores,
+    profiles,
+    rating_locks,
+    refits,
+    suffrage,
+    verdicts,
+)
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound
 from app.core.ids import new_id
@@ -67,9 +77,9 @@ def rate(
         raise NotFound("note")
     if profiles.are_one(session, note.author_id, rater.id):
         raise Forbidden("You cannot rate your own note")
-    if note.locked:
-        raise Forbidden("This note is locked; its ratings are closed")
     action = actions.of_note(session, note.id) if note.rationale else None
+    if rating_locks.is_closed(note, action):
+        raise Forbidden("This note is locked; its ratings are closed")
     rating = session.scalars(
         sa.select(Rating)
         .where(Rating.note_id == note.id, Rating.rater_id == rater.id)
@@ -127,7 +137,8 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
         raise Forbidden("You may withdraw only your own rating")
     serialise(session, rating.community_id)
     note = session.get_one(Note, rating.note_id, populate_existing=True)
-    if note.locked and actor.kind != "system":
+    action = actions.of_note(session, note.id) if note.rationale else None
+    if actor.kind != "system" and rating_locks.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
     session.refresh(rating)
     counted, rater_id = _counted(rating, note), rating.rater_id
@@ -135,7 +146,6 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
         note.ratings_count -= 1
     remove(session, actor, rating, cause=cause)
     if note.deleted_at is None:
-        action = actions.of_note(session, note.id) if note.rationale else None
         scored = _rescored(session, note, rater_id, counted, None)
         verdicts.follow(session, note, action, scored, cause=cause or "a rating was withdrawn")
 

@@ -9,6 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
+from app.core import actions
+from app.core.blindness import is_for_raters
+from app.core.errors import Conflict
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier
@@ -80,6 +83,56 @@ def openings(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, str]:
         .order_by(HistoryEntry.number)
     )
     return {action_id: reason or cause for action_id, cause, reason in rows}
+
+
+def is_answerable(action: Action, request: Request) -> bool:
+    """Whether members can be asked to look again: it was done, they may see it, and it has a rationale to rate."""
+    return (
+        action.action_state is ActionState.APPLIED
+        and action.restores_id is None
+        and action.note_id is not None
+        and is_for_raters(action)
+        and request.withdrawn_at is None
+        and request.content_removed_at is None
+    )
+
+
+def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) -> None:
+    """A moderator asks members to look again at what was done; it stays as it is meanwhile.
+
+    Raises:
+        Conflict: no member could answer, so nothing would come of it.
+    """
+    require(actor, Permission.MODERATE, action.community_id, "item")
+    request = session.get_one(Request, action.request_id)
+    if action.action_state is ActionState.APPLIED and not is_answerable(action, request):
+        raise Conflict(
+            "A second look was not opened: no member could answer it. Decide it yourself", action.id
+        )
+    actions.open_second_look(session, actor, action, reason=reason)
+
+
+def deciding(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, tuple[HistoryEntry, HistoryText]]:
+    """The entry that says who had each of these done, and why, with its text; by action, one query.
+
+    That is when it was proposed to the platform; of what the platform did of its own accord, when it said so.
+    """
+    rows = session.execute(
+        sa.select(HistoryEntry, HistoryText)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(
+            HistoryEntry.object_type == "action",
+            HistoryEntry.object_id.in_([action.id for action in found]),
+            HistoryEntry.what.in_((f"action.{ActionState.PROPOSED}", f"action.{ActionState.APPLIED}")),
+        )
+        .order_by(HistoryEntry.number)
+    )
+    decided: dict[uuid.UUID, tuple[HistoryEntry, HistoryText]] = {}
+    for entry, text in rows:
+        is_proposal = entry.what == f"action.{ActionState.PROPOSED}"
+        if is_proposal or entry.object_id not in decided:
+            decided[entry.object_id] = (entry, text)
+    return decided
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:

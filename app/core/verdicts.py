@@ -5,6 +5,7 @@ SCORING: 2.4. The service's own moves run as ``SYSTEM`` with the cause in histor
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -17,6 +18,7 @@ from app.core import (
     community_settings,
     note_scores,
     notes,
+    rating_locks,
     suffrage,
 )
 from app.core.community_settings import CommunitySettings
@@ -32,6 +34,7 @@ from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStat
 
 STABILISING = "stabilising"
 """The rule of a note that is rated helpful and waits to be published (``notes.status_rule``)."""
+NOT_AGREED = "Raters do not agree with it"
 _UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
 _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
@@ -81,16 +84,28 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
 def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
     """As ``settle``, for whoever has the note's present sums and action in hand. Serialised by the caller."""
     settings = scored.fit.settings
-    if note.locked or is_held(session, note, action) or _is_final(note, action, settings):
+    if (
+        rating_locks.is_closed(note, action)
+        or is_held(session, note, action)
+        or _is_final(note, action, settings)
+    ):
         session.flush()
         return None
+    # A moderator's word is no verdict of raters: that they agree with it must come of their ratings alone.
+    is_forced = rating_locks.is_lifted(note, action)
+    before = _UNRATED if is_forced else note.status
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
-    verdict = scored.verdict(note, raised=raised, acting=action is not None)
+    verdict = scored.verdict(note, raised=raised, acting=action is not None, was=before)
     status = verdict.status if verdict is not None else _UNRATED
-    waits = _waits(note, status, settings)
+    waits = _waits(note, status, before, settings)
     note.intercept = round(verdict.intercept, 6) if verdict is not None else None
     note.factor = round(verdict.factor, 6) if verdict is not None else None
     note.helpfulness_score = verdict.shown if verdict is not None else 0
+    if is_forced:
+        session.flush()
+        if action is not None and verdict is not None and not waits:
+            _end_second_look(session, action, note, verdict, cause)
+        return verdict
     note.status_rule = STABILISING if waits else verdict.rule if verdict is not None else None
     session.flush()
     if waits:
@@ -111,7 +126,8 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
     rows = session.execute(
         sa.select(Note.id, Note.helpful_pending_since, Community)
         .join(Community, Community.id == Note.community_id)
-        .where(Note.helpful_pending_since.is_not(None), Note.deleted_at.is_(None), Note.locked.is_(False))
+        .outerjoin(Action, sa.and_(Action.note_id == Note.id, Action.restores_id.is_(None)))
+        .where(Note.helpful_pending_since.is_not(None), Note.deleted_at.is_(None), rating_locks.open_clause())
         .order_by(Note.helpful_pending_since)
     )
     now = clock.now()
@@ -217,9 +233,36 @@ def _is_final(note: Note, action: Action | None, settings: CommunitySettings) ->
     return note.status_locked_at is not None
 
 
-def _waits(note: Note, status: NoteStatus, settings: CommunitySettings) -> bool:
-    """Whether a note that is rated helpful must stay so for some time before it is published (SCORING: 1.6)."""
-    if status is not _HELPFUL or note.status is _HELPFUL or settings.stabilisation_minutes == 0:
+def _end_second_look(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
+    """Members agree about what a moderator had forced: it stands, or their word replaces the moderator's."""
+    if verdict.status is _UNRATED or bursts.is_held_back(session, action, note):
+        return
+    if verdict.status is _HELPFUL:
+        actions.confirm(session, SYSTEM, action, cause=cause)
+        return
+    # From here on the note is its raters' again, like that of any other item which they decided.
+    freed: dict[str, Any] = {
+        "locked": False,
+        "force_published": False,
+        "force_published_at": None,
+        "dismissed_at": None,
+        "status_rule": verdict.rule,
+    }
+    if note.status is verdict.status:
+        for name, value in freed.items():
+            setattr(note, name, value)
+        session.flush()
+    else:
+        make_move(session, SYSTEM, note, verdict.status, cause=cause, **freed)
+    actions.overturn(session, SYSTEM, action, NOT_AGREED, cause=cause)
+
+
+def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings) -> bool:
+    """Whether a note that is rated helpful must stay so for some time before it is published (SCORING: 1.6).
+
+    ``before`` is the status that its raters gave it until now.
+    """
+    if status is not _HELPFUL or before is _HELPFUL or settings.stabilisation_minutes == 0:
         note.helpful_pending_since = None
         return False
     if note.helpful_pending_since is None:
@@ -242,7 +285,7 @@ def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, caus
         elif note.status is _HELPFUL:
             actions.confirm(session, SYSTEM, action, cause=cause)
         else:
-            actions.overturn(session, SYSTEM, action, "Raters do not agree with it", cause=cause)
+            actions.overturn(session, SYSTEM, action, NOT_AGREED, cause=cause)
     elif state is ActionState.APPLIED and action.proposed_at is not None:
         fell = (
             note.status is _NOT_HELPFUL

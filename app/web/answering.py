@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from wtforms import Form, HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
-from app.core import actions, community_settings, ratings, suffrage
+from app.core import actions, community_settings, rating_locks, ratings, suffrage
 from app.core.blindness import is_decided, is_for_raters
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Action, Profile
@@ -70,12 +70,14 @@ def give(session: Session, action: Action, answer: str) -> Answered:
         raise NotFound("question")
     profile = session.get_one(Profile, auth.current_profile_id())
     session.refresh(note)
-    if note.locked:
+    session.refresh(action)
+    if rating_locks.is_closed(note, action):
         raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
         ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer])
     except Forbidden:
-        if note.locked:
+        session.refresh(action)
+        if rating_locks.is_closed(note, action):
             raise Conflict(DECIDED_MEANWHILE, action.id) from None
         raise
     session.refresh(action)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 
-from app.core import impact, suffrage
+from app.core import impact, rating_locks, suffrage
 from app.core.blindness import is_decided, is_for_raters
 from app.core.errors import Invalid
 from app.core.impact import Became, Impact, NoteRow, RatingRow, Wrote
@@ -229,7 +229,7 @@ def _rating_row(row: RatingRow) -> Row:
         became=became,
         at=row.rating.updated_at,
         url=url,
-        change_url=url if not note.locked else None,
+        change_url=url if not rating_locks.is_closed(note, action) else None,
         left_out=_left_out(row.rating.excluded),
     )
 

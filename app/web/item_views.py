@@ -11,7 +11,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.core import policies
+from app.core import policies, rating_locks
 from app.core.blindness import is_decided
 from app.core.models import Action, Rating, Request
 from app.core.ratings import Stats
@@ -162,7 +162,7 @@ def question(
 ) -> Question:
     """The question to one reader. ``counts`` is needed only when decided, and ignored before."""
     note = action.note
-    is_open = note is not None and not note.locked and action.restores_id is None
+    is_open = note is not None and not rating_locks.is_closed(note, action) and action.restores_id is None
     answer = next((word for word, level in ANSWERS.items() if own and own.helpfulness_level is level), None)
     decided = is_decided(action)
     return Question(

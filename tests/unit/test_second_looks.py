@@ -6,12 +6,21 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, exemptions, holds, requests, second_looks, verdicts
-from app.core.errors import Forbidden
+from app.core import (
+    acknowledgements,
+    clock,
+    exemptions,
+    help_needed,
+    holds,
+    requests,
+    second_looks,
+    verdicts,
+)
+from app.core.errors import Conflict, Forbidden
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.permissions import SYSTEM, Actor
 from app.core.second_looks import LookFilter, Sort
-from app.core.vocabulary import ActionState, ActionType, HeldVerb, RequestStatus, Role
+from app.core.vocabulary import ActionState, ActionType, HeldVerb, NoteStatus, RequestStatus, Role
 from app.jobs import registry
 from app.wiring import Wiring
 from tests import factories
@@ -195,3 +204,102 @@ def test_the_list_holds_what_a_score_did_and_what_is_reviewed_again(wiring: Wiri
         assert listed(LookFilter(category="toxicity")) == []
         assert listed(LookFilter(sort=Sort.NEWEST)) == [second, first]
         assert list(second_looks.categories(session, cast.community_id)) == ["spam"]
+
+
+def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
+    """A post that a moderator force-published, hidden by the platform, and that is looked at again."""
+    action_id = factories.scored_action(wiring, cast)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        who = moderator(cast)
+        verdicts.change_action(session, who, action, ActionState.PROPOSED, reason="Plain abuse")
+        verdicts.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+        second_looks.ask_members(session, who, action, reason="An appeal by mail")
+    return action_id
+
+
+def rationale(wiring: Wiring, action_id: uuid.UUID) -> Note:
+    with wiring.database.reading() as session:
+        return session.get_one(Note, session.get_one(Action, action_id).note_id)
+
+
+def test_members_answer_what_a_moderator_forced_and_its_status_stays_until_they_agree(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = forced(wiring, cast)
+    with wiring.database.reading() as session:
+        waiting = help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id)
+        assert [one.id for one in waiting] == [action_id]
+    factories.rate(wiring, cast, action_id, "HHHH")
+    assert state_of(wiring, action_id) is ActionState.RETRO_REVIEW, (
+        "its own status is no agreement of members"
+    )
+    factories.rate(wiring, cast, action_id, "H", first=4)
+    assert state_of(wiring, action_id) is ActionState.CONFIRMED
+    note = rationale(wiring, action_id)
+    assert (note.status, note.locked, note.force_published) == (
+        NoteStatus.CURRENTLY_RATED_HELPFUL,
+        True,
+        True,
+    )
+    with pytest.raises(Forbidden, match="locked"):
+        factories.rate(wiring, cast, action_id, "N", first=9)
+
+
+def test_members_who_disagree_with_what_a_moderator_forced_have_it_shown_again(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = forced(wiring, cast)
+    factories.rate(wiring, cast, action_id, "NNNN")
+    note = rationale(wiring, action_id)
+    assert (note.status, note.locked) == (NoteStatus.CURRENTLY_RATED_HELPFUL, True)
+    factories.rate(wiring, cast, action_id, "N", first=4)
+    assert state_of(wiring, action_id) is ActionState.OVERTURNED
+    note = rationale(wiring, action_id)
+    assert (note.status, note.locked, note.force_published) == (
+        NoteStatus.CURRENTLY_RATED_NOT_HELPFUL,
+        False,
+        False,
+    )
+    with wiring.database.reading() as session:
+        unhide = session.scalars(sa.select(Action).where(Action.restores_id == action_id)).one()
+        assert unhide.action_state is ActionState.PROPOSED
+        assert len(session.scalars(sa.select(Decision)).all()) == 1
+
+
+def test_a_fit_of_the_whole_community_ends_it_too_when_the_answers_are_there(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = forced(wiring, cast)
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {"min_ratings": 6}
+    factories.rate(wiring, cast, action_id, "NNNNN")
+    assert state_of(wiring, action_id) is ActionState.RETRO_REVIEW
+    with wiring.database.writing() as session:
+        session.get_one(Community, cast.community_id).settings = {}
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        verdicts.settle(session, note, "a new fit")
+    assert state_of(wiring, action_id) is ActionState.OVERTURNED
+
+
+def test_a_second_look_that_no_member_could_answer_is_not_offered(wiring: Wiring, cast: Cast) -> None:
+    adapter = factories.integration(cast)
+    by_staff = factories.submit(wiring, cast, "The tide tables for Tuesday are on the notice board.")
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    with wiring.database.writing() as session:
+        escalated = requests.escalate(session, adapter, session.get_one(Request, by_staff))
+        verdicts.change_action(session, adapter, escalated, ActionState.PROPOSED, reason="abuse")
+        verdicts.change_action(session, adapter, escalated, ActionState.APPLIED)
+        request = session.get_one(Request, by_staff)
+        recorded, _ = acknowledgements.record_taken(session, adapter, request, ActionType.WARN, "Ours")
+        for action in (escalated, recorded):
+            assert not second_looks.is_answerable(action, request)
+            with pytest.raises(Conflict, match="no member could answer"):
+                second_looks.ask_members(session, moderator(cast), action, reason="Please")
+    ordinary = applied(wiring, cast, request_id="post-2")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, ordinary)
+        request = session.get_one(Request, action.request_id)
+        assert second_looks.is_answerable(action, request)
+        request.content_removed_at = clock.now()
+        assert not second_looks.is_answerable(action, request)
