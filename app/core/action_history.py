@@ -1,4 +1,7 @@
-"""Action history as moderators read it: every change of every action, filtered, page by page, or whole."""
+"""Action history as moderators read it: every change of every action, filtered, page by page, or whole.
+
+Beside the changes stand the decisions that came to nothing: undone, not carried out, or still to be undone.
+"""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -8,23 +11,28 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, contains_eager
 
-from app.core import history_pages, post_search
+from app.core import decision_trace, history_pages, post_search
 from app.core.errors import NotFound
 from app.core.history_pages import HistoryPage
-from app.core.models import Action, HistoryEntry, HistoryText, Request
+from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
+
+_CHANGES = tuple(f"action.{state.value}" for state in ActionState)
 
 
 @dataclass(frozen=True)
 class HistoryFilter:
     """Which changes of actions are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive.
 
+    ``trace`` is one of ``decision_trace.TRACES``: these entries alone, every one of them. Without it and without
+    ``state`` a held decision is left out once it has been carried out, for then the change itself stands there.
     ``search`` finds posts (``post_search.finds``) and words of the reasons given.
     """
 
     action_type: ActionType | None = None
     state: ActionState | None = None
+    trace: str = ""
     search: str = ""
     actor: str = ""
     author: str = ""
@@ -44,8 +52,18 @@ class ActionChange:
 
     @property
     def state(self) -> str:
-        """The state that this change led to."""
+        """The state that this change led to; empty for a decision that changed nothing."""
         return str(self.entry.after.get("action_state", ""))
+
+    @property
+    def kind(self) -> str:
+        """The state that this change led to, or which trace of a decision it is."""
+        return self.state or self.entry.what
+
+    @property
+    def verb(self) -> str:
+        """What was decided, where nothing came of it."""
+        return str(self.entry.after.get("verb", ""))
 
     @property
     def is_latest(self) -> bool:
@@ -73,11 +91,10 @@ def matching(
 
 def _of_entry(community_id: uuid.UUID, wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
     """What the entry alone can answer; a search looks the posts and the reasons up first, for there are fewer."""
-    states = (wanted.state,) if wanted.state else tuple(ActionState)
     conditions = [
         HistoryEntry.community_id == community_id,
         HistoryEntry.object_type == "action",
-        HistoryEntry.what.in_([f"action.{state.value}" for state in states]),
+        _kind(wanted),
     ]
     if wanted.since:
         conditions.append(HistoryEntry.at >= wanted.since)
@@ -100,6 +117,43 @@ def _of_entry(community_id: uuid.UUID, wanted: HistoryFilter) -> list[sa.ColumnE
         )
         conditions.append(sa.or_(HistoryEntry.object_id.in_(posts), HistoryEntry.id.in_(reasons)))
     return conditions
+
+
+def _kind(wanted: HistoryFilter) -> sa.ColumnElement[bool]:
+    if wanted.trace:
+        return HistoryEntry.what == wanted.trace
+    if wanted.state:
+        return HistoryEntry.what == f"action.{wanted.state.value}"
+    always = [*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED]
+    return sa.or_(
+        HistoryEntry.what.in_(always), sa.and_(HistoryEntry.what == decision_trace.HELD, _came_to_nothing())
+    )
+
+
+def _came_to_nothing() -> sa.ColumnElement[bool]:
+    """Whether a held decision was undone or not carried out, or can still be undone."""
+    later = aliased(HistoryEntry)
+    followed_by = (
+        sa.select(later.what)
+        .where(
+            later.object_type == "action",
+            later.object_id == HistoryEntry.object_id,
+            later.account_id == HistoryEntry.account_id,
+            later.number > HistoryEntry.number,
+            later.what.in_([*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED]),
+        )
+        .order_by(later.number)
+        .limit(1)
+        .correlate(HistoryEntry)
+        .scalar_subquery()
+    )
+    pending = sa.exists().where(
+        Hold.action_id == HistoryEntry.object_id, Hold.account_id == HistoryEntry.account_id
+    )
+    return sa.or_(
+        followed_by.in_((decision_trace.UNDONE, decision_trace.LAPSED)),
+        sa.and_(followed_by.is_(None), pending),
+    )
 
 
 def _of_text(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:

@@ -16,6 +16,7 @@ from app.core import (
     actions,
     clock,
     community_settings,
+    decision_trace,
     history,
     notices,
     outbox,
@@ -26,7 +27,7 @@ from app.core import (
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, HistoryText, Hold, Note
+from app.core.models import Action, HistoryEntry, Hold, Note
 from app.core.moves import moves_open_to
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb
@@ -39,9 +40,6 @@ _TARGETS = {
     HeldVerb.OVERTURN: ActionState.OVERTURNED,
     HeldVerb.CONFIRM: ActionState.CONFIRMED,
 }
-
-_DECIDING = frozenset(f"action.{state.value}" for state in _TARGETS.values())
-_DECIDING_NOTHING = frozenset({"action.commented", "action.filed"})
 
 
 def hold(
@@ -89,7 +87,7 @@ def hold(
     if action is not None:
         _check_open(session, actor, action, verb, version)
     elif note is not None and note.locked:
-        raise Conflict(f"Already decided{_by_whom(session, note.id)}", note.id)
+        raise Conflict(f"Already decided{decision_trace.by_whom(session, note.id)}", note.id)
     elif note is not None and version is not None and note.version != version:
         raise Conflict("The note's text was changed meanwhile; read it again", note.id)
     if seconds is None:
@@ -113,6 +111,7 @@ def hold(
             session.add(held)
     except IntegrityError as error:
         raise Conflict("Somebody is deciding this right now", subject.id) from error
+    decision_trace.held(session, actor, held)
     outbox.enqueue(session, CARRY_OUT_JOB, {"hold_id": str(held.id)}, key=f"hold:{held.id}", delay=seconds)
     return held
 
@@ -151,7 +150,7 @@ def by(session: Session, actor: Actor) -> list[Hold]:
 
 
 def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
-    """Take a held decision back, as if it had never been: one's own, or by the service anybody's.
+    """Take a held decision back: one's own, or by the service anybody's. History keeps that it was made and undone.
 
     Ratings that came meanwhile count now.
 
@@ -168,6 +167,7 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
     serialise(session, held.community_id)
     if not _take(session, held):
         raise Conflict("Too late to undo: the decision has been carried out")
+    decision_trace.undone(session, actor, held)
     note_id = held.note_id
     if held.action_id is not None:
         note_id = session.get_one(Action, held.action_id).note_id
@@ -191,17 +191,7 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
             _carry_out(session, actor, held)
     except Refused as refusal:
         # The world moved on (the platform acted, a role was taken away); that is recorded, not retried.
-        entry = history.record(
-            session,
-            actor,
-            held.community_id,
-            "hold.lapsed",
-            "action" if held.action_id else "note",
-            held.action_id or held.note_id or held.id,
-            after={"verb": held.verb.value},
-            reason=held.reason,
-            cause=refusal.detail[:255],
-        )
+        entry = decision_trace.lapsed(session, actor, held, refusal.detail)
         notices.tell_lapsed(session, held, entry)
 
 
@@ -283,30 +273,20 @@ def _take(session: Session, held: Hold) -> bool:
     return bool(result.rowcount)  # type: ignore[attr-defined]  # a DELETE's result is a CursorResult
 
 
-def _check_open(session: Session, actor: Actor, action: Action, verb: HeldVerb, version: int | None) -> None:
+def _check_open(
+    session: Session,
+    actor: Actor,
+    action: Action,
+    verb: HeldVerb,
+    version: int | None,
+) -> None:
     target = _TARGETS[verb]
     is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:
-        raise Conflict(f"Already decided{_by_whom(session, action.id)}", action.id)
+        raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)
     if version is not None and action.version != version:
-        raise Conflict(f"Changed{_by_whom(session, action.id)}; look again", action.id)
+        raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
     if not is_open:
         if action.action_state is ActionState.UNDER_REVIEW:
             raise IllegalMove("action_state", action.action_state, target)
-        raise Conflict(f"Already decided{_by_whom(session, action.id)}", action.id)
-
-
-def _by_whom(session: Session, object_id: uuid.UUID) -> str:
-    """Who decided last, else who changed it last, and when: " by Sam, 2 min ago". A message decides nothing."""
-    row = session.execute(
-        sa.select(HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind, HistoryEntry.what)
-        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
-        .where(HistoryEntry.object_id == object_id, HistoryEntry.what.not_in(_DECIDING_NOTHING))
-        .order_by(HistoryEntry.what.in_(_DECIDING).desc(), HistoryEntry.number.desc())
-        .limit(1)
-    ).first()
-    if row is None:
-        return ""
-    who = "the community" if row.actor_kind == "system" and row.what in _DECIDING else row.actor_name
-    minutes = int((clock.now() - row.at).total_seconds() // 60)
-    return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
+        raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts, clock, history, notices, outbox, request_scoring, requests
+from app.core import accounts, clock, decision_trace, history, notices, outbox, request_scoring, requests
 from app.core.db import serialise
 from app.core.models import Action, Community, Delivery, Hold, Overturn, Replay, Request, SignIn
 from app.core.permissions import SYSTEM
@@ -70,17 +70,8 @@ def _lapse_holds(session: Session) -> int:
     held = session.scalars(sa.select(Hold).order_by(Hold.community_id, Hold.id)).all()
     for one in held:
         serialise(session, one.community_id)
-        entry = history.record(
-            session,
-            accounts.actor_for(accounts.get(session, one.account_id)),
-            one.community_id,
-            "hold.lapsed",
-            "action" if one.action_id else "note",
-            one.action_id or one.note_id or one.id,
-            after={"verb": one.verb.value},
-            reason=one.reason,
-            cause=CAUSE,
-        )
+        actor = accounts.actor_for(accounts.get(session, one.account_id))
+        entry = decision_trace.lapsed(session, actor, one, CAUSE)
         notices.tell_lapsed(session, one, entry)
         session.delete(one)
     session.flush()

@@ -3,10 +3,10 @@
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, holds, verdicts
+from app.core import accounts, erasure, history, holds, verdicts
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
-from app.core.permissions import Actor
+from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, HeldVerb, Role
 from app.wiring import Wiring
 from tests import factories
@@ -51,7 +51,7 @@ def test_a_held_decision_changes_nothing_until_it_is_due(
         assert list(reasons) == ["plain abuse"]
 
 
-def test_undo_leaves_no_trace_and_lets_the_ratings_count(
+def test_undo_lets_the_ratings_count_and_history_keeps_both(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
     action_id = factories.scored_action(wiring, cast)
@@ -64,6 +64,35 @@ def test_undo_leaves_no_trace_and_lets_the_ratings_count(
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.DISMISSED
         assert session.scalars(sa.select(Hold)).all() == []
+        traces = session.execute(
+            sa.select(HistoryEntry.what, HistoryEntry.after, HistoryText.actor_name, HistoryText.reason)
+            .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+            .where(HistoryEntry.object_id == action_id, HistoryEntry.what.startswith("decision."))
+            .order_by(HistoryEntry.number)
+        )
+        assert [tuple(one) for one in traces] == [
+            ("decision.held", {"verb": "force_publish"}, "Moderator", "plain abuse"),
+            ("decision.undone", {"verb": "force_publish"}, "Moderator", "plain abuse"),
+        ]
+        assert history.verify(session, cast.community_id)[1] is None
+
+
+def test_what_the_service_undoes_for_somebody_who_is_erased_repeats_none_of_their_words(
+    wiring: Wiring, cast: Cast
+) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    _hold(wiring, _actor(wiring, cast.moderator), action_id)
+    with wiring.database.writing() as session:
+        erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
+    with wiring.database.reading() as session:
+        texts = session.execute(
+            sa.select(HistoryText.actor_name, HistoryText.reason)
+            .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+            .where(HistoryEntry.object_id == action_id, HistoryEntry.what.startswith("decision."))
+            .order_by(HistoryEntry.number)
+        )
+        assert [tuple(one) for one in texts] == [("", ""), (SYSTEM.name, "")]
+        assert history.verify(session, cast.community_id)[1] is None
 
 
 def test_after_it_was_carried_out_undo_is_too_late(wiring: Wiring, cast: Cast, jobs: InlineEngine) -> None:

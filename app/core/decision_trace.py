@@ -1,0 +1,87 @@
+"""What history keeps of a decision that is held: that it was made, that it was taken back, and who decided last.
+
+A held decision changes nothing, but whoever decides and takes it back leaves a trace too (Decision 0029).
+"""
+
+import uuid
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, history
+from app.core.models import HistoryEntry, HistoryText, Hold
+from app.core.permissions import Actor
+
+HELD = "decision.held"
+UNDONE = "decision.undone"
+LAPSED = "hold.lapsed"
+TRACES = (HELD, UNDONE, LAPSED)
+"""Entries about decisions that changed nothing, or nothing yet."""
+
+_DECIDING = frozenset({"action.proposed", "action.dismissed", "action.overturned", "action.confirmed"})
+_DECIDING_NOTHING = frozenset({"action.commented", "action.filed", "claim.taken_over", HELD, UNDONE})
+
+
+def held(session: Session, actor: Actor, hold: Hold) -> None:
+    """Somebody decided, and can still take it back."""
+    _record(session, actor, hold, HELD, reason=hold.reason, comment=hold.comment or "")
+
+
+def undone(session: Session, actor: Actor, hold: Hold) -> None:
+    """A held decision was taken back. What its author wrote is repeated only for its author."""
+    own = actor.account_id == hold.account_id
+    _record(
+        session,
+        actor,
+        hold,
+        UNDONE,
+        reason=hold.reason if own else "",
+        comment=(hold.comment or "") if own else "",
+        cause="" if own else "whoever decided is no longer here",
+    )
+
+
+def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEntry:
+    """A held decision was due and could not be carried out; ``actor`` is who decided."""
+    return _record(session, actor, hold, LAPSED, reason=hold.reason, cause=cause)
+
+
+def by_whom(session: Session, object_id: uuid.UUID) -> str:
+    """Who decided last, else who changed it last, and when: " by Sam, 2 min ago". A message decides nothing."""
+    row = session.execute(
+        sa.select(HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind, HistoryEntry.what)
+        .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
+        .where(HistoryEntry.object_id == object_id, HistoryEntry.what.not_in(_DECIDING_NOTHING))
+        .order_by(HistoryEntry.what.in_(_DECIDING).desc(), HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return ""
+    who = "the community" if row.actor_kind == "system" and row.what in _DECIDING else row.actor_name
+    minutes = int((clock.now() - row.at).total_seconds() // 60)
+    return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    hold: Hold,
+    what: str,
+    *,
+    reason: str = "",
+    comment: str = "",
+    cause: str = "",
+) -> HistoryEntry:
+    after = {"verb": hold.verb.value}
+    return history.record(
+        session,
+        actor,
+        hold.community_id,
+        what,
+        "action" if hold.action_id else "note",
+        hold.action_id or hold.note_id or hold.id,
+        after=after,
+        reason=reason,
+        comment=comment,
+        cause=cause[:255],
+    )
