@@ -14,6 +14,7 @@ from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 
 LOOK_AGAIN_JOB = "open_second_look"
+ACTED_BEFORE_IT_HEARD = "The platform acted before it heard of the dismissal"
 _REVERSED_BY = {ActionType.HIDE: ActionType.UNHIDE, ActionType.UNHIDE: ActionType.HIDE}
 _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
 
@@ -40,7 +41,9 @@ def acknowledge(
     if source is ActionState.UNDER_REVIEW:
         actions.decide(session, action, action.decided_verb, 1.0, "the platform acted during the review")
     if source is ActionState.DISMISSED:
-        actions.overturn(session, SYSTEM, action, "The platform acted before it heard of the dismissal")
+        # What was reopened meanwhile may want the same again: then the post is not to be shown in between.
+        wanted_again = actions.is_wanted_again(session, action)
+        actions.overturn(session, SYSTEM, action, ACTED_BEFORE_IT_HEARD, restore=not wanted_again)
     if action.restores_id is not None:
         _exempt(session, session.get_one(Action, action.restores_id))
     elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):

@@ -4,6 +4,7 @@ These are the moves of one action. What follows for its rationale note is ``verd
 """
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -158,9 +159,18 @@ def decide_none(
 
 
 def overturn(
-    session: Session, actor: Actor, action: Action, reason: str, *, comment: str = "", cause: str = ""
+    session: Session,
+    actor: Actor,
+    action: Action,
+    reason: str,
+    *,
+    comment: str = "",
+    cause: str = "",
+    restore: bool = True,
 ) -> Action | None:
-    """Undo an applied action. A hidden post is proposed to be shown again: that ``unhide`` is returned."""
+    """Undo an applied action. A hidden post is proposed to be shown again, unless ``restore`` is false: that ``unhide``
+    is returned.
+    """
     make_move(
         session,
         actor,
@@ -173,7 +183,7 @@ def overturn(
         overturned_reason=reason or None,
         **unclaimed(),
     )
-    if action.action_type is not ActionType.HIDE:
+    if action.action_type is not ActionType.HIDE or not restore:
         return None
     unhide = Action(
         id=new_id(),
@@ -194,6 +204,19 @@ def overturn(
     )
     begin(session, SYSTEM, unhide, cause=f"overturned {action.id}")
     return unhide
+
+
+def is_wanted_again(session: Session, action: Action) -> bool:
+    """Whether a later action on the same request stands that does the same: the dismissal of this one was reopened."""
+    stands = (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
+    later = sa.select(Action.id).where(
+        Action.request_id == action.request_id,
+        Action.id != action.id,
+        Action.reopens_id.is_not(None),
+        Action.action_type == action.action_type,
+        Action.action_state.in_(stands),
+    )
+    return session.scalar(later.limit(1)) is not None
 
 
 def lapse(session: Session, action: Action, *, cause: str) -> None:
@@ -281,6 +304,15 @@ def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
         .limit(1)
         .execution_options(populate_existing=True)
     ).first()
+
+
+def siblings(session: Session, action: Action) -> Sequence[Action]:
+    """The other actions on the same request, oldest first: what undoes this one, and what reopened or preceded it."""
+    return session.scalars(
+        sa.select(Action)
+        .where(Action.request_id == action.request_id, Action.id != action.id)
+        .order_by(Action.created_at, Action.id)
+    ).all()
 
 
 def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:

@@ -1,19 +1,26 @@
-"""Claims: which moderator holds an item of the review queue, for so long that two do not decide the same."""
+"""Claims: which moderator holds an item, so that two do not decide the same; a colleague can take it over.
 
+A claim holds off what others decide in the dashboard. Decisions through the API act at once, and so does what members'
+ratings decide (Decision 0029).
+"""
+
+import math
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, queue_order, review_queue, rules
+from app.core import clock, history, notices, queue_order, review_queue, rules
+from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
-from app.core.models import Account, Action, Hold
+from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review_queue import QueueFilter
 
 LEASE = timedelta(minutes=rules.CLAIM_MINUTES)
+TAKEN_OVER = "claim.taken_over"
 
 
 def claim(session: Session, actor: Actor, action: Action) -> None:
@@ -36,6 +43,106 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     if result.rowcount == 0:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
         holder = session.get(Account, action.claimed_by_id) if action.claimed_by_id else None
         raise Conflict(f"Claimed by {holder.display_name if holder else 'somebody else'}", action.id)
+
+
+def take_over(session: Session, actor: Actor, action: Action) -> str | None:
+    """Claim an item that somebody else holds, who is told of it: their name, or None when nobody held it any more."""
+    require(actor, Permission.MODERATE, action.community_id, "item")
+    if actor.account_id is None:
+        raise Forbidden("Only a signed-in moderator can claim an item")
+    serialise(session, action.community_id)
+    session.refresh(action)
+    holder = held_by_other(session, actor, action)
+    if holder is None:
+        claim(session, actor, action)
+        return None
+    now = clock.now()
+    session.execute(
+        sa.update(Action)
+        .where(Action.id == action.id)
+        .values(claimed_by_id=actor.account_id, claimed_until=now + LEASE, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.refresh(action, ["claimed_by_id", "claimed_until"])
+    entry = history.record(
+        session,
+        actor,
+        action.community_id,
+        TAKEN_OVER,
+        "action",
+        action.id,
+        before={"claimed_by": str(holder.id)},
+        after={"claimed_by": str(actor.account_id)},
+    )
+    notices.tell_taken_over(session, holder.id, entry)
+    return holder.display_name
+
+
+def held_by_other(session: Session, actor: Actor, action: Action) -> Account | None:
+    """Whoever but the actor holds the item now."""
+    if action.claimed_by_id is None or action.claimed_by_id == actor.account_id:
+        return None
+    if action.claimed_until is None or action.claimed_until <= clock.now():
+        return None
+    return session.get_one(Account, action.claimed_by_id)
+
+
+def holders(session: Session, actor: Actor, found: Sequence[Action]) -> dict[uuid.UUID, str]:
+    """Who but the actor holds these items now: names by item; one query."""
+    now = clock.now()
+    held = {
+        action.id: action.claimed_by_id
+        for action in found
+        if action.claimed_by_id not in (None, actor.account_id)
+        and action.claimed_until is not None
+        and action.claimed_until > now
+    }
+    if not held:
+        return {}
+    rows = session.execute(
+        sa.select(Account.id, Account.display_name).where(Account.id.in_(set(held.values())))
+    )
+    names: dict[uuid.UUID | None, str] = {account_id: name for account_id, name in rows}
+    return {action_id: names[account_id] for action_id, account_id in held.items()}
+
+
+def is_held_by(actor: Actor, action: Action) -> bool:
+    """Whether the actor holds the item now."""
+    until = action.claimed_until
+    return action.claimed_by_id == actor.account_id and until is not None and until > clock.now()
+
+
+def check_free(session: Session, actor: Actor, action: Action) -> None:
+    """Refuse a decision about an item that somebody else has claimed.
+
+    Raises:
+        Conflict: it names who, and how long the claim lasts at most.
+    """
+    holder = held_by_other(session, actor, action)
+    if holder is None or action.claimed_until is None:
+        return
+    minutes = max(1, math.ceil((action.claimed_until - clock.now()).total_seconds() / 60))
+    raise Conflict(f"Claimed by {holder.display_name}, for {minutes} min at most", action.id)
+
+
+def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
+    """The entry by which the item's present claimant took it over from the actor, with its text loaded."""
+    if held_by_other(session, actor, action) is None:
+        return None
+    entry = session.scalars(
+        sa.select(HistoryEntry)
+        .where(
+            HistoryEntry.object_type == "action",
+            HistoryEntry.object_id == action.id,
+            HistoryEntry.what == TAKEN_OVER,
+        )
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+        .options(selectinload(HistoryEntry.text))
+    ).first()
+    if entry is None or entry.account_id != action.claimed_by_id:
+        return None
+    return entry if entry.before.get("claimed_by") == str(actor.account_id) else None
 
 
 def release(session: Session, actor: Actor, action: Action) -> None:

@@ -72,7 +72,7 @@ def _record(
     comment: str = "",
     cause: str = "",
 ) -> HistoryEntry:
-    after = {"verb": hold.verb.value}
+    after = {"verb": hold.verb.value} | ({"to": hold.reopen_to.value} if hold.reopen_to else {})
     return history.record(
         session,
         actor,

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.core import (
     accounts,
     actions,
+    claims,
     clock,
     community_settings,
     decision_trace,
@@ -21,6 +22,7 @@ from app.core import (
     notices,
     outbox,
     policies,
+    reopening,
     rules,
     verdicts,
 )
@@ -30,7 +32,7 @@ from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Hold, Note
 from app.core.moves import moves_open_to
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier, HeldVerb
+from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
 
@@ -52,6 +54,7 @@ def hold(
     reason: str,
     comment: str = "",
     category: str | None = None,
+    reopen_to: ReopenTo | None = None,
     version: int | None = None,
     seconds: float | None = None,
 ) -> Hold:
@@ -59,11 +62,11 @@ def hold(
     community has set.
 
     ``version`` is the version of the page it was made from, ``category`` what the action is decided under when that
-    is not the category it was scored in.
+    is not the category it was scored in, ``reopen_to`` where a dismissal goes that is reopened.
 
     Raises:
         Invalid: no reason, or the category is none of the community's.
-        Conflict: somebody decided, or is deciding, in the meantime; the detail says who and when.
+        Conflict: somebody decided, or is deciding, in the meantime, or has claimed the item; the detail says who.
     """
     if note is not None and note.rationale:
         action = actions.of_note(session, note.id)
@@ -85,7 +88,8 @@ def hold(
     if holder is not None:
         raise Conflict(f"{holder.account_name} is deciding this right now", holder.id)
     if action is not None:
-        _check_open(session, actor, action, verb, version)
+        _check_open(session, actor, action, verb, version, reopen_to)
+        claims.check_free(session, actor, action)
     elif note is not None and note.locked:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, note.id)}", note.id)
     elif note is not None and version is not None and note.version != version:
@@ -104,6 +108,7 @@ def hold(
         reason=reason,
         comment=comment or None,
         category=category if action is not None else None,
+        reopen_to=reopen_to if verb is HeldVerb.REOPEN else None,
         due_at=due,
     )
     try:
@@ -205,6 +210,11 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     words = {"reason": held.reason, "comment": held.comment or ""}
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
+        if held.verb is HeldVerb.REOPEN and held.reopen_to is not None:
+            action = reopening.reopen(session, actor, action, held.reopen_to, **words)
+            if held.category is not None:
+                _file_under(session, actor, action, held.category)
+            return
         if held.category is not None:
             _file_under(session, actor, action, held.category)
         if held.verb is HeldVerb.CONFIRM and action.action_state is ActionState.APPLIED:
@@ -279,7 +289,11 @@ def _check_open(
     action: Action,
     verb: HeldVerb,
     version: int | None,
+    reopen_to: ReopenTo | None,
 ) -> None:
+    if verb is HeldVerb.REOPEN:
+        reopening.check(session, actor, action, reopen_to)
+        return
     target = _TARGETS[verb]
     is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:

@@ -1,5 +1,6 @@
 """The one place where a state changes: checked against the table, raced safely, recorded, told."""
 
+import uuid
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,7 +10,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from app.core import clock, events, history, notices
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
-from app.core.models import Action, Note, Request
+from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
 from app.core.vocabulary import EventName
@@ -56,19 +57,24 @@ def begin(
     *,
     reason: str = "",
     cause: str = "",
+    comment: str = "",
     quiet: bool = False,
-) -> None:
-    """Add a new object in its first state; ``quiet`` leaves out the history entry (submissions are their own)."""
+) -> HistoryEntry | None:
+    """Add a new object in its first state, and return its history entry.
+
+    ``quiet`` leaves the entry out (submissions are their own) and returns None.
+    """
     machine = machine_of(subject)
     state = getattr(subject, machine.field)
-    move = machine.find(None, state)
+    move = machine.find(None, state, reopens=_reopens(subject) is not None)
     if move is None:
         raise IllegalMove(machine.field, "nothing", state)
     _authorise(actor, move, subject, machine)
     session.add(subject)
     session.flush()
-    if not quiet:
-        _tell(session, actor, machine, move, subject, reason=reason, comment="", cause=cause)
+    if quiet:
+        return None
+    return _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
 
 
 def make_move(
@@ -122,6 +128,11 @@ def _condition_holds(move: Move, subject: Stateful) -> bool:
     return True
 
 
+def _reopens(subject: Stateful) -> uuid.UUID | None:
+    """The dismissed action that this one takes up again."""
+    return subject.reopens_id if isinstance(subject, Action) else None
+
+
 def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) -> None:
     if may(actor, move, subject.community_id):
         return
@@ -147,7 +158,8 @@ def _tell(
     reason: str,
     comment: str,
     cause: str,
-) -> None:
+) -> HistoryEntry:
+    reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
         session,
         actor,
@@ -156,7 +168,7 @@ def _tell(
         machine.name,
         subject.id,
         before={machine.field: move.source.value} if move.source else {},
-        after={machine.field: move.target.value},
+        after={machine.field: move.target.value} | ({"reopens": str(reopens)} if reopens else {}),
         reason=reason,
         comment=comment,
         cause=cause,
@@ -168,3 +180,4 @@ def _tell(
             events.emit_action(session, name, subject)
         elif isinstance(subject, Note) and name is EventName.NOTE_STATUS:
             events.emit_note(session, subject)
+    return entry

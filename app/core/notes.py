@@ -89,6 +89,25 @@ def write_rationale(session: Session, request: Request, category: str, meaning: 
 
     The text carries no score: raters read it.
     """
+    summary = (
+        f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
+        f"If so, it should be {_QUESTION[verb]}."
+    )
+    note = _rationale(session, request, summary)
+    request.note_id = note.id
+    session.flush()
+    return note
+
+
+def write_rationale_again(session: Session, request: Request, first: Note) -> Note:
+    """A rationale like ``first`` for an action that takes up a dismissed one: nobody has rated it yet.
+
+    The note that the request names stays the one that its decision came of.
+    """
+    return _rationale(session, request, first.summary)
+
+
+def _rationale(session: Session, request: Request, summary: str) -> Note:
     author = profiles.of_service(session)
     note = Note(
         id=new_id(),
@@ -96,10 +115,7 @@ def write_rationale(session: Session, request: Request, category: str, meaning: 
         request_id=request.id,
         author_id=author.id,
         author_ref=str(author.id),
-        summary=(
-            f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
-            f"If so, it should be {_QUESTION[verb]}."
-        ),
+        summary=summary,
         classification=Classification.MISLEADING,
         status=NoteStatus.NEEDS_MORE_RATINGS,
         rationale=True,
@@ -110,8 +126,6 @@ def write_rationale(session: Session, request: Request, category: str, meaning: 
         platform_channel_id=request.platform_channel_id,
     )
     begin(session, SYSTEM, note, quiet=True)
-    request.note_id = note.id
-    session.flush()
     return note
 
 

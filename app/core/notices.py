@@ -1,5 +1,5 @@
-"""What people are told: moderators, of their own decisions that were overturned or not carried out; operators, of
-webhooks that were disabled.
+"""What people are told: moderators, of their own decisions that were overturned, reopened or not carried out, and of
+claims that a colleague took over; operators, of webhooks that were disabled.
 
 A notice is written in the transaction of what it tells of. It holds no words: names and reasons are read from history,
 where erasing a person reaches them.
@@ -67,6 +67,45 @@ def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None
             )
         )
         session.flush()
+
+
+def tell_reopened(session: Session, actor: Actor, dismissed: Action, entry: HistoryEntry) -> None:
+    """A dismissal was reopened: whoever dismissed it learns of it. ``entry`` is the new action's first."""
+    decided = session.scalars(
+        sa.select(HistoryEntry)
+        .where(
+            HistoryEntry.object_type == "action",
+            HistoryEntry.object_id == dismissed.id,
+            HistoryEntry.what == "action.dismissed",
+        )
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if decided is None or decided.account_id is None or decided.account_id == actor.account_id:
+        return
+    session.add(
+        Notice(
+            community_id=entry.community_id,
+            account_id=decided.account_id,
+            action_id=entry.object_id,
+            decided_id=decided.id,
+            entry_id=entry.id,
+        )
+    )
+    session.flush()
+
+
+def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
+    """Somebody's claim was taken over; ``entry`` says by whom."""
+    session.add(
+        Notice(
+            community_id=entry.community_id,
+            account_id=account_id,
+            action_id=entry.object_id,
+            entry_id=entry.id,
+        )
+    )
+    session.flush()
 
 
 def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:

@@ -58,8 +58,13 @@ def code(action: Any = Action) -> sa.Case[int]:
 
 
 def of_service(action: Any = Action) -> sa.ColumnElement[bool]:
-    """Actions that routing opened, not those that an integration recorded or that undo another."""
-    return sa.and_(action.action_tier.is_not(None), action.restores_id.is_(None))
+    """Actions that routing opened or a moderator reopened, not those that an integration recorded or that undo another.
+
+    Nor a dismissal that was reopened: what people make of the post is what comes of the later action.
+    """
+    return sa.and_(
+        action.action_tier.is_not(None), action.restores_id.is_(None), action.reopened_at.is_(None)
+    )
 
 
 def code_of_request(request_id: Any) -> sa.ScalarSelect[int]:

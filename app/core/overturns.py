@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts, clock, history, outbox, overturn_search, rules, verdicts
+from app.core import accounts, claims, clock, history, outbox, overturn_search, rules, verdicts
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.ids import new_id
@@ -184,6 +184,7 @@ def _undo(session: Session, actor: Actor, found: Overturn, action_id: uuid.UUID)
         return f"It is {action.action_state.replace('_', ' ')} by now"
     try:
         with session.begin_nested():
+            claims.check_free(session, actor, action)
             verdicts.change_action(session, actor, action, target, reason=found.reason)
     except Refused as refusal:
         return refusal.detail

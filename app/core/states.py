@@ -28,6 +28,7 @@ class When(StrEnum):
     """A condition beyond the state itself."""
 
     ONCE_PROPOSED = "once proposed"
+    REOPENS = "reopens a dismissal"
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,19 @@ class Machine:
     states: type[StrEnum]
     moves: tuple[Move, ...]
 
-    def find(self, source: StrEnum | None, target: StrEnum) -> Move | None:
-        """The row from ``source`` to ``target``, or None: the move is illegal."""
-        return next((m for m in self.moves if m.source == source and m.target == target), None)
+    def find(self, source: StrEnum | None, target: StrEnum, *, reopens: bool = False) -> Move | None:
+        """The row from ``source`` to ``target``, or None: the move is illegal.
+
+        ``reopens``: the row by which an object begins that takes up a dismissed one again.
+        """
+        return next(
+            (
+                m
+                for m in self.moves
+                if m.source == source and m.target == target and (m.when is When.REOPENS) == reopens
+            ),
+            None,
+        )
 
     def open_from(self, source: StrEnum) -> tuple[Move, ...]:
         return tuple(m for m in self.moves if m.source == source)
@@ -80,6 +91,22 @@ ACTION = Machine(
         ),
         Move(None, A.UNDER_REVIEW, _by(_SERVICE, _INTEGRATION), "Tier 2 routing, a flag, or escalation"),
         Move(None, A.APPLIED, _by(_INTEGRATION), "an action already taken is recorded"),
+        Move(
+            None,
+            A.PROPOSED,
+            _by(_MODERATOR),
+            "a dismissal is reopened: act at once",
+            (E.ACTION_CREATED,),
+            When.REOPENS,
+        ),
+        Move(
+            None,
+            A.UNDER_REVIEW,
+            _by(_MODERATOR),
+            "a dismissal is reopened: members or staff review it again",
+            (),
+            When.REOPENS,
+        ),
         Move(
             A.UNDER_REVIEW,
             A.PROPOSED,

@@ -168,6 +168,15 @@ class HeldVerb(StrEnum):
     DISMISS = "dismiss"
     OVERTURN = "overturn"
     CONFIRM = "confirm"
+    REOPEN = "reopen"
+
+
+class ReopenTo(StrEnum):
+    """Where a reopened dismissal goes: to the members, to the moderators, or to the platform at once."""
+
+    COMMUNITY = "community"
+    STAFF = "staff"
+    ACT = "act"
 
 
 class OverturnState(StrEnum):

@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.errors import Forbidden, IllegalMove
 from app.core.ids import new_id
 from app.core.models import Action, Event, HistoryEntry, Request
-from app.core.moves import make_move, moves_open_to
+from app.core.moves import begin, make_move, moves_open_to
 from app.core.permissions import SYSTEM, Actor
 from app.core.states import ACTION, MACHINES, Machine, When, Who
 from app.core.vocabulary import ActionState, ActionTier, ActionType, RequestStatus, Role
@@ -133,10 +133,38 @@ def test_each_move_tells_its_events_once(wiring: Wiring, cast: Cast) -> None:
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
 def test_a_table_names_each_pair_once_and_only_its_own_states(machine: Machine) -> None:
-    pairs = [(move.source, move.target) for move in machine.moves]
+    pairs = [(move.source, move.target, move.when is When.REOPENS) for move in machine.moves]
     assert len(pairs) == len(set(pairs))
     words: set[StrEnum] = set(machine.states)
     assert {move.target for move in machine.moves} <= words
     assert all(move.who for move in machine.moves)
     assert all(move.why for move in machine.moves)
-    assert all(move.when in (None, When.ONCE_PROPOSED) for move in machine.moves)
+    assert all(move.when is None or move.when in When for move in machine.moves)
+
+
+@pytest.mark.parametrize("target", [ActionState.PROPOSED, ActionState.UNDER_REVIEW])
+@pytest.mark.parametrize("who", list(Who))
+def test_only_moderators_begin_an_action_that_reopens_a_dismissal(
+    wiring: Wiring, cast: Cast, who: Who, target: ActionState
+) -> None:
+    dismissed_id = _action(wiring, cast, ActionState.DISMISSED)
+    actor = _actor(who, cast)
+    with wiring.database.writing() as session:
+        dismissed = session.get_one(Action, dismissed_id)
+        again = Action(
+            id=new_id(),
+            community_id=cast.community_id,
+            request_id=dismissed.request_id,
+            action_type=ActionType.WARN,
+            action_tier=ActionTier.CONSENSUS,
+            action_state=target,
+            decided_verb="notify",
+            reopens_id=dismissed.id,
+        )
+        if who in (Who.MODERATOR, Who.OPERATOR):
+            entry = begin(session, actor, again, reason="It was no joke")
+            assert entry is not None
+            assert entry.after == {"action_state": target.value, "reopens": str(dismissed_id)}
+        else:
+            with pytest.raises((IllegalMove, Forbidden)):
+                begin(session, actor, again)

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReviewGroup
+from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReopenTo, ReviewGroup
 
 if TYPE_CHECKING:
     from app.core.models.content import Note, Request
@@ -25,7 +25,8 @@ _LIVE = (
 class Action(Stamped, Base):
     """A moderation action (Spec: Moderation action). Its state moves only by ``moves.make_move``.
 
-    ``decided_verb`` is the category's configured verb; ``restores_id`` names the action that an ``unhide`` undoes;
+    ``decided_verb`` is the category's configured verb; ``restores_id`` names the action that an ``unhide`` undoes,
+    ``reopens_id`` the dismissed one that this takes up again, whose ``reopened_at`` says when;
     ``version`` rises with every change, so a stale page is noticed. ``decided_category`` is what a moderator decided it
     under, None while that is ``category``.
     """
@@ -45,6 +46,8 @@ class Action(Stamped, Base):
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
+        # A dismissal is reopened once; what came of that may be reopened in its turn.
+        sa.Index("uq_moderation_actions_reopens_id", "reopens_id", unique=True),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -61,6 +64,8 @@ class Action(Stamped, Base):
     decided_verb: Mapped[str] = mapped_column(sa.String(20))
     note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"))
     restores_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"))
+    # No foreign key: SQLite adds one to a table that exists only by copying the whole table.
+    reopens_id: Mapped[uuid.UUID | None] = mapped_column()
     platform_action_id: Mapped[str | None] = mapped_column(sa.String(255))
     reason: Mapped[str | None] = mapped_column(sa.Text)
     overturned_reason: Mapped[str | None] = mapped_column(sa.Text)
@@ -71,6 +76,7 @@ class Action(Stamped, Base):
     overturned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     dismissed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     lapsed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    reopened_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     scan_exempt_content_hash: Mapped[str | None] = mapped_column(sa.String(64))
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -107,7 +113,8 @@ class Decision(Base):
 class Hold(Base):
     """A decision made in the dashboard that nothing has heard of yet: it can be undone until ``due_at``.
 
-    The subject is an action, or a note that no action hangs on. ``category`` is what it is decided under.
+    The subject is an action, or a note that no action hangs on. ``category`` is what it is decided under,
+    ``reopen_to`` where a dismissal goes that is reopened.
     """
 
     __tablename__ = "holds"
@@ -126,5 +133,6 @@ class Hold(Base):
     reason: Mapped[str] = mapped_column(sa.Text)
     comment: Mapped[str | None] = mapped_column(sa.Text)
     category: Mapped[str | None] = mapped_column(sa.String(40))
+    reopen_to: Mapped[ReopenTo | None] = mapped_column(word(ReopenTo))
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
