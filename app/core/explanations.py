@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, community_settings, note_scores, scoring, suffrage
-from app.core.models import Action, Note, Rating
+from app.core import actions, community_settings, note_scores, rating_locks, scoring, suffrage
+from app.core.acknowledgements import ACTED_BEFORE_IT_HEARD
+from app.core.models import Action, HistoryEntry, Note, Rating
 from app.core.note_scores import Fit
 from app.core.scoring import Counts, Regime, Sums, Verdict
 from app.core.suffrage import Exclusion
-from app.core.vocabulary import IN_REVIEW, ActionState, NoteStatus
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
 
 NO_RULE = "No rating counts yet."
 
@@ -42,6 +43,7 @@ class Explanation:
 
     ``ratings`` are those that count, of ``needed``; ``excluded`` those that do not, with the reason as a sentence;
     ``earlier`` were given to a text that has been changed since. ``score`` is None while no rating counts.
+    ``afterwards`` says that what had been decided was overturned, and what becomes of the post; empty when it was not.
     """
 
     status: NoteStatus
@@ -56,6 +58,7 @@ class Explanation:
     would_change: str
     excluded: Sequence[tuple[str, int]]
     earlier: int
+    afterwards: str = ""
 
     @property
     def excluded_total(self) -> int:
@@ -63,12 +66,17 @@ class Explanation:
 
 
 def explain(session: Session, note: Note) -> Explanation:
-    """Explain the status of a note: five queries at most, however many ratings it has."""
+    """Explain the status of a note: seven queries at most, however many ratings it has."""
     action = actions.of_note(session, note.id) if note.rationale else None
     scored = note_scores.read(session, note)
     fit, sums = scored.fit, scored.sums
     raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in suffrage.GRAVE else 0.0
-    verdict = scored.verdict(note, raised=raised, acting=action is not None)
+    verdict = scored.verdict(
+        note,
+        raised=raised,
+        acting=action is not None,
+        was=NoteStatus.NEEDS_MORE_RATINGS if rating_locks.is_lifted(note, action) else None,
+    )
     helpful_at = fit.model.helpful_at + raised
     excluded, earlier = _left_out(session, note)
     return Explanation(
@@ -79,12 +87,41 @@ def explain(session: Session, note: Note) -> Explanation:
         score=verdict.shown if verdict else None,
         helpful_at=scoring.shown(helpful_at),
         not_helpful_at=scoring.shown(scoring.not_helpful_at(verdict.factor if verdict else 0.0)),
-        rule=_rule(session, note, verdict),
+        rule=_rule(session, note, action, verdict),
         regime=_regime(fit),
         would_change=_would_change(note, action, verdict, sums, fit),
         excluded=excluded,
         earlier=earlier,
+        afterwards=_afterwards(session, action) if action is not None else "",
     )
+
+
+def _afterwards(session: Session, action: Action) -> str:
+    """That the action was overturned, by whom, and whether the post is shown again."""
+    if action.action_state not in (ActionState.OVERTURNED, ActionState.SCAN_EXEMPT):
+        return ""
+    by_service = session.scalars(
+        sa.select(HistoryEntry.actor_kind == "system")
+        .where(
+            HistoryEntry.object_type == "action",
+            HistoryEntry.object_id == action.id,
+            HistoryEntry.what == f"action.{ActionState.OVERTURNED}",
+        )
+        .order_by(HistoryEntry.number.desc())
+        .limit(1)
+    ).first()
+    if action.overturned_reason == ACTED_BEFORE_IT_HEARD:
+        overturned = f"{ACTED_BEFORE_IT_HEARD}, so what it did was overturned."
+    else:
+        overturned = f"{'The community' if by_service else 'A moderator'} overturned what had been decided."
+    if action.action_type is not ActionType.HIDE:
+        return f"{overturned} What the platform had done stays done unless it takes it back itself."
+    restoration = session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()
+    if restoration is None:
+        return overturned
+    if restoration.applied_at is not None:
+        return f"{overturned} The platform has shown the post again."
+    return f"{overturned} The post will be shown again: the platform has been asked to."
 
 
 def _groups(sums: Sums, fit: Fit) -> list[Group]:
@@ -126,8 +163,10 @@ def _reason(slug: str) -> str:
         return "It was left out under an earlier rule."
 
 
-def _rule(session: Session, note: Note, verdict: Verdict | None) -> str:
+def _rule(session: Session, note: Note, action: Action | None, verdict: Verdict | None) -> str:
     """The rule that decided: staff's word, else the one that was kept with the status, else the one that holds now."""
+    if rating_locks.is_lifted(note, action):
+        return "A moderator decided it. That stands until the second look ends."
     if note.locked:
         return _STAFF["force-published" if note.force_published else "dismissed"]
     if verdict is None:
@@ -160,7 +199,7 @@ _CHANGES: Mapping[str, str] = {
 
 
 def _would_change(note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, fit: Fit) -> str:
-    if note.locked:
+    if rating_locks.is_closed(note, action):
         return "Nothing: it is locked."
     is_decided = action is not None and action.action_state not in IN_REVIEW
     if action is not None and is_decided and action.action_state is not ActionState.APPLIED:
@@ -171,6 +210,8 @@ def _would_change(note: Note, action: Action | None, verdict: Verdict | None, su
         more = fit.model.min_ratings - sums.counts.total
         return f"{more} more {'rating' if more == 1 else 'ratings'}: before that no note gets a status."
     slug = verdict.rule.partition(":")[2]
+    if note.locked:
+        return "Ratings on which both viewpoints agree: they end the second look."
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         bound = scoring.shown(verdict.threshold - scoring.INERTIA)
         change = f"Ratings that bring its score below {bound}."

@@ -31,6 +31,10 @@ STATES: Mapping[str, StateWords] = {
     "overturned": StateWords("Overturned", "undo-2", "bad"),
     "scan_exempt": StateWords("Exempt from rescans", "shield-check", "off"),
     "dismissed": StateWords("Dismissed", "circle-minus", "off"),
+    # Decisions that moderators made and that changed nothing, or nothing yet.
+    "decision.held": StateWords("Decision held", "hourglass", "wait"),
+    "decision.undone": StateWords("Decision undone", "undo-2", "off"),
+    "hold.lapsed": StateWords("Not carried out", "triangle-alert", "bad"),
     # Requests.
     "pending": StateWords("Waiting to be scored", "hourglass", "wait"),
     "in_progress": StateWords("In progress", "loader", "review"),

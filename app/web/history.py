@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from flask import Response, stream_with_context
 
-from app.core import action_history, clock
+from app.core import action_history, clock, reopening
 from app.core.action_history import ActionChange, HistoryFilter
 from app.core.holds import verbs_open_to
 from app.core.models import Action
@@ -20,7 +20,7 @@ from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.item_views import blind_item
 from app.web.moderator_filters import HistoryForm
-from app.web.timeline import actor_name, cause_words, filed_words, sentence_of
+from app.web.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -43,6 +43,8 @@ COLUMNS = (
     "policy",
     "entry",
     "entry_id",
+    "event",
+    "verb",
 )
 
 
@@ -68,6 +70,11 @@ def history_page() -> Response:
             for change in found.rows
             if HeldVerb.OVERTURN in verbs_open_to(actor, change.action)
         }
+        may_reopen = {
+            change.action.id
+            for change in found.rows
+            if reopening.is_offered(actor, change.action, change.request)
+        }
     query = form.query()
     return page.render(
         "history.html",
@@ -75,6 +82,8 @@ def history_page() -> Response:
         filters=form,
         rows=found.rows,
         may_overturn=may_overturn,
+        may_reopen=may_reopen,
+        verbs=VERBS,
         actor_name=actor_name,
         category_name=category_name,
         cause_words=cause_words,
@@ -99,6 +108,10 @@ def history_entry(entry_id: uuid.UUID) -> Response:
     actor = auth.current_actor()
     with wired().database.reading() as session:
         change = action_history.change(session, actor, entry_id)
+        may_reopen = change.is_latest and (
+            reopening.is_offered(actor, change.action, change.request)
+            and reopening.refusal(session, change.action, change.request) is None
+        )
         auth.enter(change.entry.community_id)
         auth.require(Permission.SEE_HISTORY, change.entry.community_id)
     action, entry = change.action, change.entry
@@ -106,7 +119,9 @@ def history_entry(entry_id: uuid.UUID) -> Response:
     return page.render(
         "history_entry.html",
         change=change,
-        what=filed_words(entry) if entry.what == "action.filed" else sentence_of(entry),
+        what=filed_words(entry)
+        if entry.what == "action.filed"
+        else sentence_of(entry, restores=action.restores_id is not None),
         actor=actor_name(change.text),
         by_service=entry.actor_kind == "system",
         cause=cause_words(entry.cause),
@@ -114,6 +129,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         policy=category_name(action.decided_category or action.category),
         scored_as=category_name(action.category),
         item=blind_item(action, warn=auth.current_reader().account.content_warnings),
+        may_reopen=may_reopen,
         may_overturn=change.is_latest and HeldVerb.OVERTURN in verbs_open_to(actor, action),
         back_url=address("/history", query, always=True),
         author_url=address("/history", {"author": change.request.platform_author_id or ""}, always=True),
@@ -193,6 +209,8 @@ def _values(change: ActionChange) -> tuple[object, ...]:
         action.decided_category or action.category or "",
         entry.number,
         entry.id,
+        entry.what,
+        change.verb,
     )
 
 

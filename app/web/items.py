@@ -3,10 +3,10 @@
 import uuid
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
-from app.core import notes, ratings
+from app.core import notes, ratings, reopening
 from app.core.blindness import is_decided
 from app.core.errors import Conflict
 from app.core.models import Action
@@ -23,6 +23,11 @@ from app.wiring import wired
 def item(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         action = answering.find(session, action_id)
+        if action.reopened_at is not None and not auth.may(Permission.MODERATE, action.community_id):
+            # Members review it again: how the first review came out would sway them.
+            again = reopening.under_review_again(session, action)
+            if again is not None:
+                return make_response(redirect(url_for("web.item", action_id=again), 303))
         context = item_context(session, action)
     return page.render("item.html", **context)
 

@@ -9,11 +9,12 @@ from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
-from app.core import second_looks
+from app.core import claims, second_looks
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
-from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReviewGroup
-from app.web import answering, auth, forms
+from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
+from app.web import answering, auth, done_to_post, forms, origins
+from app.web.done_to_post import DoneToPost
 from app.web.item_views import BlindItem, blind_item
 from app.web.moderator_filters import LookForm
 from app.web.moderator_forms import DecisionForm
@@ -29,30 +30,22 @@ AT = "second-look"
 
 VERBS = (HeldVerb.CONFIRM, HeldVerb.OVERTURN)
 
-_DONE: Mapping[ActionType, str] = {
-    ActionType.HIDE: "Hidden",
-    ActionType.UNHIDE: "Shown again",
-    ActionType.WARN: "Its author was warned",
-    ActionType.SILENCE: "Its author was silenced",
-    ActionType.DELETE: "Deleted",
-}
-
 
 @dataclass(frozen=True)
 class LookCard:
     """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
 
-    ``held`` is the decision about it that has not been carried out yet.
+    ``done`` is what was done, by whom and why; ``held`` the decision about it that has not been carried out yet;
+    ``claimant`` a colleague who has claimed it.
     """
 
     id: uuid.UUID
     item: BlindItem
     state: str
-    done: str
-    by_score: bool
+    done: DoneToPost | None
+    done_words: str
     score: float | None
     threshold: float | None
-    done_at: datetime | None
     why_again: str
     again_at: datetime | None
     ends_at: datetime | None
@@ -64,6 +57,7 @@ class LookCard:
     held: Hold | None
     held_by_me: bool
     outcome: str
+    claimant: str
     focus: bool = False
 
     @property
@@ -74,7 +68,7 @@ class LookCard:
     @property
     def name(self) -> str:
         """The card in a few words, for the names of its buttons."""
-        return f"{self.item.category.lower()}, {self.done.lower()}"
+        return f"{self.item.category.lower()}, {self.done_words.lower()}"
 
 
 def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
@@ -91,10 +85,21 @@ def several(
     given: Mapping[uuid.UUID, DecisionForm] | None = None,
     focus: bool = False,
 ) -> list[LookCard]:
-    """The cards of these actions; ``given`` forms keep what was typed. One query however many."""
+    """The cards of these actions; ``given`` forms keep what was typed. Three queries however many."""
     why = second_looks.openings(session, found)
+    decided = second_looks.deciding(session, found)
+    holders = claims.holders(session, actor, found)
     return [
-        _card(actor, action, why.get(action.id, ""), (given or {}).get(action.id), focus) for action in found
+        _card(
+            actor,
+            action,
+            why.get(action.id, ""),
+            (given or {}).get(action.id),
+            focus,
+            done_to_post.of(action, decided.get(action.id)),
+            holders.get(action.id, ""),
+        )
+        for action in found
     ]
 
 
@@ -118,10 +123,19 @@ def context() -> dict[str, Any]:
     return {
         "query": f"?{urlencode(query)}" if query else "",
         "undo_query": "?" + urlencode({**query, "at": AT}),
+        "item_query": "?" + urlencode({**query, "from": origins.SECOND_LOOK}),
     }
 
 
-def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, focus: bool) -> LookCard:
+def _card(
+    actor: Actor,
+    action: Action,
+    why: str,
+    form: DecisionForm | None,
+    focus: bool,
+    done: DoneToPost | None,
+    claimant: str,
+) -> LookCard:
     held, details = action.held, (action.evidence or {}).get("details") or {}
     shown = form or form_of(action.id)
     shown.version.data = str(action.version)
@@ -131,11 +145,10 @@ def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, foc
         id=action.id,
         item=blind_item(action, warn=auth.current_reader().account.content_warnings),
         state=action.action_state.value,
-        done=_DONE[action.action_type],
-        by_score=action.action_tier is ActionTier.IMMEDIATE,
+        done=done,
+        done_words=done_to_post.DONE[action.action_type][0],
         score=action.score,
         threshold=details.get("threshold"),
-        done_at=action.applied_at,
         why_again=cause_words(why),
         again_at=action.retro_review_at,
         ends_at=action.retro_review_at + timedelta(days=days)
@@ -149,5 +162,6 @@ def _card(actor: Actor, action: Action, why: str, form: DecisionForm | None, foc
         held=held,
         held_by_me=held is not None and held.account_id == actor.account_id,
         outcome=capitalised(outcome(held.verb, action, "this post")) if held else "",
+        claimant=claimant,
         focus=focus,
     )

@@ -1,4 +1,7 @@
-"""What a moderator does with one item: claim, release, decide, undo, write to other moderators."""
+"""What a moderator does with one item: decide, undo, write to other moderators.
+
+``claiming`` and ``reopening`` hold the rest.
+"""
 
 import uuid
 from typing import Any
@@ -7,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, holds, review_queue
+from app.core import claims, holds, review_queue, second_looks
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.ids import parse_id
 from app.core.models import Action
@@ -20,13 +23,14 @@ from app.web import (
     items,
     look_cards,
     moderator_panel,
+    origins,
     page,
     queue_rows,
     reason_choice,
 )
 from app.web.blueprint import web
 from app.web.moderator_filters import QueueForm
-from app.web.moderator_forms import CommentForm, DecisionForm, UndoForm, refused, version_of
+from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
 from app.wiring import wired
 
 PART = "_moderator_panel.html"
@@ -37,7 +41,7 @@ TIMELINE = "_moderator_timeline.html"
 @auth.passive
 def moderator_panel_part(action_id: uuid.UUID) -> Response:
     """The panel as it stands now; asked for once the time to undo is over."""
-    return _show(action_id)
+    return show(action_id)
 
 
 @web.post("/review/<uuid:action_id>/decide")
@@ -51,7 +55,7 @@ def decide(action_id: uuid.UUID) -> Response:
     if not forms.filled_in(form) or verb is None:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
-        return _show(action_id, status=422, form=form)
+        return show(action_id, status=422, form=form)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
@@ -68,12 +72,12 @@ def decide(action_id: uuid.UUID) -> Response:
             following = _claim_following(session, action) if form.next.data else None
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
-        return _show(action_id, status=status, form=form, alert=alert)
+        return show(action_id, status=status, form=form, alert=alert)
     if following is not None:
         return _go(item_url(following.id, next="1"))
     if form.next.data:
         return page.done(None, queue_url(), "Decided. Nothing else waits here.")
-    return _done(action_id, "Decided. You can still undo it.")
+    return done(action_id, "Decided. You can still undo it.")
 
 
 @web.post("/review/<uuid:action_id>/second-look")
@@ -81,56 +85,30 @@ def open_second_look(action_id: uuid.UUID) -> Response:
     """Ask the community to look again at what was done; at once, for nothing is decided by it."""
     form = forms.posted(DecisionForm)
     if not forms.filled_in(form):
-        return _show(action_id, status=422, form=form)
+        return show(action_id, status=422, form=form)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
-            actions.open_second_look(session, auth.current_actor(), action, reason=form.reason.data or "")
-    except Invalid as refusal:
+            second_looks.ask_members(session, auth.current_actor(), action, reason=form.reason.data or "")
+    except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
-        return _show(action_id, status=status, form=form, alert=alert)
-    return _done(action_id, "The community is asked to look again.")
-
-
-@web.post("/review/<uuid:action_id>/claim")
-def claim(action_id: uuid.UUID) -> Response:
-    try:
-        with wired().database.writing() as session:
-            claims.claim(session, auth.current_actor(), find(session, action_id))
-    except Conflict as refusal:
-        return _done(action_id, f"{refusal.detail}.", status=409)
-    return _done(action_id, "Claimed. Yours for 10 minutes.")
-
-
-@web.post("/review/<uuid:action_id>/renew")
-@auth.passive
-def renew_claim(action_id: uuid.UUID) -> Response:
-    """An open page keeps its claim; one that was lost meanwhile says so."""
-    with wired().database.writing() as session:
-        claims.claim(session, auth.current_actor(), find(session, action_id))
-    return make_response("", 204)
-
-
-@web.post("/review/<uuid:action_id>/release")
-def release(action_id: uuid.UUID) -> Response:
-    with wired().database.writing() as session:
-        claims.release(session, auth.current_actor(), find(session, action_id))
-    return _done(action_id, "Released. Others can claim it.")
+        return show(action_id, status=status, form=form, alert=alert)
+    return done(action_id, "The community is asked to look again.")
 
 
 @web.post("/review/<uuid:action_id>/message")
 def write_message(action_id: uuid.UUID) -> Response:
     form = forms.posted(CommentForm)
     if not forms.filled_in(form):
-        return _show(action_id, status=422, message_form=form)
+        return show(action_id, status=422, message_form=form)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
             review_queue.comment(session, auth.current_actor(), action, form.message.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal, {"comment": "message"})
-        return _show(action_id, status=422, message_form=form)
-    return _done(action_id, "Your message is saved. Only moderators see it.", part=TIMELINE)
+        return show(action_id, status=422, message_form=form)
+    return done(action_id, "Your message is saved. Only moderators see it.", part=TIMELINE)
 
 
 @web.post("/holds/<uuid:hold_id>/undo")
@@ -145,10 +123,10 @@ def undo(hold_id: uuid.UUID) -> Response:
             return page.done(None, f"/notes/{note_id}", f"{refusal.detail}.", status=409)
         if seen is None:
             raise
-        return _done(seen, f"{refusal.detail}.", status=409)
+        return done(seen, f"{refusal.detail}.", status=409)
     if held.action_id is None:
         return page.done(None, f"/notes/{held.note_id}", "Undone. Nothing was sent.")
-    return _done(held.action_id, "Undone. Nothing was sent.")
+    return done(held.action_id, "Undone. Nothing was sent.")
 
 
 @web.post("/holds/undo")
@@ -188,8 +166,8 @@ def wanted_queue() -> QueueFilter:
 
 
 def item_url(action_id: uuid.UUID, **more: str) -> str:
-    """The item's page, with the queue's filters carried along."""
-    return _with_query(f"/review/{action_id}", {**forms.queried(QueueForm).query(), **more})
+    """The item's page, with the filters of the list it was opened from."""
+    return _with_query(f"/review/{action_id}", {**origins.query(), **more})
 
 
 def queue_url() -> str:
@@ -220,10 +198,24 @@ def _go(url: str) -> Response:
     return make_response(redirect(url, 303))
 
 
-def _done(action_id: uuid.UUID, message: str, *, status: int = 200, part: str = PART) -> Response:
-    """After a POST: the row when it came from the queue, otherwise the part of the item's page."""
+def done(
+    action_id: uuid.UUID,
+    message: str,
+    *,
+    status: int = 200,
+    part: str = PART,
+    form: DecisionForm | None = None,
+) -> Response:
+    """After a POST: the row when it came from the queue, otherwise the part of the item's page.
+
+    ``form`` is what was being typed into the decision, when what was done is no decision; it stays.
+    """
     from_queue = forms.from_address("at") == "queue"
     from_looks = forms.from_address("at") == look_cards.AT
+    kept = form if form is not None and form.version.raw_data and not (from_queue or from_looks) else None
+    if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
+        page.say(message, failed=status >= 400)
+        return show(action_id, status=status, form=kept)
     if not page.wants_part():
         back = (
             queue_url() if from_queue else look_cards.url(action_id) if from_looks else _back_url(action_id)
@@ -241,7 +233,7 @@ def _done(action_id: uuid.UUID, message: str, *, status: int = 200, part: str = 
             return page.done(
                 queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
             )
-        context = _panel_context(session, action) | {"focus_last": part == TIMELINE}
+        context = _panel_context(session, action, kept) | {"focus_last": part == TIMELINE}
     return page.done(part, _back_url(action_id), message, status=status, **context)
 
 
@@ -249,31 +241,37 @@ def _back_url(action_id: uuid.UUID) -> str:
     return item_url(action_id, **({"next": "1"} if moderator_panel.goes_on() else {}))
 
 
-def _panel_context(session: Session, action: Action) -> dict[str, Any]:
+def _panel_context(session: Session, action: Action, form: DecisionForm | None = None) -> dict[str, Any]:
     return {
-        "panel": moderator_panel.panel(session, auth.current_actor(), action),
+        "panel": moderator_panel.panel(session, auth.current_actor(), action, form=form),
         "focus_panel": True,
         "swapped": True,
     }
 
 
-def _show(
+def show(
     action_id: uuid.UUID,
     *,
     status: int = 200,
     alert: str | None = None,
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
+    reopen_form: ReopenForm | None = None,
 ) -> Response:
     """The item's page, or for htmx the part that was sent, with what was typed."""
     with wired().database.reading() as session:
         action = find(session, action_id)
         shown = moderator_panel.panel(
-            session, auth.current_actor(), action, form=form, message_form=message_form
+            session,
+            auth.current_actor(),
+            action,
+            form=form,
+            message_form=message_form,
+            reopen_form=reopen_form,
         )
         context = {} if page.wants_part() else items.item_context(session, action)
     context |= {"panel": shown, "swapped": page.wants_part()}
-    if form or message_form:
-        context["form"] = form or message_form  # its errors stand in the page's title
+    if form or message_form or reopen_form:
+        context["form"] = form or message_form or reopen_form  # its errors stand in the page's title
     part = TIMELINE if message_form else PART
     return page.render("item.html", part, status=status, alert=alert, **context)

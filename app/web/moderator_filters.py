@@ -6,7 +6,7 @@ from typing import ClassVar
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
-from app.core import rules, second_looks
+from app.core import decision_trace, rules, second_looks
 from app.core.action_history import HistoryFilter
 from app.core.queue_order import Sort
 from app.core.review_queue import QueueFilter
@@ -73,7 +73,9 @@ class HistoryForm(Days, FilterForm):
     )
     community = HiddenField()
     state = SelectField(
-        "State", choices=choices(ALL | {one.value: state_word(one) for one in ActionState}), default=""
+        "State",
+        choices=choices(ALL | {one: state_word(one) for one in (*ActionState, *decision_trace.TRACES)}),
+        default="",
     )
     actor = StringField("Actor", [at_most(200, "Actor")])
     author = StringField("Author", [at_most(rules.ID_MAX, "Author")])
@@ -88,7 +90,10 @@ class HistoryForm(Days, FilterForm):
         """What a valid form asks for."""
         return HistoryFilter(
             action_type=ActionType(self.type.data) if self.type.data else None,
-            state=ActionState(self.state.data) if self.state.data else None,
+            state=ActionState(self.state.data)
+            if self.state.data and self.state.data not in decision_trace.TRACES
+            else None,
+            trace=self.state.data if self.state.data in decision_trace.TRACES else "",
             search=typed(self.q),
             actor=typed(self.actor),
             author=typed(self.author),

@@ -10,6 +10,7 @@ from wtforms import (
     Field,
     Form,
     HiddenField,
+    RadioField,
     SelectField,
     StringField,
     TextAreaField,
@@ -19,7 +20,7 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import rules, saved_filters
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import HeldVerb, ReopenTo
 from app.web.categories import category_name
 from app.web.filters import state_word
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
@@ -45,6 +46,27 @@ class DecisionForm(ReasonForm):
     def wanted_verb(self) -> HeldVerb | None:
         """The verb, None when no button of ours was pressed."""
         return next((verb for verb in HeldVerb if verb.value == self.verb.data), None)
+
+
+class ReopenForm(ReasonForm):
+    """Take up a dismissal again; ``to`` says where it goes."""
+
+    to = RadioField("Then", [InputRequired("Choose where it goes.")], validate_choice=False)
+    template = HiddenField()
+
+    def offer(self, effect: str) -> None:
+        """Offer where it can go; ``effect`` is what the platform would do, in words."""
+        self.to.choices = choices(
+            {
+                ReopenTo.COMMUNITY: "Members review it again",
+                ReopenTo.STAFF: "Moderators review it again",
+                ReopenTo.ACT: f"Act at once: {effect}",
+            }
+        )
+
+    def wanted_to(self) -> ReopenTo | None:
+        """The choice, None when it is none of ours."""
+        return next((to for to in ReopenTo if to.value == self.to.data), None)
 
 
 class SaveFilterForm(Form):
@@ -128,12 +150,12 @@ class BulkForm(Form):
             raise ValidationError(f"Tick at most {rules.BULK_MAX} items.")
 
 
-def version_of(form: DecisionForm) -> int | None:
+def version_of(form: ReasonForm) -> int | None:
     """The version of the page that was decided on; None when it carries none."""
     return number((form.version.data or "").strip())
 
 
-def refused(form: DecisionForm, refusal: Invalid | Conflict) -> tuple[int, str | None]:
+def refused(form: ReasonForm, refusal: Invalid | Conflict) -> tuple[int, str | None]:
     """The status and the alert with which a refused decision is answered; what is wrong in the form stands in it."""
     if isinstance(refusal, IllegalMove):
         return 409, f"This is {state_word(refusal.current)} now. Your text is kept below."

@@ -8,16 +8,16 @@ from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, holds, policies
+from app.core import actions, claims, history, holds, policies, reopening, second_looks
 from app.core.errors import NotFound
-from app.core.models import Account, Action, Hold, Policy
+from app.core.models import Action, Hold, Policy
 from app.core.permissions import Actor
-from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb
-from app.web import answering, auth, forms, pending_undo, reason_choice, timeline
+from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
+from app.web import answering, auth, done_to_post, forms, origins, pending_undo, reason_choice, timeline
 from app.web.categories import category_name, is_veiled
+from app.web.done_to_post import DoneToPost
 from app.web.evidence import Evidence, evidence
-from app.web.moderator_filters import QueueForm
-from app.web.moderator_forms import CommentForm, DecisionForm
+from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm
 from app.web.pending_undo import PendingUndo, capitalised, outcome, seconds_left
 from app.web.reason_choice import ReasonOption
 
@@ -35,16 +35,25 @@ class VerbButton:
 
 @dataclass(frozen=True)
 class Claim:
-    """Who holds the item. ``until`` and ``name`` are None while nobody does."""
+    """Who holds the item. ``until`` and ``name`` are None while nobody does.
+
+    ``taken_at``: when they took it over from the reader; None when they did not.
+    """
 
     name: str | None = None
     until: datetime | None = None
     mine: bool = False
+    taken_at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class ModeratorPanel:
-    """Everything the panel shows. ``held`` is the decision about this item that has not been carried out."""
+    """Everything the panel shows. ``held`` is the decision about this item that has not been carried out.
+
+    ``done`` is what was done to the post and by whom, ``looking`` the entry that opened its second look,
+    ``restoration`` the action that shows it again. ``reopen`` is the form to take up a dismissal, None when nobody
+    can; ``reopened`` the action that did, ``reopens`` the dismissal that this one took up.
+    """
 
     action: Action
     form: DecisionForm
@@ -57,6 +66,15 @@ class ModeratorPanel:
     pending: PendingUndo | None
     evidence: Evidence
     decided: timeline.TimelineEvent | None
+    done: DoneToPost | None
+    looking: timeline.TimelineEvent | None
+    restoration: Action | None
+    reopen: ReopenForm | None
+    kept: DecisionForm | ReopenForm
+    reopened: Action | None
+    reopens: Action | None
+    dismissal: timeline.TimelineEvent | None
+    may_ask_again: bool
     events: Sequence[timeline.TimelineEvent]
     query: Mapping[str, str]
     goes_on: bool
@@ -72,20 +90,30 @@ class ModeratorPanel:
         return self.action.action_state in IN_REVIEW
 
     @property
-    def may_reopen(self) -> bool:
-        """Whether the community can be asked to look again: it was done, and nobody looks again yet."""
-        return self.action.action_state is ActionState.APPLIED and bool(self.buttons)
+    def decided_by(self) -> str:
+        """Who decided, when that is no person: empty where time ran out, or nobody had to decide."""
+        action, event = self.action, self.decided
+        if event is None or event.by_somebody or event.reason or action.lapsed_at is not None:
+            return ""
+        if action.action_state is ActionState.PROPOSED:
+            return "by the community" if event.is_change else "by its score alone"
+        return "" if action.action_state is ActionState.SCAN_EXEMPT else "by the community"
 
     @property
     def address_query(self) -> str:
-        """What every address of the panel carries along: the queue's filters, and whether to go on."""
+        """What every address of the panel carries along: the list's filters, and whether to go on."""
         query = {**self.query, **({"next": "1"} if self.goes_on else {})}
         return f"?{urlencode(query)}" if query else ""
 
     @property
-    def queue_url(self) -> str:
-        """Back to the queue, with its filters."""
-        return f"/review?{urlencode(self.query)}" if self.query else "/review"
+    def back(self) -> tuple[str, str]:
+        """The address and the name of the list that the item was opened from."""
+        return origins.back(str(self.action.id))
+
+    @property
+    def is_from_queue(self) -> bool:
+        """Whether the queue's next item may follow this one."""
+        return not origins.is_second_look()
 
     @property
     def held_seconds(self) -> int:
@@ -118,12 +146,12 @@ def panel(
     *,
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
+    reopen_form: ReopenForm | None = None,
 ) -> ModeratorPanel:
-    """What the panel shows of this item; ``form`` keeps what was typed.
+    """What the panel shows of this item; ``form`` and ``reopen_form`` keep what was typed.
 
     ``action`` has request, note and hold loaded; the actor may moderate its community.
     """
-    asked = forms.queried(QueueForm)
     decision = form or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
     policy = _policy(session, action.community_id)
@@ -131,7 +159,10 @@ def panel(
         [one.name for one in policy.categories if one.enabled] if policy else [],
         action.decided_category or action.category,
     )
-    events = timeline.told(history.of_item(session, actor, action))
+    siblings = actions.siblings(session, action)
+    restoring = {one.id for one in siblings if one.restores_id is not None}
+    restoring |= {action.id} if action.restores_id is not None else set()
+    events = timeline.told(history.of_item(session, actor, action), restoring=restoring)
     held = action.held
     mine = held is not None and held.account_id == actor.account_id
     return ModeratorPanel(
@@ -142,12 +173,21 @@ def panel(
         claim=_claim(session, actor, action),
         held=held,
         held_by_me=mine,
-        outcome=capitalised(outcome(held.verb, action, "this post")) if held else None,
+        outcome=capitalised(outcome(held.verb, action, "this post", held.reopen_to)) if held else None,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
         evidence=evidence(policy, action),
-        decided=next((event for event in reversed(events) if event.state == action.action_state), None),
+        decided=_last(events, action.id, action.action_state),
+        done=_done(session, action),
+        looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
+        restoration=next((one for one in siblings if one.restores_id == action.id), None),
+        reopen=None if held else _reopen(session, actor, action, reopen_form),
+        kept=reopen_form or decision,
+        reopened=next((one for one in siblings if one.reopens_id == action.id), None),
+        reopens=next((one for one in siblings if one.id == action.reopens_id), None),
+        dismissal=_last(events, action.reopens_id, ActionState.DISMISSED) if action.reopens_id else None,
+        may_ask_again=held is None and second_looks.is_answerable(action, action.request),
         events=events,
-        query=asked.query(),
+        query=origins.query(),
         goes_on=goes_on() if form is None else bool(form.next.data),
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
@@ -172,14 +212,40 @@ def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:
     ]
 
 
+def _last(
+    events: Sequence[timeline.TimelineEvent], action_id: uuid.UUID, state: ActionState
+) -> timeline.TimelineEvent | None:
+    """The newest entry that brought this action into this state."""
+    return next((one for one in reversed(events) if one.about == action_id and one.state == state), None)
+
+
+def _done(session: Session, action: Action) -> DoneToPost | None:
+    """What was done to the post, once the platform was to do it; of a proposal the state tells all there is."""
+    if action.applied_at is None:
+        return None
+    return done_to_post.of(action, second_looks.deciding(session, [action]).get(action.id))
+
+
+def _reopen(session: Session, actor: Actor, action: Action, given: ReopenForm | None) -> ReopenForm | None:
+    """The form to take up a dismissal, with what was typed; None where that would be refused."""
+    if not reopening.is_offered(actor, action, action.request):
+        return None
+    if reopening.refusal(session, action, action.request) is not None:
+        return None
+    form = given or ReopenForm()
+    form.version.data = str(action.version)
+    form.offer(outcome(HeldVerb.REOPEN, action, "the post", ReopenTo.ACT))
+    return form
+
+
 def _claim(session: Session, actor: Actor, action: Action) -> Claim:
-    until = action.claimed_until
-    if action.claimed_by_id is None or until is None or until <= clock.now():
+    if claims.is_held_by(actor, action):
+        return Claim("You", action.claimed_until, mine=True)
+    holder = claims.held_by_other(session, actor, action)
+    if holder is None:
         return Claim()
-    holder = session.get(Account, action.claimed_by_id)
-    return Claim(
-        holder.display_name if holder else "Somebody", until, mine=action.claimed_by_id == actor.account_id
-    )
+    lost = claims.lost(session, actor, action)
+    return Claim(holder.display_name, action.claimed_until, taken_at=lost.at if lost else None)
 
 
 def _policy(session: Session, community_id: uuid.UUID) -> Policy | None:

@@ -7,7 +7,7 @@ from flask import current_app, g, request
 from app.core import community_founding
 from app.core.models import Community
 from app.core.permissions import Permission
-from app.web import auth, deliveries
+from app.web import auth, deliveries, origins
 from app.web.page import NavItem
 from app.wiring import wired
 
@@ -134,4 +134,7 @@ def _paths() -> frozenset[str]:
 
 
 def _is_current(path: str) -> bool:
+    # An item stands under the list that it was opened from.
+    if request.path.startswith("/review/") and path in ("/review", "/second-look"):
+        return (path == "/second-look") == origins.is_second_look()
     return request.path == path or request.path.startswith(path + "/")

@@ -1,4 +1,6 @@
-"""Notices: what became of one's own decisions, and webhooks that were disabled; a count in the header, and a page."""
+"""Notices: what became of one's own decisions and claims, and webhooks that were disabled; a count in the header, and
+a page.
+"""
 
 import uuid
 from dataclasses import dataclass
@@ -7,24 +9,22 @@ from typing import Any
 
 from flask import Response, g, url_for
 
-from app.core import notices
+from app.core import claims, notices
 from app.core.notices import Told
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.web import auth, forms, page, pending_undo
 from app.web.blueprint import web
 from app.web.filters import state_word
-from app.web.timeline import actor_name, cause_words
+from app.web.timeline import VERBS, actor_name, cause_words
 from app.wiring import wired
 
 PAGE_SIZE = 30
 
-_DECISIONS = {"action.proposed": "Force-publish", "action.confirmed": "Confirm"}
-_VERBS = {
-    "force_publish": "Force-publish",
-    "dismiss": "Dismiss",
-    "overturn": "Overturn",
-    "confirm": "Confirm",
+_DECISIONS = {
+    "action.proposed": "Force-publish",
+    "action.confirmed": "Confirm",
+    "action.dismissed": "Dismiss",
 }
 
 
@@ -32,7 +32,8 @@ _VERBS = {
 class NoticeRow:
     """One notice. ``decision`` is the reader's own, by its button; ``became`` what happened instead.
 
-    ``webhook`` names a webhook that was disabled: such a notice is of no decision.
+    ``webhook`` names a webhook that was disabled, ``is_claim`` is of a claim that ``who`` took over: neither is of a
+    decision. ``is_reopening``: the decision was a dismissal, and ``who`` took it up again.
     """
 
     id: uuid.UUID
@@ -47,6 +48,8 @@ class NoticeRow:
     entry_url: str | None
     is_read: bool
     webhook: str = ""
+    is_claim: bool = False
+    is_reopening: bool = False
 
 
 @web.context_processor
@@ -116,9 +119,10 @@ def _row(told: Told) -> NoticeRow:
     if entry.object_type == "webhook":
         return _webhook_row(told)
     lapsed = entry.what == "hold.lapsed"
-    decision = _VERBS.get(str(entry.after.get("verb", "")), "") if lapsed else ""
+    decision = VERBS.get(str(entry.after.get("verb", "")), "") if lapsed else ""
     if told.decided is not None:
-        decision = _DECISIONS.get(told.decided.what, "")
+        again = "Reopen" if told.decided.after.get("reopens") else ""
+        decision = again or _DECISIONS.get(told.decided.what, "")
     by_service = entry.actor_kind == "system"
     return NoticeRow(
         id=told.notice.id,
@@ -136,6 +140,8 @@ def _row(told: Told) -> NoticeRow:
         if action is not None and not lapsed
         else None,
         is_read=told.notice.read_at is not None,
+        is_claim=entry.what == claims.TAKEN_OVER,
+        is_reopening=bool(entry.after.get("reopens")),
     )
 
 

@@ -74,6 +74,11 @@ def render(
     return _answer(render_template(template, page_alert=alert, **context), status)
 
 
+def say(message: str, *, failed: bool = False) -> None:
+    """Have the next page that is shown say this: in its status region, or with ``failed`` in its alert region."""
+    flash(message, "error" if failed else "status")
+
+
 def done(part: str | None, url: str, message: str, *, status: int = 200, **context: object) -> Response:
     """The answer to a POST.
 
@@ -86,7 +91,7 @@ def done(part: str | None, url: str, message: str, *, status: int = 200, **conte
         return _answer(
             render_template(part, **context) + _message(message, "alert" if failed else "status"), status
         )
-    flash(message, "error" if failed else "status")
+    say(message, failed=failed)
     if wants_part():
         response = _answer("", 200)
         response.headers["HX-Redirect"] = url

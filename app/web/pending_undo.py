@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock, holds
 from app.core.models import Action
 from app.core.permissions import Actor
-from app.core.vocabulary import ActionState, ActionType, HeldVerb
+from app.core.vocabulary import ActionState, ActionType, HeldVerb, ReopenTo
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
@@ -41,10 +41,12 @@ class PendingUndo:
         return f"/holds/{self.hold_ids[0]}/undo"
 
 
-def outcome(verb: HeldVerb, action: Action, subject: str) -> str:
-    """What a decision does to ``subject``, as a sentence that may begin with it."""
-    if verb is HeldVerb.FORCE_PUBLISH:
+def outcome(verb: HeldVerb, action: Action, subject: str, to: ReopenTo | None = None) -> str:
+    """What a decision does to ``subject``, as a sentence that may begin with it; ``to``: where a reopened one goes."""
+    if verb is HeldVerb.FORCE_PUBLISH or to is ReopenTo.ACT:
         return f"{subject} {_DONE_TO_POST[action.action_type]}."
+    if verb is HeldVerb.REOPEN:
+        return f"{subject} will be reviewed again by {'moderators' if to is ReopenTo.STAFF else 'members'}."
     if verb is HeldVerb.CONFIRM:
         return f"what was done to {subject} stands."
     if verb is HeldVerb.OVERTURN:
@@ -81,7 +83,7 @@ def undoable(
     known = {action.id: action for action in found}
     newest = known[action_ids[0]]
     named = "this post" if newest.id == here else in_words(newest, 50)
-    message = capitalised(outcome(held[0].verb, newest, named))
+    message = capitalised(outcome(held[0].verb, newest, named, held[0].reopen_to))
     if len(held) > 1:
         message = f"{len(held)} decisions can still be undone. The newest: {message}"
     return PendingUndo(

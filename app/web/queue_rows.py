@@ -25,6 +25,7 @@ DECIDING = {
     HeldVerb.DISMISS: "Dismissing…",
     HeldVerb.OVERTURN: "Overturning…",
     HeldVerb.CONFIRM: "Confirming…",
+    HeldVerb.REOPEN: "Reopening…",
 }
 
 

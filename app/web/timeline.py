@@ -1,7 +1,8 @@
 """An item's history in sentences: an icon, what happened, who did it, why."""
 
 import re
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +21,10 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.escalated": ("users", "Sent to staff"),
     "action.filed": ("flag", "Filed under another policy"),
     "action.commented": ("message-square", "Message to moderators"),
+    "decision.held": ("hourglass", "Decided, and could still be undone"),
+    "decision.undone": ("undo-2", "Decision undone"),
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
+    "claim.taken_over": ("hand", "Taken over from a colleague"),
     "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
     "note.currently_rated_not_helpful": ("thumbs-down", "Rationale rated not helpful"),
     "note.needs_more_ratings": ("circle-dashed", "Rationale needs more ratings"),
@@ -35,6 +39,25 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
+VERBS: Mapping[str, str] = {
+    "force_publish": "Force-publish",
+    "dismiss": "Dismiss",
+    "overturn": "Overturn",
+    "confirm": "Confirm",
+    "reopen": "Reopen",
+}
+"""Decisions that are held, by the words of their buttons."""
+_RESTORING: Mapping[str, tuple[str, str]] = {
+    "action.proposed": ("eye", "The platform is asked to show the post again"),
+    "action.applied": ("eye", "The platform showed the post again"),
+    "action.dismissed": ("circle-minus", "The post is not to be shown again after all"),
+}
+"""The steps of the action that undoes another."""
+_REOPENED: Mapping[str, tuple[str, str]] = {
+    "action.proposed": ("refresh-cw", "Reopened, and sent to the platform to act"),
+    "action.under_review": ("refresh-cw", "Reopened for review"),
+}
+"""How an action begins that takes up a dismissed one again."""
 _BY_STAFF: Mapping[str, tuple[str, str]] = {
     "note.currently_rated_helpful": ("lock", "Rationale published"),
     "note.currently_rated_not_helpful": ("lock", "Rationale dismissed"),
@@ -51,7 +74,10 @@ _SCORE = re.compile(r"\w+ ([01]\.\d+) > ([01](?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class TimelineEvent:
-    """One entry as it is shown. ``cause`` is the service's own reason, ``reason`` and ``comment`` a person's."""
+    """One entry as it is shown. ``cause`` is the service's own reason, ``reason`` and ``comment`` a person's.
+
+    ``about`` is what it happened to; ``is_change``: that was in another state before.
+    """
 
     icon: str
     sentence: str
@@ -62,11 +88,15 @@ class TimelineEvent:
     comment: str
     cause: str
     state: str | None
+    about: uuid.UUID
+    is_change: bool
 
 
-def told(entries: Iterable[tuple[HistoryEntry, HistoryText]]) -> list[TimelineEvent]:
-    """The entries as sentences, in their order."""
-    return [_event(entry, text) for entry, text in entries]
+def told(
+    entries: Iterable[tuple[HistoryEntry, HistoryText]], *, restoring: Collection[uuid.UUID] = ()
+) -> list[TimelineEvent]:
+    """The entries as sentences, in their order; ``restoring`` are the actions that undo another."""
+    return [_event(entry, text, restoring) for entry, text in entries]
 
 
 def cause_words(cause: str) -> str:
@@ -90,9 +120,20 @@ def filed_words(entry: HistoryEntry) -> str:
     return f"Filed under {after} instead of {before}"
 
 
-def sentence_of(entry: HistoryEntry) -> str:
-    """What happened, without by whom and why."""
-    return _SENTENCES.get(entry.what, ("", entry.what.replace(".", " ").replace("_", " ").capitalize()))[1]
+def sentence_of(entry: HistoryEntry, *, restores: bool = False) -> str:
+    """What happened, without by whom and why; ``restores``: to an action that undoes another."""
+    return _words(entry, restores)[1]
+
+
+def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
+    if restores and entry.what in _RESTORING:
+        return _RESTORING[entry.what]
+    if entry.after.get("reopens") and entry.what in _REOPENED:
+        return _REOPENED[entry.what]
+    fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
+    icon, sentence = _SENTENCES.get(entry.what, fallback)
+    verb = VERBS.get(str(entry.after.get("verb", "")))
+    return icon, f"{sentence}: {verb}" if verb else sentence
 
 
 def actor_name(text: HistoryText) -> str:
@@ -100,9 +141,8 @@ def actor_name(text: HistoryText) -> str:
     return "Erased" if text.erased_at is not None else text.actor_name
 
 
-def _event(entry: HistoryEntry, text: HistoryText) -> TimelineEvent:
-    fallback = entry.what.replace(".", " ").replace("_", " ").capitalize()
-    icon, sentence = _SENTENCES.get(entry.what, ("circle-dashed", fallback))
+def _event(entry: HistoryEntry, text: HistoryText, restoring: Collection[uuid.UUID]) -> TimelineEvent:
+    icon, sentence = _words(entry, entry.object_id in restoring)
     by_somebody = entry.actor_kind != "system"
     is_echo = by_somebody and entry.what in _BY_STAFF
     if is_echo:
@@ -120,4 +160,6 @@ def _event(entry: HistoryEntry, text: HistoryText) -> TimelineEvent:
         comment="" if is_echo else text.comment,
         cause=cause_words(entry.cause),
         state=str(state) if state else None,
+        about=entry.object_id,
+        is_change=bool(entry.before),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, history_pages, verdicts
+from app.core import accounts, history, history_pages, verdicts
 from app.core.models import Account, Action
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState
@@ -17,8 +17,9 @@ from app.web import history as history_page
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
-from tests.clocks import at
-from tests.web.conftest import Stage, Visitor
+from tests.clocks import advance, at
+from tests.inline_engine import InlineEngine
+from tests.web.conftest import Stage, Visitor, only_hold
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -259,3 +260,55 @@ def test_another_communitys_changes_stay_there(visit: Visit, cast: Cast, stage: 
 def _link(page: str, rel: str) -> str:
     _, found, rest = page.partition(f'rel="{rel}" href="')
     return rest.partition('"')[0].replace("&amp;", "&") if found else ""
+
+
+def test_a_decision_that_was_taken_back_leaves_a_trace_with_who_what_and_why(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post("A quarrel")
+    moderator = visit(cast.moderator)
+    decision = {"verb": "dismiss", "reason": "Only banter", "version": "1"}
+    moderator.post(f"/review/{action_id}/decide", **decision)
+    assert next((row["event"], row["verb"]) for row in export(moderator)) == ("decision.held", "dismiss")
+    held = only_hold(wiring)
+    assert held is not None
+    moderator.post(f"/holds/{held.id}/undo")
+    rows = export(moderator)
+    assert [row["event"] for row in rows] == ["decision.undone", "decision.held", "action.under_review"]
+    assert {(row["actor"], row["verb"], row["reason"]) for row in rows[:2]} == {
+        ("Moderator", "dismiss", "Only banter")
+    }
+    page = moderator.get("/history").text
+    assert "Decision undone" in page
+    assert "Decision held" in page
+    item = moderator.get(f"/review/{action_id}").text
+    assert "Decision undone: Dismiss" in item
+    assert "Decided, and could still be undone: Dismiss" in item
+
+    moderator.post(f"/review/{action_id}/decide", **decision)
+    advance(11)
+    jobs.run_all()
+    jobs.run_all(delayed=True)
+    kinds = [row["event"] for row in export(moderator)]
+    assert kinds == ["action.dismissed", "decision.undone", "decision.held", "action.under_review"]
+    assert [row["event"] for row in export(moderator, "?state=decision.held")] == ["decision.held"] * 2
+    assert [row["event"] for row in export(moderator, "?state=decision.undone")] == ["decision.undone"]
+    assert [row["event"] for row in export(moderator, "?state=dismissed")] == ["action.dismissed"]
+    assert export(moderator, "?state=decision.undone&actor=operator") == []
+    with wiring.database.reading() as session:
+        assert history.verify(session, cast.community_id)[1] is None
+
+
+def test_a_decision_that_could_not_be_carried_out_stands_there_too(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, jobs: InlineEngine
+) -> None:
+    action_id = stage.post("A quarrel")
+    moderator = visit(cast.moderator)
+    moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Only banter", version="1")
+    change(wiring, factories.integration(cast), action_id, ActionState.PROPOSED)
+    change(wiring, factories.integration(cast), action_id, ActionState.APPLIED)
+    advance(11)
+    jobs.run_all()
+    jobs.run_all(delayed=True)
+    assert [row["event"] for row in export(moderator)][:1] == ["hold.lapsed"]
+    assert [row["verb"] for row in export(moderator, "?state=hold.lapsed")] == ["dismiss"]

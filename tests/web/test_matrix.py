@@ -140,6 +140,7 @@ POST /reset/<token>                                             410 410 410 410 
 GET  /review                                                    303 403 200 200 200 404
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
+GET  /review/<uuid:action_id>/claim                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404
 POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
@@ -147,7 +148,9 @@ POST /review/<uuid:action_id>/notes                             401 422 422 422 
 GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/release                           401 403 303 303 303 404
 POST /review/<uuid:action_id>/renew                             401 403 204 204 204 404
+POST /review/<uuid:action_id>/reopen                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/second-look                       401 403 422 422 422 404
+POST /review/<uuid:action_id>/take-over                         401 403 303 303 303 404
 POST /review/dismiss                                            401 403 422 422 422 404
 POST /review/filters                                            401 403 422 422 422 404
 POST /review/filters/<uuid:filter_id>/delete                    401 403 303 404 404 404

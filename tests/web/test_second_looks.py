@@ -1,5 +1,7 @@
 """The page of second looks: beside the original decision, confirmed or overturned with a reason, undone in time."""
 
+import html
+import re
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -7,9 +9,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, verdicts
+from app.core import accounts, acknowledgements, verdicts
 from app.core.models import Action, Hold
-from app.core.vocabulary import ActionState, HeldVerb
+from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -83,7 +85,7 @@ def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
     assert "No second looks" in moderator.get("/second-look").text
     action_id = applied(wiring, cast)
     page = moderator.get("/second-look").text
-    for words in ("Hidden by its score alone", "above 0.95", "btc_doubler", "0 (5 needed)"):
+    for words in ("Hidden", "by its score alone", "above 0.95", "btc_doubler", "0 (5 needed)"):
         assert words in page
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
@@ -182,3 +184,106 @@ def test_the_item_page_offers_both_decisions_too(visit: Visit, cast: Cast, wirin
     page = visit(cast.moderator).get(f"/review/{action_id}").text
     assert 'value="confirm"' in page
     assert 'value="overturn"' in page
+
+
+def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
+    """A post that a moderator had hidden, looked at again after an appeal."""
+    action_id = factories.scored_action(wiring, cast)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
+        adapter = factories.integration(cast)
+        verdicts.change_action(session, who, action, ActionState.PROPOSED, reason="Plain abuse")
+        verdicts.change_action(session, adapter, action, ActionState.APPLIED)
+    return action_id
+
+
+def looked_at_again(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
+    with wiring.database.writing() as session:
+        member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
+        action = session.get_one(Action, action_id)
+        verdicts.change_action(session, member, action, ActionState.RETRO_REVIEW, reason="It was a quotation")
+
+
+def test_item_and_card_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_at_again(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = forced(wiring, cast)
+    moderator = visit(cast.moderator)
+    page = moderator.get(f"/review/{action_id}/panel", **HTMX).text
+    assert "Hidden" in page
+    assert "by <bdi>Operator</bdi>" in page, "who decided, and not the key that acknowledged"
+    assert "Forum adapter" not in page.partition('id="timeline-events"')[0]
+    assert "Plain abuse" in page
+    looked_at_again(wiring, cast, action_id)
+    for path in (f"/review/{action_id}/panel", f"/second-look/{action_id}"):
+        page = moderator.get(path, **HTMX).text
+        for words in ("Hidden", "Operator", "Plain abuse", "It was a quotation", "Second look"):
+            assert words in page, (path, words)
+
+
+def test_members_can_answer_what_a_moderator_forced_while_it_is_looked_at_again(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = forced(wiring, cast)
+    rater = visit(cast.rater)
+    assert "Submit answer" not in rater.get(f"/review/{action_id}").text
+    looked_at_again(wiring, cast, action_id)
+    assert "Submit answer" in rater.get(f"/review/{action_id}").text
+    assert rater.post(f"/review/{action_id}/answer", HTMX, answer="no").status_code == 200
+    assert "You said" in rater.get(f"/review/{action_id}").text
+    factories.rate(wiring, cast, action_id, "NNNN")
+    assert action_of(wiring, action_id).action_state is ActionState.OVERTURNED
+
+
+def test_after_it_was_overturned_the_page_says_so_and_that_the_post_is_shown_again(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = forced(wiring, cast)
+    looked_at_again(wiring, cast, action_id)
+    factories.rate(wiring, cast, action_id, "NNNNN")
+    moderator, rater = visit(cast.moderator), visit(cast.rater)
+    for visitor in (moderator, rater):
+        page = visitor.get(f"/review/{action_id}").text
+        assert "The community overturned what had been decided. The post will be shown again" in page
+    assert "The platform is asked to show the post again" in moderator.get(f"/review/{action_id}").text
+    with wiring.database.reading() as session:
+        unhide = session.scalars(sa.select(Action.id).where(Action.restores_id == action_id)).one()
+    with wiring.database.writing() as session:
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, unhide))
+    page = moderator.get(f"/review/{action_id}").text
+    assert "The platform showed the post again" in page
+    assert "The platform has shown the post again." in page
+
+
+def test_an_item_opened_from_here_leads_back_here(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    action_id = applied(wiring, cast)
+    moderator = visit(cast.moderator)
+    found = re.search(rf'href="(/review/{action_id}\?[^"]+)"', moderator.get("/second-look?q=bitcoin").text)
+    assert found
+    address = html.unescape(found.group(1))
+    page = moderator.get(address).text
+    assert f'href="/second-look?q=bitcoin#look-{action_id}"' in page
+    current = re.findall(r'href="([^"?]+)[^"]*" aria-current="page"', page)
+    assert current == ["/second-look"]
+    path, _, query = address.partition("?")
+    answer = moderator.post(f"{path}/decide?{query}", verb="confirm", reason="Seen", version="2")
+    assert answer.headers["Location"] == address
+    assert "Back to Second look" in moderator.get(address).text
+    plain = moderator.get(f"/review/{action_id}").text
+    assert re.findall(r'href="([^"?]+)[^"]*" aria-current="page"', plain) == ["/review"]
+
+
+def test_members_are_not_asked_what_none_of_them_could_answer(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = forced(wiring, cast)
+    moderator = visit(cast.moderator)
+    assert "Ask for a second look" in moderator.get(f"/review/{action_id}").text
+    with wiring.database.writing() as session:
+        session.get_one(Action, action_id).review_group = ReviewGroup.STAFF
+    assert "Ask for a second look" not in moderator.get(f"/review/{action_id}").text
+    answer = moderator.post(f"/review/{action_id}/second-look", HTMX, reason="Please")
+    assert answer.status_code == 409
+    assert "no member could answer it" in answer.text
+    assert action_of(wiring, action_id).action_state is ActionState.APPLIED

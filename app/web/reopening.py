@@ -1,0 +1,40 @@
+"""A dismissal is taken up again from its item's page; held, like every decision of the dashboard."""
+
+import uuid
+
+from flask import Response
+
+from app.core import holds
+from app.core.errors import Conflict, Invalid
+from app.core.vocabulary import HeldVerb
+from app.web import auth, forms, moderation, reason_choice
+from app.web.blueprint import web
+from app.web.moderator_forms import ReopenForm, refused, version_of
+from app.wiring import wired
+
+
+@web.post("/review/<uuid:action_id>/reopen")
+def reopen(action_id: uuid.UUID) -> Response:
+    form = forms.posted(ReopenForm)
+    if form.template.data:
+        with wired().database.reading() as session:
+            community_id = moderation.find(session, action_id).community_id
+            reason_choice.compose(session, auth.current_actor(), community_id, form)
+    if not forms.filled_in(form):
+        return moderation.show(action_id, status=422, reopen_form=form)
+    try:
+        with wired().database.writing() as session:
+            holds.hold(
+                session,
+                auth.current_actor(),
+                HeldVerb.REOPEN,
+                action=moderation.find(session, action_id),
+                reason=form.reason.data or "",
+                comment=form.comment.data or "",
+                reopen_to=form.wanted_to(),
+                version=version_of(form),
+            )
+    except (Invalid, Conflict) as refusal:
+        status, alert = refused(form, refusal)
+        return moderation.show(action_id, status=status, reopen_form=form, alert=alert)
+    return moderation.done(action_id, "Decided. You can still undo it.")

@@ -1,0 +1,118 @@
+"""A claim holds others off: refused with the claimant's name, nothing typed is lost, and taking over is told."""
+
+import uuid
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import acknowledgements, claims
+from app.core.models import Action, Hold
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor, only_hold
+
+Visit = Callable[[Person | None], Visitor]
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""Its SQL is tested in ``tests/unit/test_claims.py``, on both databases."""
+
+TYPED = {"verb": "dismiss", "reason": "Three careful sentences", "comment": "For the others", "version": "1"}
+
+
+def claimant(wiring: Wiring, action_id: uuid.UUID) -> uuid.UUID | None:
+    with wiring.database.reading() as session:
+        return session.get_one(Action, action_id).claimed_by_id
+
+
+@pytest.mark.parametrize("headers", [HTMX, {}], ids=["with script", "without"])
+def test_a_decision_on_a_claimed_item_is_refused_and_taking_over_keeps_what_was_typed(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, headers: dict[str, str]
+) -> None:
+    action_id = stage.post()
+    sam, max_ = visit(cast.operator), visit(cast.moderator)
+    sam.post(f"/review/{action_id}/claim")
+    refused = max_.post(f"/review/{action_id}/decide", headers, **TYPED)
+    assert refused.status_code == 409
+    assert "Claimed by Operator, for 10 min at most. Your text is kept below." in refused.text
+    assert only_hold(wiring) is None
+    taken = max_.post(f"/review/{action_id}/take-over", headers, **TYPED)
+    assert taken.status_code == 200
+    assert claimant(wiring, action_id) == cast.moderator.account_id
+    for page in (refused.text, taken.text):
+        assert "Three careful sentences" in page
+        assert "For the others" in page
+    assert "Take over" in refused.text
+    assert "Taken over. Operator is told." in taken.text
+    assert "Yours for 10 minutes" in taken.text
+    assert max_.post(f"/review/{action_id}/decide", headers, **TYPED).status_code in {200, 303}
+    assert only_hold(wiring) is not None
+
+
+def test_whoever_lost_it_is_told_on_the_page_and_by_a_notice(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post("A long read")
+    sam, max_ = visit(cast.operator), visit(cast.moderator)
+    sam.post(f"/review/{action_id}/claim")
+    poll = f"/review/{action_id}/claim"
+    assert sam.get(poll, **HTMX).status_code == 204, "while it is theirs there is nothing to say"
+    max_.post(f"/review/{action_id}/take-over")
+    told = sam.get(poll, **HTMX)
+    assert told.status_code == 200
+    assert "Moderator took this over from you. What you typed is still here." in told.text
+    assert "Take over" in told.text
+    assert "took this over from you" in sam.get(f"/review/{action_id}").text
+    assert "took this over from you" not in visit(cast.admin).get(f"/review/{action_id}").text
+    assert "1 notice" in sam.get("/review").text
+    notices = sam.get("/notices").text
+    assert "took over your claim of" in notices
+    assert "“A long read”" in notices
+    assert sam.post(f"/review/{action_id}/decide", HTMX, **TYPED).status_code == 409
+    assert "Taken over from a colleague" in max_.get(f"/review/{action_id}").text
+
+
+def test_of_several_those_that_a_colleague_claimed_are_named(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    free, taken = stage.post("A free one"), stage.post("A claimed one")
+    visit(cast.operator).post(f"/review/{taken}/claim")
+    chosen = [f"{free}.1", f"{taken}.1"]
+    answer = visit(cast.moderator).post("/review/dismiss", item=chosen, reason="Old quarrels")
+    assert answer.status_code == 409
+    assert "“A claimed one” was not dismissed: Claimed by Operator" in answer.text
+    assert "Old quarrels" in answer.text
+    held = only_hold(wiring)
+    assert held is not None
+    assert held.action_id == free
+
+
+def test_a_second_look_that_a_colleague_claimed_is_refused_on_its_card_too(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = factories.scored_action(wiring, cast, factories.SPAM)
+    with wiring.database.writing() as session:
+        acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
+    factories.rate(wiring, cast, action_id, "N")
+    visit(cast.operator).post(f"/review/{action_id}/claim")
+    fields = {"verb": "confirm", "reason": "Seen it", "version": "3"}
+    named = {f"look-{action_id}-{name}": value for name, value in fields.items()}
+    answer = visit(cast.moderator).post(f"/second-look/{action_id}/decide", HTMX, **named)
+    assert answer.status_code == 409
+    assert "Claimed by Operator" in answer.text
+    assert "Seen it" in answer.text
+    assert "Open it to take over" in answer.text
+    with wiring.database.reading() as session:
+        assert session.scalars(sa.select(Hold)).all() == []
+
+
+def test_a_claim_that_runs_out_is_nobodys(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+    action_id = stage.post()
+    visit(cast.operator).post(f"/review/{action_id}/claim")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        assert action.claimed_until is not None
+        action.claimed_until -= claims.LEASE
+    max_ = visit(cast.moderator)
+    assert "Take over" not in max_.get(f"/review/{action_id}").text
+    assert max_.post(f"/review/{action_id}/decide", HTMX, **TYPED).status_code == 200
