@@ -90,6 +90,13 @@ class ModeratorPanel:
         return self.action.action_state in IN_REVIEW
 
     @property
+    def is_text_unused(self) -> bool:
+        """Whether something was typed into a form that the panel no longer shows."""
+        typed = bool(self.kept.reason.data or self.kept.comment.data)
+        is_shown = bool(self.buttons) if self.kept is self.form else self.reopen is not None
+        return typed and (self.held is not None or not is_shown)
+
+    @property
     def decided_by(self) -> str:
         """Who decided, when that is no person: empty where time ran out, or nobody had to decide."""
         action, event = self.action, self.decided
