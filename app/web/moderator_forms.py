@@ -51,7 +51,7 @@ class DecisionForm(ReasonForm):
 class ReopenForm(ReasonForm):
     """Take up a dismissal again; ``to`` says where it goes."""
 
-    to = RadioField("Then", [InputRequired("Choose where it goes.")], validate_choice=False)
+    to = RadioField("What happens next", [InputRequired("Choose where it goes.")], validate_choice=False)
     template = HiddenField()
 
     def offer(self, effect: str) -> None:
@@ -60,7 +60,7 @@ class ReopenForm(ReasonForm):
             {
                 ReopenTo.COMMUNITY: "Members review it again",
                 ReopenTo.STAFF: "Moderators review it again",
-                ReopenTo.ACT: f"Act at once: {effect}",
+                ReopenTo.ACT: f"Act at once: {effect.removesuffix('.')}",
             }
         )
 

@@ -21,7 +21,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.escalated": ("users", "Sent to staff"),
     "action.filed": ("flag", "Filed under another policy"),
     "action.commented": ("message-square", "Message to moderators"),
-    "decision.held": ("hourglass", "Decided, and could still be undone"),
+    "decision.held": ("hourglass", "Decision held"),
     "decision.undone": ("undo-2", "Decision undone"),
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
     "claim.taken_over": ("hand", "Taken over from a colleague"),
@@ -133,7 +133,7 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
     fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
     icon, sentence = _SENTENCES.get(entry.what, fallback)
     verb = VERBS.get(str(entry.after.get("verb", "")))
-    return icon, f"{sentence}: {verb}" if verb else sentence
+    return icon, f"{sentence}: “{verb}”" if verb else sentence
 
 
 def actor_name(text: HistoryText) -> str:

@@ -282,8 +282,8 @@ def test_a_decision_that_was_taken_back_leaves_a_trace_with_who_what_and_why(
     assert "Decision undone" in page
     assert "Decision held" in page
     item = moderator.get(f"/review/{action_id}").text
-    assert "Decision undone: Dismiss" in item
-    assert "Decided, and could still be undone: Dismiss" in item
+    assert "Decision undone: “Dismiss”" in item
+    assert "Decision held: “Dismiss”" in item
 
     moderator.post(f"/review/{action_id}/decide", **decision)
     advance(11)

@@ -47,7 +47,7 @@ def test_acting_at_once_is_held_then_sent_as_a_new_action(
     action_id = dismissed(wiring, cast, stage)
     before = len(events_of(wiring))
     moderator = visit(cast.moderator)
-    assert "Act at once: the post will be hidden." in moderator.get(f"/review/{action_id}").text
+    assert "Act at once: the post will be hidden" in moderator.get(f"/review/{action_id}").text
     answer = moderator.post(
         f"/review/{action_id}/reopen", headers, to="act", reason="It was a threat", version="2"
     )
