@@ -44,7 +44,9 @@ def test_an_undone_decision_sends_nothing_and_the_next_one_is_told(
     told = max_.page.get_by_role("row").filter(has_text="An insult after all")
     expect(told).to_contain_text("Waiting for platform")
     expect(told).to_contain_text("Max")
-    expect(max_.page.get_by_role("row").filter(has_text="An insult, plainly")).to_have_count(0)
+    undone = max_.page.get_by_role("row").filter(has_text="An insult, plainly")
+    expect(undone.filter(has_text="Decision undone")).to_contain_text("Force-publish")
+    expect(undone.filter(has_text="Waiting for platform")).to_have_count(0)
 
 
 def test_dismissing_ends_the_review_without_action(place: Place, visit: Visit, receiver: Receiver) -> None:

@@ -149,8 +149,11 @@ def test_members_answer_a_second_look_at_what_a_moderator_forced_and_the_pages_t
 
     rita.open("/help-needed")
     expect(rita.main).to_contain_text(DOUBTFUL[3])
-    rita.page.get_by_label("No", exact=True).first.check()
-    rita.button("Submit answer").first.click()
+    rita.open(f"/review/{action_id}")
+    rita.press("2")
+    rita.button("Submit answer").click()
+    expect(rita.status).to_contain_text("Your answer is saved.")
+    assert place.ratings_of(action_id) == 1
     place.rate(place.action(action_id)["note_id"], "N")
 
     max_.open("/second-look")
@@ -170,5 +173,5 @@ def test_members_answer_a_second_look_at_what_a_moderator_forced_and_the_pages_t
     place.becomes(action_id, "overturned")
     max_.page.reload()
     expect(panel).to_contain_text("The post will be shown again")
-    max_.main.get_by_role("link", name="Second look").click()
+    max_.page.get_by_role("link", name="Back to Second look").click()
     expect(max_.heading("Second look")).to_be_visible()
