@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from flask import current_app
+from flask import current_app, request
 from sqlalchemy.orm import Session
 
 from app.adapters.builtin_notes import BuiltinWriter
@@ -138,3 +138,22 @@ def wired() -> Wiring:
     """The wiring of the application that is serving this request."""
     wiring: Wiring = current_app.extensions[EXTENSION]
     return wiring
+
+
+def base_url() -> str:
+    """What the absolute URLs of an answer begin with, without a slash at the end.
+
+    That is the public URL; where none is set, the host that the request names, which ``app/hosts.py`` has checked.
+    """
+    settings = wired().settings
+    if settings.public_url or "Host" not in request.headers:
+        return settings.base_url
+    return request.host_url.rstrip("/")
+
+
+def own_path(url: str) -> str:
+    """The path and query of a URL of this service; empty for any other."""
+    for base in (base_url(), request.host_url.rstrip("/")):
+        if url.startswith(base + "/"):
+            return url.removeprefix(base)
+    return ""

@@ -33,7 +33,7 @@ from app.core.models import Account, Community, SignIn
 from app.core.permissions import Actor, Permission
 from app.web import community_choice, page, security, session_cookie
 from app.web.blueprint import web
-from app.wiring import wired
+from app.wiring import own_path, wired
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -85,6 +85,13 @@ def one_click(view: View) -> View:
     """A mail program posts to this view by itself (RFC 8058), without a form of ours: the address proves enough."""
     from_mail(view)
     view.is_one_click = True  # type: ignore[attr-defined]
+    return view
+
+
+def signs_in(view: View) -> View:
+    """This view signs a browser in. Open to all; its form may be older than a sign-in in another tab."""
+    view.is_open = True  # type: ignore[attr-defined]
+    view.signs_in = True  # type: ignore[attr-defined]
     return view
 
 
@@ -144,7 +151,7 @@ def guard() -> Response | None:
     if reader() is None and not getattr(view, "is_open", False):
         return ask_to_sign_in()
     if not getattr(view, "is_one_click", False):
-        security.check_token()
+        security.check_token(signs_in=getattr(view, "signs_in", False))
     if not getattr(view, "is_passive", False):
         _note_seen()
     return None
@@ -292,6 +299,4 @@ def _note_seen() -> None:
 
 def _page_behind_part() -> str:
     """The page that htmx asked from, when it says so: the part's own address shows only a part."""
-    shown = request.headers.get("HX-Current-URL", "")
-    prefix = request.host_url.rstrip("/")
-    return safe_next(shown.removeprefix(prefix)) if shown.startswith(prefix + "/") else "/"
+    return safe_next(own_path(request.headers.get("HX-Current-URL", "")))

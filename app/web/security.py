@@ -1,21 +1,25 @@
 """What every answer carries and every unsafe request must prove (RELIABILITY: section 2)."""
 
-# flask-wtf has no types.
+# flask-wtf and flask-login have no types.
 # mypy: disallow-untyped-calls=False
 
+from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, g, request
+from flask import Flask, Request, Response, current_app, g, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_compress import Compress
-from flask_wtf.csrf import CSRFError, CSRFProtect
+from flask_login import current_user
+from flask_wtf.csrf import generate_csrf, validate_csrf
 from jinja2 import StrictUndefined
 from werkzeug.exceptions import BadRequest
+from wtforms.validators import ValidationError
 
 from app.core import rules
 from app.core.errors import Forbidden
 from app.settings import Settings
 from app.web.blueprint import web
+from app.wiring import base_url
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 YEAR = 31_536_000
@@ -44,8 +48,6 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-csrf = CSRFProtect()
-
 
 class _FormSessions(SecureCookieSessionInterface):
     """Flask's sessions, which make the signer only for a cookie that has to be checked: the API's calls bring none."""
@@ -67,16 +69,13 @@ def register(app: Flask, settings: Settings) -> None:
         SEND_FILE_MAX_AGE_DEFAULT=YEAR,
         # An hour-old form must not lose its text.
         WTF_CSRF_TIME_LIMIT=None,
-        # ``auth.guard`` asks for the token on the dashboard's routes; the API reads no cookie and needs none.
-        WTF_CSRF_CHECK_DEFAULT=False,
-        # ``check_origin`` says the same of the Origin header, which privacy settings do not strip.
-        WTF_CSRF_SSL_STRICT=False,
         COMPRESS_MIMETYPES=["text/html", "text/css", "text/javascript", "image/svg+xml", "text/csv"],
         COMPRESS_ALGORITHM=["br", "gzip"],
         COMPRESS_BR_LEVEL=4,
     )
     app.session_interface = _FormSessions()
-    csrf.init_app(app)
+    # ``auth.guard`` asks for it on the dashboard's routes; the API reads no cookie and needs none.
+    app.jinja_env.globals["csrf_token"] = csrf_token
     Compress(app)
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.autoescape = True
@@ -132,22 +131,51 @@ def check_origin(*, null_is_ours: bool = False) -> None:
     if origin == "null" and (null_is_ours or site == "same-origin"):
         origin = None
     if origin is not None and not foreign:
-        parts = urlsplit(origin)
-        foreign = parts.netloc != request.host or (request.is_secure and parts.scheme != "https")
+        parts, public = urlsplit(origin), urlsplit(base_url())
+        is_asked = parts.netloc == request.host and (parts.scheme == "https" or not request.is_secure)
+        # A proxy may hand on another host than the one that people use.
+        foreign = not is_asked and (parts.scheme, parts.netloc) != (public.scheme, public.netloc)
     if foreign:
         raise Forbidden("This was sent from another site, so it was not carried out")
 
 
-def check_token() -> None:
+def check_token(*, signs_in: bool = False) -> None:
     """An unsafe request carries the token of a form of ours, in the field or in ``X-CSRFToken``.
 
+    With ``signs_in`` it may have been shown before this browser signed in, in another tab.
+
     Raises:
-        BadRequest: no token, or one of another browser.
+        BadRequest: no token, or one of another browser, or of before this browser last signed in or out.
     """
-    try:
-        csrf.protect()
-    except CSRFError:
+    if request.method in SAFE_METHODS:
+        return
+    token = request.form.get("csrf_token") or request.headers.get("X-CSRFToken")
+    if not (_holds(token, _token_key()) or (signs_in and _holds(token, _token_key(signed_in=False)))):
         raise BadRequest(
-            "This form was opened before you last signed out, or your browser refuses cookies. "
+            "This form was opened before you last signed in or out, or your browser refuses cookies. "
             "Go back, reload the page and send it again."
-        ) from None
+        )
+
+
+def _holds(token: str | None, key: str) -> bool:
+    try:
+        validate_csrf(token, secret_key=key)
+    except ValidationError:
+        return False
+    return True
+
+
+def csrf_token() -> str:
+    """The token for the forms of this page."""
+    token: str = generate_csrf(secret_key=_token_key())
+    return token
+
+
+def _token_key(*, signed_in: bool = True) -> str:
+    """What tokens are signed with: another key for each account, and for people who are not signed in.
+
+    So a token that somebody got, or planted, before a browser signs in is worth nothing in its session.
+    """
+    reader: Any = current_user
+    who: str = reader.get_id() if signed_in and reader.is_authenticated else ""
+    return f"{current_app.secret_key!r}:{who}"

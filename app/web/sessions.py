@@ -38,7 +38,7 @@ def sign_in() -> Response:
 
 
 @web.post("/sign-in")
-@auth.open_to_all
+@auth.signs_in
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
