@@ -8,7 +8,7 @@ from typing import Any
 import flask
 from apiflask import APIFlask
 
-from app import api, errors, observing, web
+from app import api, errors, hosts, observing, web
 from app.api.errors import render
 from app.web.errors import render_error
 from app.wiring import EXTENSION, Wiring
@@ -50,6 +50,7 @@ def create_app(wiring: Wiring) -> APIFlask:
     app.before_request(_name_the_request)
     app.after_request(_carry_the_name)
     observing.register(app, log_requests=wiring.settings.logs_as_json)
+    hosts.register(app)
     errors.register(app, as_json=render, as_page=render_error)
     api.register(app)
     web.register(app)

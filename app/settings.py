@@ -16,6 +16,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 NO_SENDER = "Bridgenote <bridgenote@localhost>"
 """Good for a folder; no mail server would deliver it."""
 
+_HOST = re.compile(
+    r"\*|\.?[0-9a-z]([0-9a-z-]*[0-9a-z])?(\.[0-9a-z]([0-9a-z-]*[0-9a-z])?)*|\[[0-9a-f:.]+\]", re.IGNORECASE
+)
+
 
 class Settings(BaseSettings):
     """What an operator can set. Times are seconds unless the name says otherwise."""
@@ -65,6 +69,12 @@ class Settings(BaseSettings):
     ] = Field(200, description="Status of the reply to a request_id that is already known: 200 or 409.")
     trusted_proxies: str = Field(
         "", description="Comma-separated addresses whose X-Forwarded-For and -Proto headers count."
+    )
+    trusted_hosts: str = Field(
+        "",
+        description="Comma-separated hosts that requests may name beside that of `BRIDGENOTE_PUBLIC_URL`, without "
+        "port; `.example.org` is every name below it, `*` any. Others get 400, but for `/healthz`, `/readyz` and "
+        "`/metrics`.",
     )
     rate_limit_enabled: bool = Field(True, description="Whether rate limits apply.")
     rate_limit_storage: str = Field(
@@ -123,8 +133,8 @@ class Settings(BaseSettings):
     )
     public_url: str = Field(
         "",
-        description="Where people reach the service, such as `https://moderation.example.org`: links in mails "
-        "begin with it. Empty means `http://`, host and port.",
+        description="Where people reach the service, such as `https://moderation.example.org`: links in mails and in "
+        "the API's answers begin with it. Empty means `http://`, host and port; in answers, the host of the request.",
     )
     open_communities: bool = Field(
         True,
@@ -164,6 +174,14 @@ class Settings(BaseSettings):
             raise ValueError("must be numbers of seconds separated by commas") from error
         if any(not 0 <= delay <= 86_400 for delay in delays):
             raise ValueError("each delay must be from 0 to 86400 seconds")
+        return value
+
+    @field_validator("trusted_hosts")
+    @classmethod
+    def _trusted_hosts_are_hosts(cls, value: str) -> str:
+        for part in filter(None, map(str.strip, value.split(","))):
+            if not _HOST.fullmatch(part):
+                raise ValueError("must be hosts such as moderation.example.org or .example.org, without port")
         return value
 
     @field_validator("ai_base_url")
@@ -234,6 +252,11 @@ class Settings(BaseSettings):
     def retry_delays(self) -> tuple[float, ...]:
         """Seconds to wait after the first, second, … failed attempt; one attempt more than delays."""
         return tuple(float(part) for part in self.webhook_retry_delays.split(",") if part.strip())
+
+    @property
+    def trusted_host_names(self) -> frozenset[str]:
+        """The entries of ``trusted_hosts``, in lower case."""
+        return frozenset(part.strip().lower() for part in self.trusted_hosts.split(",") if part.strip())
 
     @property
     def sqlalchemy_url(self) -> str:

@@ -13,6 +13,7 @@ from flask import Response, render_template
 from app.api import openapi
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.api.parse import JSON_API
+from app.wiring import base_url
 
 Document = Mapping[str, Any]
 
@@ -81,7 +82,7 @@ def read_docs() -> Response:
         app.extensions["bridgenote_docs"] = list(groups(document))
     page = render_template(
         "api_docs.html",
-        base_url=flask.request.host_url.rstrip("/"),
+        base_url=base_url(),
         document_url=f"{PREFIX}/openapi.json",
         intro=document["info"]["description"].strip().split("\n\n"),
         headers=[_parameter(one) for one in document["components"]["parameters"].values()],

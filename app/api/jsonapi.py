@@ -15,6 +15,7 @@ from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.api.parse import JSON_API
 from app.core import clock
 from app.core.paging import Page
+from app.wiring import base_url
 
 DESCRIBED_BY = f"{PREFIX}/openapi.json"
 _POSITION = ("page[number]", "page[after]", "page[before]", "offset")
@@ -98,7 +99,7 @@ def url(path: str) -> str:
 
 
 def _absolute(path: str) -> str:
-    return flask.request.host_url.rstrip("/") + quote(path)
+    return base_url() + quote(path)
 
 
 def _page_links(page: Page[Any]) -> dict[str, str | None]:

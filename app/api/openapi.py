@@ -20,6 +20,7 @@ from app.api.parse import JSON_API
 from app.api.shapes import Body
 from app.core import rules
 from app.errors import is_for_programs
+from app.wiring import base_url
 
 open_documents = APIBlueprint("documents", __name__, tag="About")
 """What needs no key."""
@@ -270,7 +271,8 @@ def _without_names(path: str) -> str:
 @open_documents.doc(responses=[200])
 def read_openapi() -> Response:
     """Read this document."""
-    return Response(json.dumps(written(cast(APIFlask, flask.current_app))), mimetype=JSON)
+    document = written(cast(APIFlask, flask.current_app)) | {"servers": [{"url": base_url()}]}
+    return Response(json.dumps(document), mimetype=JSON)
 
 
 def written(app: APIFlask) -> dict[str, Any]:

@@ -6,7 +6,6 @@ They live outside the API's prefix, under the same keys. A secret comes in and n
 import uuid
 from typing import Any
 
-import flask
 from flask import Response
 from sqlalchemy.orm import Session
 
@@ -26,7 +25,7 @@ from app.core.ids import parse_id
 from app.core.models import Community, Endpoint
 from app.core.paging import paginate
 from app.core.permissions import Permission
-from app.wiring import wired
+from app.wiring import base_url, wired
 
 PREFIX = "/webhooks"
 
@@ -151,7 +150,7 @@ def _location(endpoint: Endpoint) -> str:
 
 def _absolute(path: str) -> str:
     # ``jsonapi.url`` names paths below the API's prefix, and these are not.
-    return flask.request.host_url.rstrip("/") + path
+    return base_url() + path
 
 
 def show(endpoint: Endpoint, community: Community) -> dict[str, Any]:

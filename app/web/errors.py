@@ -10,6 +10,7 @@ from app.errors import explain
 from app.web import auth, page
 from app.web.blueprint import web
 from app.web.filters import state_word
+from app.wiring import own_path
 
 WORDS: Mapping[int, tuple[str, str]] = {
     400: ("We could not read that", "Go back, reload the page and try again."),
@@ -71,7 +72,7 @@ def render_error(status: int, detail: str | None = None) -> Response:
 
 def _next(status: int) -> dict[str, str]:
     if status == 401:
-        back = request.headers.get("Referer", "").removeprefix(request.host_url.rstrip("/"))
+        back = own_path(request.headers.get("Referer", ""))
         address = url_for("web.sign_in", next=auth.safe_next(back))
         return {"next_url": address, "next_label": "Sign in"}
     again = auth.safe_next(request.full_path.rstrip("?")) if request.method == "GET" else None
