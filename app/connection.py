@@ -23,6 +23,10 @@ log = logging.getLogger("bridgenote.requests")
 
 LINGER_SECONDS = 30
 """How long the rest of a request that nobody wants is still read, so that its sender gets to read the answer."""
+LATE_SECONDS = 1.0
+"""At the end, how long a request may still take to arrive, and a client to close its side of a connection."""
+QUIET_SECONDS = 0.05
+"""At the end, how long a connection that has been in use must have been silent before it is closed."""
 
 
 class Parser(HTTPRequestParser):
@@ -36,15 +40,20 @@ class Parser(HTTPRequestParser):
     body_rcv: Any
     header_plus: bytes
 
-    def __init__(self, adj: Any, on_last: Callable[[], None]) -> None:
+    def __init__(self, adj: Any, on_last: Callable[[], None], is_ending: Callable[[], bool]) -> None:
         super().__init__(adj)
         self._on_last = on_last
+        self._is_ending = is_ending
 
     def received(self, data: bytes) -> int:
         consumed = self._read(data)
         if self.completed and self.body_rcv is None:
             # Waitress would wait for a body that was never announced, and take the next request for it.
             self.expect_continue = False
+        if self.completed and not self.empty and self.error is None and self._is_ending():
+            self.headers["CONNECTION"] = "close"
+            self._on_last()
+            return len(data)
         if self.error is None:
             return consumed
         self.expect_continue = False
@@ -110,6 +119,8 @@ class Refusal(ErrorTask):
         super().__init__(channel, request)
         self.version = "1.1"
 
+    content_length: Any
+
     def execute(self) -> None:
         error = self.request.error
         request_id = uuid.uuid4().hex
@@ -135,7 +146,7 @@ class Refusal(ErrorTask):
 
 
 class Channel(HTTPChannel):
-    """A connection that is closed late after a request was refused or cut short (RFC 9112: 9.6).
+    """A connection that is closed late after a request was refused or cut short, and at the end (RFC 9112: 9.6).
 
     Closing at once, with unread bytes waiting, makes the kernel send a reset, and that can overtake the answer:
     the sender would see a broken connection instead of the 400 or 413.
@@ -144,17 +155,50 @@ class Channel(HTTPChannel):
     error_task_class = Refusal
     parser_class: Any
     _is_last = False
+    _ending_since: float | None = None
     _linger_until: float | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.parser_class = partial(Parser, on_last=self._stop_parsing)
+        self.parser_class = partial(Parser, on_last=self._stop_parsing, is_ending=self._is_ending)
+        self._was_used = False
 
     def _stop_parsing(self) -> None:
         self._is_last = True
 
+    def _is_ending(self) -> bool:
+        return self._ending_since is not None
+
     def received(self, data: bytes) -> bool:
+        self._was_used = True
         return not self._is_last and bool(super().received(data))
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether a request has arrived whole whose answer is not sent yet."""
+        return bool(self.requests or self.total_outbufs_len)
+
+    def wind_down(self, now: float) -> None:
+        """Called again and again while the server ends: one more answer at most, then the connection is closed.
+
+        What has arrived is answered, and so is what arrives at once on a connection that has just been opened. Nothing
+        is closed over bytes that wait to be read.
+        """
+        if self._ending_since is None:
+            self._ending_since = now
+            with self.requests_lock:
+                if self.requests and self.request is None and not self._is_last:
+                    # Too late where its head is out already: then the connection is closed like an unused one.
+                    self.requests[-1].headers["CONNECTION"] = "close"
+                    self._is_last = True
+        if self._linger_until is not None:
+            if now > self._linger_until:
+                self.will_close = True
+        elif not (self.is_answering or self.close_when_flushed):
+            is_awaited = self.request is not None or not self._was_used
+            if now - self._ending_since > (LATE_SECONDS if is_awaited else QUIET_SECONDS):
+                self._is_last = True
+                self._linger(LATE_SECONDS)
 
     def readable(self) -> bool:
         return self._linger_until is not None or bool(super().readable())
@@ -174,10 +218,10 @@ class Channel(HTTPChannel):
             if self.total_outbufs_len:
                 self.close_when_flushed = True
             else:
-                self._linger()
+                self._linger(LINGER_SECONDS if self._ending_since is None else LATE_SECONDS)
 
-    def _linger(self) -> None:
-        self._linger_until = time.time() + LINGER_SECONDS
+    def _linger(self, seconds: float) -> None:
+        self._linger_until = time.time() + seconds
         try:
             if self.socket is not None:
                 self.socket.shutdown(socket.SHUT_WR)

@@ -19,7 +19,6 @@ from typing import Any, Protocol
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
@@ -38,8 +37,6 @@ ARRIVAL_SECONDS = 60
 CONNECTIONS = 500
 CROWDED = 400
 """Of more connections than this, in one process, those that have been silent for longest are closed."""
-LATE_SECONDS = 1.0
-"""At the end, how long a request that has arrived in part may still take."""
 QUICK_SECONDS = 2.0
 """How long running requests may take after Ctrl-C, instead of the graceful time."""
 
@@ -102,10 +99,27 @@ class Listener(TcpWSGIServer):
         crowd = len(self.active_channels) - CROWDED
         if crowd > 0:
             silent = [
-                one for one in self.active_channels.values() if not (_is_answering(one) or one.will_close)
+                one for one in self.active_channels.values() if not (one.is_answering or one.will_close)
             ]
             for channel in sorted(silent, key=lambda one: one.last_activity)[:crowd]:
                 channel.will_close = True
+
+    def stop_accepting(self) -> None:
+        """Take whoever waits to be let in, then close: the kernel resets connections that nobody has taken."""
+        self.accepting = False
+        self.del_channel()
+        listening = self.socket
+        while listening is not None:
+            try:
+                connection, address = listening.accept()
+            except ConnectionAbortedError:
+                continue
+            except OSError:
+                break
+            self.set_socket_options(connection)
+            self.channel_class(self, connection, self.fix_addr(address), self.adj, map=self._map)
+        if listening is not None:
+            listening.close()
 
     def maintenance(self, now: float) -> None:
         """Close idle connections, and those whose request trickles in for too long."""
@@ -173,22 +187,17 @@ class WaitressWorker(Worker):
         wasyncore.loop(timeout=timeout, use_poll=True, map=channels, count=1)
 
     def _finish(self, listeners: list[Listener], channels: dict[int, Any]) -> None:
-        """Accept nothing more, answer what has arrived, close the rest."""
+        """Let nobody in any more, answer what has arrived, close the rest."""
         for listener in listeners:
-            listener.accepting = False
-            listener.del_channel()
-            if listener.socket is not None:
-                listener.socket.close()
+            listener.stop_accepting()
         began = time.monotonic()
         while True:
-            waited = time.monotonic() - began
-            open_channels = [each for each in channels.values() if isinstance(each, HTTPChannel)]
-            for channel in open_channels:
-                if _is_idle(channel) or (waited > LATE_SECONDS and not _is_answering(channel)):
-                    channel.will_close = True
-            if not open_channels or waited > self._patience():
+            open_channels = [each for each in channels.values() if isinstance(each, Channel)]
+            if not open_channels or time.monotonic() - began > self._patience():
                 break
-            self._turn(channels, 0.05)
+            for channel in open_channels:
+                channel.wind_down(time.time())
+            self._turn(channels, 0.02)
         for listener in listeners:
             listener.task_dispatcher.shutdown(timeout=0.2)
 
@@ -207,11 +216,3 @@ def end_now() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
-
-
-def _is_answering(channel: HTTPChannel) -> bool:
-    return bool(channel.requests or channel.total_outbufs_len)
-
-
-def _is_idle(channel: HTTPChannel) -> bool:
-    return not _is_answering(channel) and channel.request is None

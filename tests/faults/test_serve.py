@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -125,6 +126,89 @@ def test_sigterm_lets_a_running_request_finish(start: Callable[..., Server], tmp
     assert answers[0].status_code == 200
     assert (code, errors) == (0, "")
     assert list(tmp_path.glob("stopped-*"))
+
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def rest(client: socket.socket) -> bytes:
+    """Everything until the server closes. A reset or a hang raises."""
+    client.settimeout(20)
+    return b"".join(iter(lambda: client.recv(4096), b""))
+
+
+def answered(client: socket.socket) -> bytes:
+    """One whole answer, on a connection that stays."""
+    answer = b""
+    while not answer.endswith(b"}"):
+        part = client.recv(4096)
+        assert part, answer
+        answer += part
+    return answer
+
+
+def test_who_was_let_in_by_the_kernel_alone_is_answered_after_sigterm(
+    start: Callable[..., Server], tmp_path: Path
+) -> None:
+    server = start()
+    gated = b"GET /gated HTTP/1.1\r\nHost: x\r\n\r\n"
+    with ExitStack() as stack:
+        # Both threads work and a third request waits, so the server takes nobody more.
+        busy = [stack.enter_context(half_sent(server, gated)) for _ in range(3)]
+        eventually((tmp_path / "begun").exists, "a request began")
+        time.sleep(0.5)
+        waiting = [stack.enter_context(half_sent(server, REQUEST)) for _ in range(20)]
+        server.process.terminate()
+        eventually(lambda: is_refused(server), "nobody is let in any more")
+        (tmp_path / "gate").touch()
+        answers = [rest(client) for client in busy + waiting]
+        assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}
+        assert all(b"\r\nConnection: close\r\n" in answer for answer in answers)
+        assert server.end(signal.SIGTERM) == (0, "")
+
+
+def test_a_request_that_is_on_its_way_at_sigterm_is_answered(start: Callable[..., Server]) -> None:
+    server = start()
+    with half_sent(server, b"") as silent, half_sent(server, REQUEST[:20]) as half:
+        assert server.get().status_code == 200
+        server.process.terminate()
+        eventually(lambda: is_refused(server), "nobody is let in any more")
+        silent.sendall(REQUEST)
+        half.sendall(REQUEST[20:])
+        for answer in (rest(silent), rest(half)):
+            assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+            assert b"\r\nConnection: close\r\n" in answer
+        assert server.end(signal.SIGTERM) == (0, "")
+
+
+@pytest.mark.parametrize("pause", [0, 0.02, 0.2])
+def test_a_kept_connection_is_answered_or_closed_cleanly_at_sigterm(
+    start: Callable[..., Server], pause: float
+) -> None:
+    server = start()
+    with ExitStack() as stack:
+        kept = [stack.enter_context(half_sent(server, REQUEST)) for _ in range(10)]
+        for client in kept:
+            assert answered(client).startswith(b"HTTP/1.1 200 OK")
+        server.process.terminate()
+        for client in kept:
+            time.sleep(pause)
+            client.sendall(REQUEST)
+        for client in kept:
+            answer = rest(client)
+            assert answer == b"" or answer.count(b"HTTP/1.1 200 OK") == 1
+        assert server.end(signal.SIGTERM) == (0, "")
+
+
+def test_a_request_that_never_ends_does_not_keep_the_server(start: Callable[..., Server]) -> None:
+    server = start()
+    with half_sent(server, REQUEST[:20]) as half:
+        assert server.get().status_code == 200
+        server.process.terminate()
+        began = time.monotonic()
+        assert rest(half) == b""
+        assert time.monotonic() - began < 8
+        assert server.end(signal.SIGTERM) == (0, "")
 
 
 def is_refused(server: Server) -> bool:
