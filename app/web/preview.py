@@ -3,6 +3,7 @@
 Page authors copy from `templates/parts/_example_*.html`; nothing here touches the database.
 """
 
+import uuid
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -19,16 +20,18 @@ from wtforms import (
     StringField,
     TextAreaField,
 )
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 from wtforms.validators import Email, InputRequired, Length
 
 from app.core import clock
+from app.core.models import Community
 from app.web import page
 from app.web.filters import STATES, highlight
 from app.web.page import NavItem, PageLinks
 
 
-def _same(*words: str) -> list[tuple[str, str]]:
-    return [(word, word) for word in words]
+def _same(*words: str) -> list[SelectChoice]:
+    return [SelectChoice(word, word) for word in words]
 
 
 class SignInExample(Form):
@@ -48,7 +51,8 @@ class ControlsExample(Form):
     comment = TextAreaField("Comment", [Length(max=1000, message="Use at most 1,000 characters.")])
     warnings = BooleanField("Hide sensitive content until I ask for it")
     classification = RadioField(
-        "What is this post?", choices=[("misleading", "Misleading"), ("fine", "Not misleading")]
+        "What is this post?",
+        choices=[SelectChoice("misleading", "Misleading"), SelectChoice("fine", "Not misleading")],
     )
 
 
@@ -136,9 +140,10 @@ def preview_blueprint() -> Blueprint:
     preview = Blueprint("preview", __name__)
 
     def common(role: str, theme: str) -> dict[str, Any]:
+        # Rows that no database holds: pages ask more of a community with each new feature, and find it here too.
         communities = [
-            SimpleNamespace(id="1", name="Riverside Forum"),
-            SimpleNamespace(id="2", name="Café Anglais"),
+            Community(id=uuid.UUID(int=number), name=name, slug=f"example-{number}")
+            for number, name in enumerate(("Riverside Forum", "Café Anglais"), 1)
         ]
         return {
             "nav": _navigation(role),
