@@ -27,7 +27,7 @@ _ELSEWHERE = {
     "create-account": ("app.commands.provision", "Create a confirmed account; prints its id."),
     "erase-user": ("app.commands.erasing", "Erase a person; what they decided stays, without a name."),
     "import-items": ("app.commands.importing", "Import published fact-checks from a JSON Lines file."),
-    "mint-key": ("app.commands.provision", "Mint an API key; the last line of the output is the key."),
+    "mint-key": ("app.commands.provision", "Create an API key; the last line of the output is the key."),
     "replay-deliveries": ("app.commands.replaying", "Send a community's webhook deliveries again."),
     "restore": ("app.backups.command", "Put a backup in the place of the database."),
     "rotate-encryption-key": ("app.commands.key_rotation", "Seal every stored secret anew with another key."),
@@ -222,7 +222,7 @@ def migrate() -> None:
 
 
 @cli.command()
-@click.option("--demo", is_flag=True, help="A demonstration community with people and a month of content.")
+@click.option("--demo", is_flag=True, help="A demonstration community with people and six weeks of content.")
 def seed(demo: bool) -> None:
     """Fill an empty database; one that is not empty stays as it is. Without --demo: one community, still silent."""
     from app import runtime, startup

@@ -1,4 +1,4 @@
-"""What a database begins with: one empty community, or the demonstration with a month of content.
+"""What a database begins with: one empty community, or the demonstration with six weeks of content.
 
 A database is seeded whole or not at all, and only while nobody has put anything into it.
 """

@@ -1,91 +1,66 @@
-"""What is posted in the demonstration community, and the fate that its story has for each post."""
+"""The shape of what the demonstration's forum says: threads of posts, each with the outcome the story gives it."""
 
-import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from app.core.classify.samples import SAMPLES
+FATES = {
+    "clean": "scores nothing worth a look",
+    "failed": "is never scored",
+    "escalated": "scores nothing, and a member sends it to staff",
+    "open": "waits for raters",
+    "claimed": "waits, and a moderator has it in hand",
+    "split": "waits, and raters disagree",
+    "checked": "waits, with a fact-check beside it",
+    "proposed": "raters agree, and the platform has not acted yet",
+    "applied": "raters agree, and the platform has acted",
+    "rejected": "raters do not agree, and it stays",
+    "forced": "a moderator acts",
+    "dismissed": "a moderator lets it stay",
+    "overturned": "applied, and a moderator takes it back",
+    "taken back": "as before, and the platform has not restored it yet",
+    "appealed": "applied, and its author asks for a second look",
+    "auto": "certain enough to act at once; the platform has not acted yet",
+    "auto applied": "certain enough to act at once, and the platform has acted",
+    "auto restored": "as before, and raters take it back",
+}
+"""What becomes of a post, in the words of the story."""
 
-HARD = (
-    "Du bist so ein idiot! You are such an idiot, "
-    + "Hafendampfschifffahrtsgesellschaftskapitänskajütenschlüsselanhänger" * 4,
-    '<script>alert("harbour")</script><b>You are such an idiot</b>, nobody wants to read this. '
-    "<img src=x onerror=alert(1)>",
-    "&lt;script&gt;alert(2)&lt;/script&gt; &amp;amp; &#x3c;b&#62; Learn to read before you post, moron. "
-    '"\' onfocus="alert(3)" autofocus=\' </textarea></title></style> {{ 7 * 7 }} ${7 * 7} <!-- ]]>',
-    "🧜🏽‍♀️👩‍👩‍👧‍👦🏴‍☠️ You are such an idiot 🤦🏿‍♂️🤦🏿‍♂️🤦🏿‍♂️ nobody wants to read this ‼️ 🇩🇰⚓️ Z"
-    + "\u0335\u0321\u034d\u0301" * 12
-    + "algo",
-    "מי כתב את זה? You are such an idiot, nobody wants to read this. هذا الكلام غير مقبول في الميناء.",
-    "Are you stupid or just pretending? \u202egpj.tset \u2067\u202e and none of these marks is ever closed",
-    '=HYPERLINK("https://example.org";"Prize")\n+1\n-1\n@you\tYou are such an idiot, nobody wants to read this.',
-    "null None undefined NaN 0 false [object Object] Nobody likes you, find another group.",
-    "Your stupid face makes everything worse.\n\n" + "And another thing about the quay wall. " * 120,
-    "You're a complete waste of space and everyone here knows it." + "\n" * 300 + "The last line.",
-    ("Learn to read before you post, moron.\n\n" + "Fifty thousand characters about the quay wall. " * 1_100)[
-        :50_000
-    ],
-)
-"""Posts that pages find hard to hold: very long words, markup, entities, emoji of several code points, right-to-left
-with and without marks that are never closed, a spreadsheet formula, words that look like nothing, many lines, and as
-many characters as there may be."""
-NOTHINGS = ("null", "None", "undefined", "0")
-"""Names that people do have, and that programs take for nothing."""
+
+@dataclass(frozen=True)
+class MemberNote:
+    """A note that a member writes about a post. ``author`` "" is the demo rater; ``camps`` as in ``Post``."""
+
+    author: str
+    text: str
+    camps: str = ""
+    misleading: bool = True
+    reasons: Sequence[str] = ("factual_error",)
+    sources: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Post:
-    """One submission: how long before now, and the fate that the story has for it."""
+    """One post.
 
-    text: str
+    ``fate``: what becomes of it, one of ``FATES``.
+    ``camps``: the raters' answers in order, one letter each: upper case from the first camp, lower case from the
+    second; h, s or n for helpful, somewhat and not.
+    ``reason``: what the moderator or the author of the appeal writes, where somebody decides.
+    """
+
     days_ago: float
-    fate: str
+    author: str
+    text: str
+    fate: str = "clean"
     camps: str = ""
-    """Votes in order, one letter each: upper case from the first camp, lower case from the second; h, s or n."""
-    name: str = ""
-    """The author's name and the channel's, where the story does not choose them."""
-    note: str = ""
-    """What a member writes about the post."""
+    reason: str = ""
+    notes: Sequence[MemberNote] = field(default=())
 
 
-_AGREE = ("HhHhH", "HhHsH", "hHhHh", "HhHhSh")
-_REJECT = ("NnNnN", "nNnSn", "NnNnN", "nNnNnh")
-_SPLIT = ("HnHnH", "HnHnHs", "nHnHn")
-_FEW = ("", "H", "Hn", "hHn", "", "nH", "n", "HhH", "s", "hN")
+@dataclass(frozen=True)
+class Thread:
+    """Posts under one title in one channel, oldest first: later ones answer the earlier ones."""
 
-
-def posts() -> Iterator[Post]:
-    """The posts, in no order. Numbers of days are spread so that charts over 7, 30 and 90 days have a shape."""
-    reviewed = [name for name in SAMPLES if name not in {"clean", "spam_certain"}]
-    # Round robin over the categories, so that every fate meets every category sooner or later.
-    texts = [
-        text for row in itertools.zip_longest(*(SAMPLES[name] for name in reviewed)) for text in row if text
-    ]
-    fates = (
-        *(("open", 0.05 + 0.25 * n, _FEW[n % len(_FEW)]) for n in range(10)),
-        *(("review", 4.0 + 2.5 * n, _SPLIT[n % len(_SPLIT)]) for n in range(3)),
-        *(("applied", 3.0 + 3.4 * n, _AGREE[n % len(_AGREE)]) for n in range(8)),
-        *(("proposed", 0.3 + 0.4 * n, _AGREE[n]) for n in range(2)),
-        *(("rejected", 2.0 + 3.8 * n, _REJECT[n % len(_REJECT)]) for n in range(7)),
-        *(("forced", 5.0 + 8.0 * n, "Hn") for n in range(3)),
-        *(("dismissed", 1.5 + 6.5 * n, "nH") for n in range(4)),
-        *(("overturned", 9.0 + 6.0 * n, _AGREE[n]) for n in range(3)),
-        *(("escalated", 0.8, "") for _ in range(1)),
-    )
-    for text, (fate, days_ago, camps) in zip(texts, fates, strict=False):
-        yield Post(text, days_ago, fate, camps)
-    for number, text in enumerate(HARD):
-        name, note = (NOTHINGS[number % 4], text) if number < 8 else ("", "")
-        yield Post(text, 0.4 + 0.3 * number, "open", _FEW[-1 - number % len(_FEW)], name, note)
-    automatic = (
-        ("auto", 0.02, ""),
-        ("auto applied", 1.2, ""),
-        ("auto applied", 6.0, "Hn"),
-        ("auto applied", 13.0, "HhHhH"),
-        ("auto applied", 20.0, "NnNnN"),
-        ("auto restored", 26.0, "nNnNn"),
-    )
-    for text, (fate, days_ago, camps) in zip(SAMPLES["spam_certain"], automatic, strict=False):
-        yield Post(text, days_ago, fate, camps)
-    for number, text in enumerate(SAMPLES["clean"]):
-        yield Post(text, 0.6 + 2.9 * number, "failed" if number == 3 else "clean")
+    channel: str
+    title: str
+    posts: Sequence[Post]

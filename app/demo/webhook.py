@@ -7,31 +7,38 @@ import itertools
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, delivery_queue, signing, webhooks
+from app.core import clock, delivery_queue, replays, signing, webhooks
+from app.core.deliveries import Filters
 from app.core.models import Community
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
 from app.core.sending import AllowList, Outcome
-from app.core.vocabulary import EventName
+from app.core.vocabulary import DeliveryState, EventName
 
 URL = "http://localhost:8099/demo-forum/hook"
 OWNER = "demonstration"
 DELAYS = (10.0, 30.0)
-BEGINS, AWAY, ENDS = 5.0, 0.75, 0.25
-"""Days ago: registered, answers no more, and disabled; what comes in between waits."""
-EVERY = 0.125
+BEGINS, REPLAYS, AWAY, ENDS = 20.0, 6.8, 0.75, 0.25
+"""Days ago: registered, failed ones sent again, answers no more, and disabled; what comes in between waits."""
+EVERY = 0.5
+OUTAGES = (
+    (9.6, 7.6, Outcome(503, 912, "The forum is being updated. Back in a minute.")),
+    (3.2, 1.3, Outcome(404, 38, "<h1>No such topic</h1>")),
+)
+"""From and until so many days ago it gives only this answer, so that deliveries fail for good."""
 EVENTS = (EventName.DECISION, EventName.ACTION_CREATED, EventName.ACTION_OVERTURNED, EventName.NOTE_STATUS)
 
 _ANSWERS = (
     Outcome(200, 84, '{"ok": true}'),
     Outcome(200, 61, '{"ok": true}'),
+    Outcome(404, 38, "<h1>No such topic</h1>"),
     Outcome(200, 143, '{"ok": true}'),
     Outcome(503, 912, "The forum is being updated. Back in a minute."),
     Outcome(200, 97, '{"ok": true}'),
-    Outcome(404, 38, "<h1>No such topic</h1>"),
     Outcome(200, 70, '{"ok": true}'),
     Outcome(None, 10_000, error="timeout after 10 s"),
     Outcome(200, 2_310, '{"ok": true, "slow": true}'),
@@ -49,11 +56,14 @@ class DemoWebhook:
         self._endpoint_id: uuid.UUID | None = None
         self._answers = itertools.cycle(_ANSWERS)
 
-    def days(self) -> Iterator[tuple[float, Callable[[], None]]]:
+    def days(self) -> Iterator[tuple[float, Callable[[], object]]]:
         yield BEGINS, self._register
         count = int((BEGINS - AWAY) / EVERY)
         for number in range(1, count):
-            yield BEGINS - number * EVERY, self._answer
+            days_ago = BEGINS - number * EVERY
+            answers = [answer for begin, end, answer in OUTAGES if begin >= days_ago > end]
+            yield days_ago, partial(self._answer, *answers)
+        yield REPLAYS, self._replay
         yield ENDS, self._disable
 
     def _register(self) -> None:
@@ -69,14 +79,22 @@ class DemoWebhook:
         )
         self._endpoint_id = endpoint.id
 
-    def _answer(self) -> None:
-        """What waits is tried, and what failed is tried again as it would be."""
+    def _answer(self, always: Outcome | None = None) -> None:
+        """What waits is tried, and what failed is tried again as it would be. ``always``: the one answer it gets."""
         moment = clock.now()
         for seconds in (0, 11, 43):
             at = moment + timedelta(seconds=seconds)
-            for one in delivery_queue.claim_due(self._session, self._sealer, OWNER, at, busy={}):
-                answer = next(self._answers)
+            due = delivery_queue.claim_due(self._session, self._sealer, OWNER, at, busy={})
+            if not due:
+                return
+            for one in due:
+                answer = always or next(self._answers)
                 delivery_queue.record_attempt(self._session, one.delivery_id, OWNER, answer, at, DELAYS)
+
+    def _replay(self) -> None:
+        """What failed until now is sent again; the steps that follow answer it."""
+        failed = Filters(state=DeliveryState.DEAD)
+        replays.begin(self._session, self._operator, self._community_id, failed)
 
     def _disable(self) -> None:
         if self._endpoint_id is not None:

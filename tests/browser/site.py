@@ -21,10 +21,10 @@ from app.core.models import Account, Action, Community, Delivery, KeyCommunity, 
 from app.core.permissions import SYSTEM, Actor
 from app.core.sending import Outcome
 from app.core.vocabulary import Classification
-from app.demo.posts import HARD
 from tests.browser.conftest import Visitor
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Person, Place
+from tests.hostile import HARD
 
 VEILED = "I know where you live. Sleep well."
 WAITING = (DOUBTFUL[0], VEILED, HARD[-1])

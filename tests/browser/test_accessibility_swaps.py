@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
-from app.demo.posts import HARD
 from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
+from tests.hostile import HARD
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +79,11 @@ def test_no_violation_appears_as_an_operator_goes_on(place: Place, visit: Visit,
     olga = visit(place.operator)
     olga.wants(422)
     olga.open("/thresholds")
-    olga.page.get_by_label("Toxicity, Tier 2", exact=True).fill("0.97")
+    olga.page.get_by_label("Toxicity, Asks people (Tier 2)", exact=True).fill("0.97")
     olga.button("Preview").click()
     expect(olga.page.get_by_role("region", name="What this would have done")).to_be_visible()
     found = examiner.look(olga, "a preview")
-    olga.page.get_by_label("Spam, Tier 2", exact=True).fill("two")
+    olga.page.get_by_label("Spam, Asks people (Tier 2)", exact=True).fill("two")
     olga.button("Save").click()
     expect(olga.page.get_by_role("group", name="There is a problem")).to_be_visible()
     found += examiner.look(olga, "thresholds with mistakes")

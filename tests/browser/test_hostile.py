@@ -2,10 +2,10 @@
 
 from playwright.sync_api import expect
 
-from app.demo.posts import HARD, NOTHINGS
 from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
 from tests.browser.layout import too_wide
 from tests.browser.place import Place
+from tests.hostile import HARD, NOTHINGS
 
 LEGIBLE = 600
 """Characters of a post that its item page is asked for word by word."""

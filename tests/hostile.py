@@ -1,0 +1,27 @@
+"""Posts and names that pages find hard to hold. Tests put them in; nothing that the service ships has them."""
+
+HARD = (
+    "Du bist so ein idiot! You are such an idiot, "
+    + "Hafendampfschifffahrtsgesellschaftskapitänskajütenschlüsselanhänger" * 4,
+    '<script>alert("harbour")</script><b>You are such an idiot</b>, nobody wants to read this. '
+    "<img src=x onerror=alert(1)>",
+    "&lt;script&gt;alert(2)&lt;/script&gt; &amp;amp; &#x3c;b&#62; Learn to read before you post, moron. "
+    '"\' onfocus="alert(3)" autofocus=\' </textarea></title></style> {{ 7 * 7 }} ${7 * 7} <!-- ]]>',
+    "🧜🏽‍♀️👩‍👩‍👧‍👦🏴‍☠️ You are such an idiot 🤦🏿‍♂️🤦🏿‍♂️🤦🏿‍♂️ nobody wants to read this ‼️ 🇩🇰⚓️ Z"
+    + "\u0335\u0321\u034d\u0301" * 12
+    + "algo",
+    "מי כתב את זה? You are such an idiot, nobody wants to read this. هذا الكلام غير مقبول في الميناء.",
+    "Are you stupid or just pretending? \u202egpj.tset \u2067\u202e and none of these marks is ever closed",
+    '=HYPERLINK("https://example.org";"Prize")\n+1\n-1\n@you\tYou are such an idiot, nobody wants to read this.',
+    "null None undefined NaN 0 false [object Object] Nobody likes you, find another group.",
+    "Your stupid face makes everything worse.\n\n" + "And another thing about the quay wall. " * 120,
+    "You're a complete waste of space and everyone here knows it." + "\n" * 300 + "The last line.",
+    ("Learn to read before you post, moron.\n\n" + "Fifty thousand characters about the quay wall. " * 1_100)[
+        :50_000
+    ],
+)
+"""Posts that pages find hard to hold: very long words, markup, entities, emoji of several code points, right-to-left
+with and without marks that are never closed, a spreadsheet formula, words that look like nothing, many lines, and as
+many characters as there may be."""
+NOTHINGS = ("null", "None", "undefined", "0")
+"""Names that people do have, and that programs take for nothing."""
