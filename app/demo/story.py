@@ -54,6 +54,11 @@ _LEVELS = {
 _TAGS = {"h": ("clear", "good_sources"), "s": ("clear", "not_needed"), "n": ("misses_point",)}
 """What raters tick when they rate a member's note, by their answer."""
 
+_SPACING = (25.0, 95.0, 41.0, 230.0, 64.0)
+"""Minutes between two answers about a post, by turns: some reviews take an hour, some most of a day."""
+_AS_THE_OTHERS = (True, True, True, False)
+"""Whether the demo rater answers as the other raters did, by turns."""
+
 Step = Callable[[], object]
 
 
@@ -74,6 +79,7 @@ class Story:
         self._steps: list[tuple[datetime, int, Step]] = []
         self._order = itertools.count()
         self._answered = itertools.cycle(range(2))
+        self._agrees = itertools.cycle(_AS_THE_OTHERS)
         clock.set_source(lambda: self._now)
 
     def tell(self) -> Demo:
@@ -156,7 +162,7 @@ class Story:
             at = self._until - timedelta(minutes=3)
             self._at(at, lambda: claims.claim(self._session, self._people.moderators[-1], action))
         rationale = self._session.get_one(Note, action.note_id)
-        spacing = 25.0 + 7.0 * (number % 5)
+        spacing = _SPACING[number % len(_SPACING)]
         for turn, letter in enumerate(post.camps):
             self._after(
                 10 + turn * spacing, partial(self._rate, rationale, number + turn, letter, post.author)
@@ -181,7 +187,8 @@ class Story:
         session, state = self._session, action.action_state
         moderator = self._people.moderators[number % len(self._people.moderators)]
         if post.fate in {"applied", "rejected", "overturned"} and next(self._answered) == 0:
-            self._rate_as_demo_rater(note, "n" if post.fate == "rejected" else "h")
+            is_no = (post.fate == "rejected") is next(self._agrees)
+            self._rate_as_demo_rater(note, "n" if is_no else "h")
         if post.fate == "split":
             review_queue.comment(session, moderator, action, post.reason)
         elif post.fate == "forced" and state is ActionState.UNDER_REVIEW:

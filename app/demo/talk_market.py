@@ -8,12 +8,12 @@ MARKET = (
         "Outboard, 4 hp",
         (
             Post(
-                40.3,
+                40.13,
                 "market_mo",
                 "For sale: outboard, 4 hp, short shaft, serviced in spring. 420 with the tank.",
             ),
-            Post(40.2, "barnacle_bea", "Would that push a 3.2 m dinghy against the ebb?"),
-            Post(40.1, "engine_room_ed", "Against the ebb nothing pushes a 3.2 m dinghy. With it, fine."),
+            Post(40.08, "barnacle_bea", "Would that push a 3.2 m dinghy against the ebb?"),
+            Post(40.04, "engine_room_ed", "Against the ebb nothing pushes a 3.2 m dinghy. With it, fine."),
         ),
     ),
     Thread(
@@ -21,7 +21,7 @@ MARKET = (
         "The quick way to a bigger boat",
         (
             Post(
-                35.1,
+                35.04,
                 "quick_coin_ivy",
                 "Double your bitcoin today, guaranteed profits! Send 0.1 btc and get 0.2 back within the hour.",
                 "auto applied",
@@ -34,7 +34,7 @@ MARKET = (
         "Guest posts for your charter site",
         (
             Post(
-                28.2,
+                28.08,
                 "seo_sailor_pro",
                 "We offer SEO services: backlinks and guest posts for your charter website. First page in three weeks.",
                 "applied",
@@ -46,9 +46,9 @@ MARKET = (
         "market",
         "Fenders, nearly new",
         (
-            Post(25.3, "mooring_17", "Four fenders, nearly new. They were on berth 17 for one storm."),
+            Post(25.13, "mooring_17", "Four fenders, nearly new. They were on berth 17 for one storm."),
             Post(
-                25.2,
+                25.08,
                 "market_mo",
                 "I take them. Hurry up though, last chance before I drive to the city, DM me today.",
                 "rejected",
@@ -61,7 +61,7 @@ MARKET = (
         "You are our lucky sailor",
         (
             Post(
-                21.3,
+                21.13,
                 "lucky_reel_99",
                 "Congratulations, you have been selected as the winner of our voyage! Claim your prize, click here: "
                 "https://lucky-sailor.win/prize",
@@ -75,7 +75,7 @@ MARKET = (
         "Spin while you wait for the tide",
         (
             Post(
-                7.75,
+                7.32,
                 "lucky_reel_99",
                 "Online casino bonus! 200 free spins, no deposit needed. Register today at https://lucky-reel.casino/win",
                 "auto applied",
@@ -88,7 +88,7 @@ MARKET = (
         "Clear-out of the old chandlery",
         (
             Post(
-                14.2,
+                14.08,
                 "chandlers_cat",
                 "Raffle drawn! Congratulations, you have won the brass lamp, first prize, Lamplighter. Claim your "
                 "prize by Saturday, last chance, and there is 50% off all rope until then.",
@@ -104,7 +104,7 @@ MARKET = (
                     ),
                 ),
             ),
-            Post(14.0, "old_lamplighter", "I come for the lamps. All of them."),
+            Post(14, "old_lamplighter", "I come for the lamps. All of them."),
         ),
     ),
     Thread(
@@ -112,10 +112,12 @@ MARKET = (
         "Berth deposits by transfer",
         (
             Post(
-                11.4, "berth_no_9", "How do I pay the deposit? The office is closed and the form is nonsense."
+                11.17,
+                "berth_no_9",
+                "How do I pay the deposit? The office is closed and the form is nonsense.",
             ),
             Post(
-                11.3,
+                11.13,
                 "market_mo",
                 "Transfer it to DE89 3704 0044 0532 0130 00, that is the harbour office's, it is on every bill.",
                 "dismissed",
@@ -137,17 +139,17 @@ MARKET = (
         "Smoked mackerel every Friday",
         (
             Post(
-                10.2,
+                10.08,
                 "pasty_paul",
                 "Smoked mackerel every Friday from now on, until they are gone. They are gone by one.",
             ),
             Post(
-                3.1,
+                3.04,
                 "pasty_paul",
                 "Last chance for smoked mackerel today, hurry up! DM me now and I keep one for you under the counter.",
                 "appealed",
                 "HhHhH",
-                "It is fish, from the kiosk that everybody knows. I am no shop.",
+                "It is fish, from the kiosk that everybody knows. I am no shop",
             ),
         ),
     ),
@@ -156,7 +158,7 @@ MARKET = (
         "Charter shares",
         (
             Post(
-                12.6,
+                12.25,
                 "quick_coin_ivy",
                 "Charter shares with guaranteed returns: turn 200 euros into 2,000 euros in your spare time. "
                 "Click here, only 5 spots left!",
@@ -169,7 +171,7 @@ MARKET = (
         "Tea that melts the winter weight",
         (
             Post(
-                9.1,
+                9.04,
                 "shoreline_glow",
                 "My weight loss tea: lose 10 kilos in two weeks! Check my profile and DM me to order, hurry up.",
                 "auto applied",
@@ -182,14 +184,14 @@ MARKET = (
         "Rope and fenders",
         (
             Post(
-                5.6,
+                5.25,
                 "bargain_shore_88",
                 "Marine rope clearance! 50% off, today only, limited offer, DM me now before it is gone.",
                 "split",
                 "nHnHn",
                 "Market Mo asked whether this is a shop. No answer yet.",
             ),
-            Post(5.5, "market_mo", "Is that a shop or a person? We have a rule about shops."),
+            Post(5.21, "market_mo", "Is that a shop or a person? We have a rule about shops."),
         ),
     ),
     Thread(
@@ -197,13 +199,13 @@ MARKET = (
         "Winter storage, two places left",
         (
             Post(
-                4.6,
+                4.25,
                 "capstan_cass",
                 "Two dry places for the winter, up to 7 m. Call me, my number is 202-555-0138.",
                 "rejected",
                 "nNnNn",
             ),
-            Post(4.5, "barnacle_bea", "One for me, please! How high is the door?"),
+            Post(4.21, "barnacle_bea", "One for me, please! How high is the door?"),
         ),
     ),
     Thread(
@@ -211,7 +213,7 @@ MARKET = (
         "Free coins for sailors",
         (
             Post(
-                2.3,
+                2.13,
                 "quick_coin_ivy",
                 "Claim your free bitcoin now, risk-free daily profits! Click here: https://free-coins.win/harbour",
                 "auto applied",
@@ -223,40 +225,17 @@ MARKET = (
         "Miracle antifouling",
         (
             Post(
-                1.55,
+                1.23,
                 "bargain_shore_88",
                 "Turn 50 euros into 500 euros: sell our antifouling to your whole pontoon and be your own boss.",
                 "proposed",
                 "HhHhH",
             ),
             Post(
-                1.45,
+                1.19,
                 "saltmarsh_sue",
                 "They say it is harmless to eelgrass. It says copper on the tin.",
             ),
-        ),
-    ),
-    Thread(
-        "market",
-        "Engine oil in the bilge",
-        (
-            Post(
-                0.72,
-                "keel_over_kay",
-                "Do not pay for a doctor: garlic and ginger cured my arthritis, share this before they delete it.",
-                "open",
-                "Hns",
-                notes=(
-                    MemberNote(
-                        "",
-                        "A clinic's list of what was tried for arthritis names neither. Nobody deletes anything here "
-                        "for being about garlic.",
-                        "H",
-                        sources=("https://health-office.example.org/joints",),
-                    ),
-                ),
-            ),
-            Post(0.7, "engine_room_ed", "And what does it do for the bilge?"),
         ),
     ),
     Thread(

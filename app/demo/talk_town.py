@@ -8,14 +8,14 @@ _EVENTS = (
         "Harbour fair: helpers",
         (
             Post(
-                15.4,
+                15.17,
                 "quayside_jo",
                 "The fair needs helpers: four for the gate, six for tables on Sunday night, and one who can start the "
                 "old generator.\n\nLists hang at the kiosk and in the clubhouse. Whoever helps eats for free.",
             ),
-            Post(15.3, "engine_room_ed", "The generator is mine. It starts for nobody else, out of spite."),
+            Post(15.13, "engine_room_ed", "The generator is mine. It starts for nobody else, out of spite."),
             Post(
-                15.0,
+                15,
                 "visitor_vic",
                 "Anyone up for a hookup after the fair? I am on the white yacht at the visitors' pontoon.",
                 "applied",
@@ -28,11 +28,11 @@ _EVENTS = (
         "Film night in the boat shed",
         (
             Post(
-                4.4,
+                4.17,
                 "chandlers_cat",
                 "Film night in the boat shed on Saturday: an old one about a lighthouse. Bring a blanket.",
             ),
-            Post(4.3, "old_lamplighter", "I was an extra in that. Third oilskin from the left."),
+            Post(4.13, "old_lamplighter", "I was an extra in that. Third oilskin from the left."),
         ),
     ),
     Thread(
@@ -58,25 +58,25 @@ _NEWCOMERS = (
         "Hello from number twelve",
         (
             Post(
-                27.4,
+                27.17,
                 "new_in_town_nico",
                 "Hello! We moved into number twelve above the net loft. Which bakery, which doctor, which boat?",
             ),
             Post(
-                27.3,
+                27.13,
                 "quayside_jo",
                 "Welcome! Hanna's bakery, Dr. Brandt upstairs from it, and no boat in the first year.",
             ),
-            Post(27.2, "pasty_paul", "First coffee at the kiosk is free for newcomers. The second is not."),
+            Post(27.08, "pasty_paul", "First coffee at the kiosk is free for newcomers. The second is not."),
         ),
     ),
     Thread(
         "newcomers",
         "How do I tie up for an hour?",
         (
-            Post(16.3, "barnacle_bea", "Where can I tie up for an hour without anybody getting angry?"),
+            Post(16.13, "barnacle_bea", "Where can I tie up for an hour without anybody getting angry?"),
             Post(
-                16.25,
+                16.11,
                 "mooring_17",
                 "You are a clown with a rope. Berth 17 has a sign, learn to read before you buy a boat.",
                 "dismissed",
@@ -84,7 +84,7 @@ _NEWCOMERS = (
                 "Rough, but it is about the knot and not the person. Spoke to him.",
             ),
             Post(
-                16.1,
+                16.04,
                 "pilot_gig_pia",
                 "Visitors' pontoon, north side, two hours free. And ignore 17, he barks.",
             ),
@@ -95,7 +95,7 @@ _NEWCOMERS = (
         "A hard winter",
         (
             Post(
-                3.9,
+                3.38,
                 "barnacle_bea",
                 "First winter alone up here and the evenings are long. Some nights I think they would be better off "
                 "without me.",
@@ -103,11 +103,11 @@ _NEWCOMERS = (
                 "H",
             ),
             Post(
-                3.85,
+                3.36,
                 "quayside_jo",
                 "Bea, I sent you a message. Soup at ours tonight, and no is not an answer.",
             ),
-            Post(3.8, "harbour_choir", "And Tuesdays there are thirty of us. You do not have to sing."),
+            Post(3.34, "harbour_choir", "And Tuesdays there are thirty of us. You do not have to sing."),
         ),
     ),
 )
@@ -118,19 +118,19 @@ _LOST = (
         "Tabby cat, chandler's lane",
         (
             Post(
-                22.4,
+                22.17,
                 "chandlers_cat",
                 "Our tabby is missing since Sunday. Answers to Bosun, or to nothing. 🐈",
             ),
             Post(
-                22.3,
+                22.13,
                 "cove_cottage_kim",
                 "A tabby sleeps in our shed. Call me when you are back, my mobile number is 202-555-0146.",
                 "overturned",
                 "hHhHs",
                 "Her own number, and she wants to be called.",
             ),
-            Post(22.1, "chandlers_cat", "It is Bosun! He came home fatter than he left. Thank you, Kim."),
+            Post(22.04, "chandlers_cat", "It is Bosun! He came home fatter than he left. Thank you, Kim."),
         ),
     ),
     Thread(
@@ -138,12 +138,12 @@ _LOST = (
         "Rucksack on the 11:40",
         (
             Post(
-                7.3,
+                7.13,
                 "visitor_vic",
                 "I left a grey rucksack on the 11:40 on Saturday. Keys and a child's drawing in it.",
             ),
             Post(
-                7.2, "ferry_fred", "It sits in the cabin with a life jacket on. Come any morning.", "failed"
+                7.08, "ferry_fred", "It sits in the cabin with a life jacket on. Come any morning.", "failed"
             ),
         ),
     ),

@@ -27,7 +27,7 @@ BEGINS, REPLAYS, AWAY, ENDS = 20.0, 6.8, 0.75, 0.25
 EVERY = 0.5
 OUTAGES = (
     (9.6, 7.6, Outcome(503, 912, "The forum is being updated. Back in a minute.")),
-    (3.2, 1.3, Outcome(404, 38, "<h1>No such topic</h1>")),
+    (2.1, 1.3, Outcome(404, 38, "<h1>No such topic</h1>")),
 )
 """From and until so many days ago it gives only this answer, so that deliveries fail for good."""
 EVENTS = (EventName.DECISION, EventName.ACTION_CREATED, EventName.ACTION_OVERTURNED, EventName.NOTE_STATUS)
