@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 
 import sqlalchemy as sa
-from playwright.sync_api import Browser, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 from waitress.server import create_server
 
 from app import create_app, migrations, seed
@@ -30,7 +30,7 @@ from tests.browser.conftest import CHROMIUM, DESKTOP, PHONE, chromium_arguments
 from tests.inline_engine import InlineEngine
 
 FOLDER = Path(__file__).parents[2] / "docs" / "screenshots"
-NOW = datetime(2026, 5, 20, 9, 30, tzinfo=UTC)
+NOW = datetime(2026, 5, 20, 16, 40, tzinfo=UTC)
 SCREENS: tuple[ViewportSize, ...] = (PHONE, DESKTOP)
 PAGES = (
     ("welcome", "rater", "/welcome"),
@@ -44,6 +44,7 @@ PAGES = (
     ("action-history", "moderator", "/history"),
     ("insights", "moderator", "/insights"),
     ("thresholds", "operator", "/thresholds"),
+    ("thresholds-what-if", "operator", "/thresholds"),
     ("classifiers", "operator", "/classifiers"),
     ("webhooks", "operator", "/endpoints"),
     ("deliveries", "operator", "/deliveries"),
@@ -53,6 +54,8 @@ PAGES = (
     ("settings", "rater", "/settings"),
 )
 """Name, role, address; a page that is not there is left out."""
+WHAT_IF = ("Spam, Asks people (Tier 2)", "0.5"), ("Spam, Acts by itself (Tier 1)", "0.6")
+"""What an operator types before the picture of the what-if: fields by label."""
 
 
 def main() -> None:
@@ -122,12 +125,25 @@ def _pictures(browser: Browser, url: str, wiring: Wiring) -> Iterator[Path]:
                     if answer is None or not answer.ok:
                         sys.stdout.write(f"left out: {name}\n")
                         continue
+                    if name == "thresholds-what-if":
+                        _preview(page)
                     path = FOLDER / f"{name}-{screen['width']}-{theme}.png"
                     picture = palette.reduced(desk, page.screenshot())
                     if not (path.exists() and palette.alike(desk, path.read_bytes(), picture)):
                         path.write_bytes(picture)
                     yield path
                 context.close()
+
+
+def _preview(page: Page) -> None:
+    """Type other thresholds and look at what they would have done."""
+    for label, value in WHAT_IF:
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Preview", exact=True).click()
+    found = page.get_by_role("heading", name="What this would have done")
+    found.wait_for()
+    page.wait_for_load_state("networkidle")
+    found.evaluate("(heading) => heading.scrollIntoView({block: 'start'})")
 
 
 def _places(wiring: Wiring) -> dict[str, str]:

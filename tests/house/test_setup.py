@@ -12,6 +12,7 @@ import pytest
 from app import settings_table
 from app.settings import Settings
 from app.waitress_worker import MAX_BODY
+from tests.browser import screenshots
 
 ROOT = Path(__file__).parents[2]
 
@@ -169,3 +170,39 @@ def test_the_documented_proxy_is_more_patient_than_the_service() -> None:
     assert int(size[1]) * 1024**2 > MAX_BODY
     (longest,) = [rule.le for rule in Settings.model_fields["ai_deadline"].metadata if hasattr(rule, "le")]
     assert int(seconds[1]) > longest
+
+
+def test_the_pictures_are_taken_in_fonts_that_have_emoji(tmp_path: Path) -> None:
+    """On a machine without them they are asked for by name, together with the browser."""
+    script = (ROOT / "scripts" / "screenshots").read_text()
+    (asked,) = re.findall(r"^scripts/system-packages (.+)$", script, re.MULTILINE)
+    fonts = {"fonts-inter", "fonts-noto-color-emoji"}
+    assert fonts <= set(asked.split())
+    (tmp_path / "id").write_text('#!/bin/sh\n[ "$1" = -u ] && echo 1000 || echo ann\n')
+    (tmp_path / "apt-get").write_text("#!/bin/sh\n")
+    for name in ("id", "apt-get"):
+        (tmp_path / name).chmod(0o755)
+    # Without `find` on the PATH no font is found, as on a fresh machine.
+    refused = subprocess.run(
+        [shutil.which("bash") or "bash", ROOT / "scripts" / "system-packages", *sorted(fonts)],
+        env={"PATH": str(tmp_path), "HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert "missing: fonts-inter fonts-noto-color-emoji." in refused.stderr
+
+
+def test_every_picture_of_the_readme_is_one_that_the_script_takes() -> None:
+    shown = re.findall(
+        r"!\[([^\]]+)\]\(docs/screenshots/([a-z-]+)-(?:390|1280)-(?:light|dark)\.png\)", _readme()
+    )
+    assert [name for _, name in shown] == ["help-needed", "review-queue", "thresholds-what-if"]
+    assert {name for _, name in shown} <= {name for name, _, _ in screenshots.PAGES}
+    assert min(len(alternative) for alternative, _ in shown) > 20, "whoever cannot see a picture reads it"
+
+
+def _readme() -> str:
+    return (ROOT / "README.md").read_text()
