@@ -32,7 +32,7 @@ _VERBS = click.Choice([verb.value for verb in Verb])
 def mint_key(
     name: str, template: str, platforms: tuple[str, ...], community_ids: tuple[str, ...], days: int | None
 ) -> None:
-    """Mint an API key. The last line of the output is the key; it is shown this once."""
+    """Create an API key. The last line of the output is the key; it is shown this once."""
     pairs = _pairs(platforms, community_ids)
     with opened_wiring() as wiring:
         with wiring.database.writing() as session:

@@ -24,7 +24,7 @@ _DAY = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 def replay_deliveries(
     platform: str, community: str, state: str, since: datetime | None, until: datetime | None, dry_run: bool
 ) -> None:
-    """Send a community's deliveries again: those given up (dead), parked by a restore, or delivered.
+    """Send a community's deliveries again: those that failed (dead), parked by a restore, or delivered.
 
     Each keeps its event id. What goes to a disabled webhook stays as it is.
     """

@@ -92,7 +92,7 @@ def mint(
     for community_id in wanted:
         require(actor, Permission.MANAGE_KEYS, community_id)
     if key_id is not None and session.get(ApiKey, key_id) is not None:
-        raise Conflict("This key was minted already", key_id)
+        raise Conflict("This key was created already", key_id)
     adapter = template is KeyTemplate.ADAPTER
     public_part, secret_part = secrets.token_hex(6), secrets.token_urlsafe(32)
     key = ApiKey(
@@ -113,7 +113,7 @@ def mint(
         with session.begin_nested():
             session.add(key)
     except IntegrityError as error:
-        raise Conflict("This key was minted already", key_id) from error
+        raise Conflict("This key was created already", key_id) from error
     about = {
         "name": name,
         "template": template.value,

@@ -67,7 +67,7 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
         parked = _count(session, Delivery.state == DeliveryState.PARKED)
         late = _count(session, Delivery.state == DeliveryState.DUE, Delivery.due_at < limit)
     if dead:
-        yield warn(what, f"{dead} were given up", "look at Deliveries, and replay them")
+        yield warn(what, f"{dead} failed", "look at Deliveries, and replay them")
     if parked:
         yield warn(
             what, f"{parked} were parked by a restore", "look at Deliveries, and replay what never arrived"
@@ -75,7 +75,7 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
     if late:
         yield fail(what, f"{late} have been due for more than 5 minutes", "is a server or worker running?")
     if not (dead or parked or late):
-        yield ok(what, "none is late or given up")
+        yield ok(what, "none is late or failed")
 
 
 def endpoints(wiring: Wiring) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ SENTENCES: Mapping[str, str] = {
     "overturn.begun": "Overturning began",
     "overturn.finished": "Overturning ended",
     "overturn.stopped": "Overturning stopped",
-    "key.minted": "Key minted",
+    "key.minted": "Key created",
     "key.revoked": "Key revoked",
     "role.given": "Role given",
     "role.taken": "No longer a member",

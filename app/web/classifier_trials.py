@@ -139,11 +139,13 @@ def _leads_to(one: rule_trials.CategoryTrial) -> str:
     if not rule.enabled:
         return "Nothing: the category is off"
     acts = rule.tier1 is not None and one.scored.calibrated and score > rule.tier1
-    says = "Tier 1" if acts else ("Tier 2" if score > rule.tier2 else "Below Tier 2")
-    if rule.observe_only and says != "Below Tier 2":
+    if not acts and score <= rule.tier2:
+        return "Nothing: below Tier 2"
+    says = "Acts by itself (Tier 1)" if acts else "Asks people (Tier 2)"
+    if rule.observe_only:
         return f"{says}, observed only"
     if rule.tier1 is not None and score > rule.tier1 and not acts:
-        return "Tier 2: this classifier may not act alone here"
+        return "Asks people (Tier 2): this classifier may not act alone here"
     return says
 
 

@@ -161,7 +161,7 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
     dead, disabled = g.attention
     most = deliveries.MOST_COUNTED
     return {
-        "/deliveries": (f"{most}+" if dead > most else dead or None, "given up or parked"),
+        "/deliveries": (f"{most}+" if dead > most else dead or None, "failed or parked"),
         "/endpoints": (disabled or None, "disabled"),
     }
 

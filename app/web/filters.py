@@ -29,7 +29,7 @@ STATES: Mapping[str, StateWords] = {
     "retro_review": StateWords("Second look", "scan-eye", "again"),
     "confirmed": StateWords("Confirmed", "badge-check", "good"),
     "overturned": StateWords("Overturned", "undo-2", "bad"),
-    "scan_exempt": StateWords("Exempt from rescans", "shield-check", "off"),
+    "scan_exempt": StateWords("Won't be rescanned", "shield-check", "off"),
     "dismissed": StateWords("Dismissed", "circle-minus", "off"),
     # Decisions that moderators made and that changed nothing, or nothing yet.
     "decision.held": StateWords("Decision held", "hourglass", "wait"),
@@ -48,7 +48,7 @@ STATES: Mapping[str, StateWords] = {
     "held": StateWords("Can be undone", "undo-2", "wait"),
     "due": StateWords("Waiting to be sent", "clock", "wait"),
     "delivered": StateWords("Delivered", "circle-check", "good"),
-    "dead": StateWords("Given up", "circle-x", "bad"),
+    "dead": StateWords("Failed", "circle-x", "bad"),
     "cancelled": StateWords("Cancelled", "circle-minus", "off"),
     "parked": StateWords("Parked after a restore", "hourglass", "wait"),
     "disabled": StateWords("Disabled", "circle-minus", "off"),

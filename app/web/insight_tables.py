@@ -181,7 +181,7 @@ def _raters(trends: Trends, days: Sequence[str]) -> Table:
 
 def _agreement(trends: Trends, days: Sequence[str]) -> Table:
     series = [
-        Series("Borne out", [one.share for one in trends.agreement], 0),
+        Series("Matched the outcome", [one.share for one in trends.agreement], 0),
         Series("Split", [one.split_share for one in trends.agreement], 1),
     ]
     sided = sum(one.sided for one in trends.agreement)
@@ -191,12 +191,12 @@ def _agreement(trends: Trends, days: Sequence[str]) -> Table:
     return Table(
         "agreement",
         "Agreement",
-        "Ratings that the note's status bore out, of those that took a side; and reviews in which at least a third "
+        "Ratings that matched the outcome, of those that took a side; and reviews in which at least a third "
         "of the answers stood against the others.",
         [
             _begin(trends),
             ("Took a side", "took_a_side"),
-            ("Borne out", "borne_out"),
+            ("Matched the outcome", "borne_out"),
             ("Reviews", "reviews"),
             ("Split", "split"),
         ],
@@ -212,7 +212,7 @@ def _agreement(trends: Trends, days: Sequence[str]) -> Table:
             ],
         ),
         charts.lines(days, series, 1.0, percent),
-        f"{percent(borne / sided if sided else None)} of {sided:,} ratings were borne out, "
+        f"{percent(borne / sided if sided else None)} of {sided:,} ratings matched the outcome, "
         f"{percent(split / reviews if reviews else None)} of {reviews:,} reviews were split.",
     )
 

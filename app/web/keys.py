@@ -115,7 +115,10 @@ def mint_key() -> Response:
         forms.explain(form, refusal)
         return _show(form, status=422)
     except Conflict:
-        alert = "This key was minted already, and its text was shown then. If you lost it, revoke it and mint another."
+        alert = (
+            "This key was created already, and its text was shown then. "
+            "If you lost it, revoke it and create another."
+        )
         return _show(status=409, alert=alert)
     return _show(minted=ShownKey(minted.key.name, minted.text))
 

@@ -63,7 +63,7 @@ def found_community() -> Response:
     except OverLimit as refusal:
         alert = f"You opened several communities just now. Try again in {refusal.retry_after} seconds."
         return _show(form, status=429, alert=alert)
-    message = f"{made.name} is open, and you are its admin. Mint a key for its integration next."
+    message = f"{made.name} is open, and you are its admin. Create a key for its integration next."
     return page.done(None, url_for("web.keys_page", community=made.slug), message)
 
 

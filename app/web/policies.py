@@ -186,7 +186,7 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
 
 
 def _changes(before: Policy | None, after: Policy) -> list[str]:
-    """What differs, in words: "Spam, Tier 1: 0.95 → 0.9"."""
+    """What differs, in words: "Spam, Acts by itself (Tier 1): 0.95 → 0.9"."""
     if before is None:
         return []
     old = {category.name: policies.draft_of(category) for category in before.categories}
@@ -205,8 +205,8 @@ def _parts(old: CategoryDraft, new: CategoryDraft) -> list[tuple[str, str, str]]
         return "never" if value is None else f"{value:g}"
 
     return [
-        ("Tier 2", bound(old.tier2), bound(new.tier2)),
-        ("Tier 1", bound(old.tier1), bound(new.tier1)),
+        ("Asks people (Tier 2)", bound(old.tier2), bound(new.tier2)),
+        ("Acts by itself (Tier 1)", bound(old.tier1), bound(new.tier1)),
         ("Tier 2 action", old.tier2_action.value, new.tier2_action.value),
         ("Tier 1 action", old.tier1_action.value, new.tier1_action.value),
         ("state", "on" if old.enabled else "off", "on" if new.enabled else "off"),

@@ -20,7 +20,7 @@ from app.wiring import wired
 
 ALL = "all"
 WHICH = {
-    DeliveryState.DEAD.value: "Those given up",
+    DeliveryState.DEAD.value: "Those that failed",
     DeliveryState.PARKED.value: "Those parked after a restore",
     DeliveryState.DELIVERED.value: "Those delivered",
     ALL: "All of these",

@@ -9,6 +9,7 @@ from app.core.models import HistoryEntry
 from app.core.setting_history import AREA_OF, Area
 from app.web.categories import category_name
 from app.web.changes import SENTENCES, SHOWN
+from app.web.filters import state_word
 
 AREAS: Mapping[Area, str] = {
     Area.COMMUNITY: "Community",
@@ -51,8 +52,8 @@ _SENTENCES: Mapping[str, str] = {
 }
 _LABELS: Mapping[str, str] = {
     **SHOWN,
-    "tier1": "Tier 1",
-    "tier2": "Tier 2",
+    "tier1": "Acts by itself (Tier 1)",
+    "tier2": "Asks people (Tier 2)",
     "tier1_action": "Tier 1 action",
     "tier2_action": "Tier 2 action",
     "is_active": "Active",
@@ -61,6 +62,7 @@ _LABELS: Mapping[str, str] = {
     "platform_community_server_id": "Community on its platform",
     "starter_off": "Shipped rules switched off",
     "may_assert_staff": "May speak for staff",
+    "serves_all": "Serves every community",
 }
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*Z")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -68,7 +70,7 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class Difference:
-    """One value: "Spam, Tier 1", before, after. Empty where there was or is none.
+    """One value: "Spam, Acts by itself (Tier 1)", before, after. Empty where there was or is none.
 
     A group is a category or a rule as a whole, which was added or removed.
     """
@@ -112,7 +114,9 @@ def differences(entry: HistoryEntry) -> list[Difference]:
         elif name != "version" and not _is_id(old) and not _is_id(new) and (old, new) != (None, None):
             found.append(
                 Difference(
-                    _label(name), words(old) if name in entry.before else "", words(new, name in entry.after)
+                    _label(name),
+                    _named(name, old, name in entry.before),
+                    _named(name, new, name in entry.after),
                 )
             )
     return found
@@ -140,6 +144,16 @@ def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Diffe
         )
         for part in parts
     ]
+
+
+def _named(name: str, value: Any, is_there: bool) -> str:
+    """As ``words``; a category and a state as every page calls them."""
+    if isinstance(value, str) and value and is_there:
+        if name == "category":
+            return category_name(value)
+        if name == "state":
+            return state_word(value)
+    return words(value, is_there)
 
 
 def _inline(value: Any) -> str:

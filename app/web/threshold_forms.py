@@ -162,7 +162,7 @@ class ThresholdsForm(ReasonForm):
             return False
         low, high = as_threshold(tier2.data), as_threshold(tier1.data)
         if low is not None and high is not None and low > high:
-            tier2.errors = [f"{tier2.label.text} must be at most Tier 1, which is {high:g}."]
+            tier2.errors = [f"{tier2.label.text} must be at most {high:g}, above which it acts by itself."]
             return False
         return True
 
@@ -222,10 +222,10 @@ def _category_name(form: Form, field: Any) -> None:
 
 
 def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[str, Any]:
-    needed = InputRequired(f"{title}, Tier 2: enter a number from 0 to 1.")
+    needed = InputRequired(f"{title}, Asks people (Tier 2): enter a number from 0 to 1.")
     return {
         "tier2": StringField(
-            f"{title}, Tier 2",
+            f"{title}, Asks people (Tier 2)",
             [_Reads(as_threshold)] if is_new else [needed, _Reads(as_threshold)],
             default=f"{draft.tier2:g}",
         ),
@@ -233,7 +233,7 @@ def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[s
             f"{title}, Tier 2 action", choices=choices(_VERBS), default=draft.tier2_action.value
         ),
         "tier1": StringField(
-            f"{title}, Tier 1",
+            f"{title}, Acts by itself (Tier 1)",
             [_Reads(as_threshold)],
             default="" if draft.tier1 is None else f"{draft.tier1:g}",
         ),

@@ -58,8 +58,10 @@ class Histogram:
     @property
     def summary(self) -> str:
         """The drawing in words."""
-        first = f"{self.total:,} scores of {self.title} above 0. Tier 2 at {self.tier2:g}"
-        return f"{first}, Tier 1 at {self.tier1:g}." if self.tier1 is not None else f"{first}, no Tier 1."
+        first = f"{self.total:,} scores of {self.title} above 0. Asks people (Tier 2) above {self.tier2:g}"
+        if self.tier1 is None:
+            return f"{first}, never acts by itself."
+        return f"{first}, acts by itself (Tier 1) above {self.tier1:g}."
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.retro_review": ("scan-eye", "Second look opened"),
     "action.confirmed": ("badge-check", "Confirmed"),
     "action.overturned": ("undo-2", "Overturned"),
-    "action.scan_exempt": ("shield-check", "Exempt from rescans"),
+    "action.scan_exempt": ("shield-check", "Won't be rescanned"),
     "action.dismissed": ("circle-minus", "Dismissed"),
     "action.escalated": ("users", "Sent to staff"),
     "action.filed": ("flag", "Filed under another policy"),

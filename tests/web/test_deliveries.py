@@ -96,7 +96,7 @@ def test_a_delivery_shows_its_attempts_its_exact_payload_and_no_secret(
     assert json.dumps(event.payload, indent=2, sort_keys=True) in text
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
-    for words in ("Given up", "120 ms", str(event.id), "webhook-signature", "new in each attempt"):
+    for words in ("Failed", "120 ms", str(event.id), "webhook-signature", "new in each attempt"):
         assert words in page, words
     assert SECRET not in page
     assert operator.post(f"/deliveries/{delivery_id}/replay").status_code == 303
@@ -168,7 +168,7 @@ def test_a_range_leaves_out_what_cannot_be_sent_and_says_so(
     hooks.attempt(MISSING)
     operator.post(f"/endpoints/{other}/disable")
     page = operator.get("/deliveries/replay").text
-    assert "2 given up" in page
+    assert "2 failed" in page
     assert "1 left out" in page
     small = operator.post("/deliveries/replay", which="dead")
     assert "All 2 deliveries are in the queue again." in operator.get(small.location).text

@@ -259,9 +259,9 @@ def test_health_at_a_glance_costs_the_same_for_three_webhooks_as_for_one(
     operator.get("/endpoints")
     with statements() as few:
         page = operator.get("/endpoints").text
-    assert "75.0\u00a0%" in page
-    assert "95 of 100 within 120 ms" in page
-    assert re.search(r"<dt>Given up</dt><dd><a [^>]*>1</a>", page)
+    assert "75\u00a0%" in page
+    assert "p95 120 ms" in page
+    assert re.search(r"<dt>Failed</dt><dd><a [^>]*>1</a>", page)
     assert "answered 404" in page
     assert "not-for-eyes" not in page
     for number in range(2):
@@ -300,9 +300,9 @@ def test_operators_are_told_when_a_webhook_is_disabled_by_itself(
         assert "forum.example.org/hook" in page
         assert "not-for-eyes" not in page
         assert f'href="/endpoints/{endpoint_id}"' in page
-        assert re.search(r'<b>3<span class="vh"> given up or parked</span>', page)
+        assert re.search(r'<b>3<span class="vh"> failed or parked</span>', page)
         assert re.search(r'<b>1<span class="vh"> disabled</span>', page)
     page = visit(cast.moderator).get("/notices").text
     assert "forum.example.org" not in page
-    assert 'class="vh"> given up or' not in page
+    assert 'class="vh"> failed or' not in page
     assert "gone (410)" in visit(cast.operator).get(f"/endpoints/{endpoint_id}").text

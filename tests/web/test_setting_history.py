@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.core import accounts, keys, policies, webhooks
+from app.core import accounts, history, keys, policies, reason_templates, webhooks
+from app.core.ids import new_id
 from app.core.models import Community
+from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -39,20 +41,20 @@ def test_an_operator_reads_every_setting_change_and_takes_it_along(
     assert 'href="/history/settings"' in operator.get("/history").text
     page = operator.get("/history/settings").text
     assert "Too many false alarms" in page
-    assert "Tier 1: " in page
+    assert "Acts by itself (Tier 1): " in page
     assert "→ 0.97" in page
     assert "hooks.example/a" in page
     assert "receivers-own" not in page
-    assert "Key minted" not in page, "keys are an admin's"
+    assert "Key created" not in page, "keys are an admin's"
 
     seen = [row["change"] for row in export(visit(cast.admin))]
-    assert {"Thresholds saved", "Key minted", "Webhook registered"} <= set(seen)
-    minted = next(row for row in export(visit(cast.admin), "?area=keys") if row["change"] == "Key minted")
+    assert {"Thresholds saved", "Key created", "Webhook registered"} <= set(seen)
+    minted = next(row for row in export(visit(cast.admin), "?area=keys") if row["change"] == "Key created")
     assert minted["about"] == "'=Forum"
     saved = export(operator, "?area=thresholds&actor=adm&q=FALSE+alarms")
     assert {row["setting"].partition(", ")[2]: row["after"] for row in saved} == {
         "severity": "7",
-        "Tier 1": "0.97",
+        "Acts by itself (Tier 1)": "0.97",
     }
     assert "No setting changes" in operator.get("/history/settings?q=nobody+wrote+this").text
 
@@ -93,3 +95,24 @@ def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
     answer = visitor.get(f"/history/settings.csv{query}")
     assert answer.status_code == 200
     return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def test_values_are_in_the_words_of_the_pages(wiring: Wiring, cast: Cast, visit: Visit) -> None:
+    operator = cast.operator
+    with wiring.database.writing() as session:
+        actor = accounts.actor_for(accounts.get(session, operator.account_id), operator.profile_id)
+        draft = ReasonDraft("Numbers", "Somebody else's number.", "pii")
+        reason_templates.add(session, actor, cast.community_id, draft)
+        history.record(
+            session,
+            actor,
+            cast.community_id,
+            "delivery.range_replayed",
+            "replay",
+            new_id(),
+            after={"state": "dead", "deliveries": 3},
+        )
+    page = visit(operator).get("/history/settings").text
+    assert "Category: Private details" in page
+    assert "State: Failed" in page
+    assert "pii" not in page.partition("<main")[2]

@@ -87,17 +87,20 @@ def test_saving_makes_a_version_that_says_who_and_why(visit: Visit, cast: Cast, 
     page = operator.get("/thresholds").text
     assert "Version 2 is in force" in page
     assert "Fewer false alarms" in page
-    assert "Spam, Tier 1: 0.95 → 0.9" in page
+    assert "Spam, Acts by itself (Tier 1): 0.95 → 0.9" in page
 
 
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ({"spam_tier2": "0.96"}, "Spam, Tier 2 must be at most Tier 1, which is 0.95."),
-        ({"spam_tier2": "1.2"}, "Spam, Tier 2: enter a number from 0 to 1"),
-        ({"spam_tier2": ""}, "Spam, Tier 2: enter a number from 0 to 1"),
-        ({"spam_tier1": "nan"}, "Spam, Tier 1: enter a number from 0 to 1"),
-        ({"spam_tier1": "high"}, "Spam, Tier 1: enter a number from 0 to 1"),
+        (
+            {"spam_tier2": "0.96"},
+            "Spam, Asks people (Tier 2) must be at most 0.95, above which it acts by itself.",
+        ),
+        ({"spam_tier2": "1.2"}, "Spam, Asks people (Tier 2): enter a number from 0 to 1"),
+        ({"spam_tier2": ""}, "Spam, Asks people (Tier 2): enter a number from 0 to 1"),
+        ({"spam_tier1": "nan"}, "Spam, Acts by itself (Tier 1): enter a number from 0 to 1"),
+        ({"spam_tier1": "high"}, "Spam, Acts by itself (Tier 1): enter a number from 0 to 1"),
         ({"spam_tier1_action": "explode"}, "Not a valid choice"),
         ({"reason": ""}, "Enter a reason."),
         ({"reason": "  "}, "Reason must not be blank."),
@@ -179,7 +182,7 @@ def test_a_preview_of_impossible_values_names_them(visit: Visit, cast: Cast, wir
         "/thresholds", preview="1", **as_form(wiring, cast, spam_tier2="0.99", reason="")
     )
     assert answer.status_code == 422
-    assert "must be at most Tier 1" in answer.text
+    assert "above which it acts by itself" in answer.text
     assert "Enter a reason." not in answer.text
 
 
@@ -227,7 +230,7 @@ def test_categories_are_added_changed_and_removed_in_one_version(
         ({"add-name": "spam"}, "Spam is there already"),
         (
             {"add-name": "new_one", "add-tier2": "0.9", "add-tier1": "0.8"},
-            "must be at most Tier 1, which is 0.8",
+            "must be at most 0.8, above which it acts by itself",
         ),
         ({"hate_severity": "-1"}, "Hate, severity: enter a whole number from 0 to 1,000"),
     ):
@@ -262,7 +265,8 @@ def test_the_preview_draws_scores_and_lists_what_is_newly_affected(
     typed = as_form(wiring, cast, spam_tier1="0.8", threat_tier1="0.8", reason="")
     page = operator.post("/thresholds", preview="1", **typed).text
     assert (
-        '<title id="histogram-spam">2 scores of Spam above 0. Tier 2 at 0.55, Tier 1 at 0.8.</title>' in page
+        '<title id="histogram-spam">2 scores of Spam above 0. Asks people (Tier 2) above 0.55, '
+        "acts by itself (Tier 1) above 0.8.</title>" in page
     )
     assert "above 0.80, up to 0.85" in page
     assert " style=" not in page
