@@ -152,9 +152,12 @@ _LOST = (
         "Wallet at the fuel berth",
         (
             Post(
+                0.95, "rowing_rik", "Brown wallet on the bench at the fuel berth, soaked. Who is missing one?"
+            ),
+            Post(
                 0.93,
                 "barnacle_bea",
-                "Found a wallet at the fuel berth. Card 5555 5555 5555 4444, is that anybody's?",
+                "I have it, it is drying on my stove. Card 5555 5555 5555 4444, is that anybody's?",
                 "open",
                 "hHn",
             ),
