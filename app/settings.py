@@ -61,7 +61,11 @@ class Settings(BaseSettings):
         "10,30", description="Seconds to wait before the second, third, … delivery attempt."
     )
     undo_seconds: float = Field(
-        10.0, ge=0, le=600, description="How long a decision made in the dashboard can be undone."
+        10.0,
+        ge=0,
+        le=600,
+        description="How long a decision made in the dashboard can be undone. A community may set its own, and every "
+        "moderator theirs (10 to 60).",
     )
     # The environment has no numbers, and a Literal takes its own words alone.
     duplicate_request_status: Annotated[

@@ -18,26 +18,55 @@
     return candidates.find((element) => seen(element) && !element.disabled);
   }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
-  // chooses which of them Ctrl+Enter will send.
+  // chooses which of them Ctrl+Enter will send, and a line beside them says so.
   function openForm(element) {
     const details = element.closest("details");
     if (details) details.open = true;
     const scope = details ?? element.form;
-    for (const button of element.form?.querySelectorAll("button") ?? []) {
-      button.toggleAttribute("data-submit", button === element);
-      button.classList.toggle("chosen", button === element);
-    }
+    if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
     (field ?? element).focus();
   }
-  function sendForm(form) {
-    const buttons = [...form.querySelectorAll("button:not([type=button]), input[type=submit]")];
-    const chosen = buttons.find((button) => button.hasAttribute("data-submit"));
+  function arm(chosen) {
+    for (const button of chosen.form.querySelectorAll("button")) {
+      button.toggleAttribute("data-submit", button === chosen);
+      button.classList.toggle("chosen", button === chosen);
+    }
+    const line = chosen.form.querySelector("[data-armed]");
+    if (!line) return;
+    line.hidden = false;
+    for (const name of line.querySelectorAll("b")) name.textContent = chosen.dataset.verb;
+    describe(line);
+  }
+  // The field that gets the focus is read out together with what Ctrl+Enter will send from it.
+  function describe(line) {
+    const field = !line.hidden && line.closest("[data-verbs]")?.querySelector("textarea");
+    const ids = field ? (field.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean) : [];
+    if (field && !ids.includes(line.id)) field.setAttribute("aria-describedby", [...ids, line.id].join(" "));
+  }
+  function sendForm(form, from) {
+    const scope = from.closest("[data-verbs]") ?? form;
+    const buttons = [...scope.querySelectorAll("button:not([type=button]), input[type=submit]")].filter(
+      (button) => button.form === form && !button.disabled && !button.hasAttribute("data-no-default") && seen(button),
+    );
+    const chosen =
+      [...form.elements].find((one) => one.hasAttribute("data-submit")) ??
+      buttons.find((button) => button === from.closest("button")) ??
+      (buttons.length === 1 ? buttons[0] : null);
     // A click and not requestSubmit(): htmx learns from the click which button's value to send.
-    if (chosen || buttons.length === 1) (chosen ?? buttons[0]).click();
-    else buttons[0]?.focus(); // several verbs and none chosen: choosing is the person's
+    if (chosen) chosen.click();
+    // Several verbs and none chosen: the server asks which, above the form and with the focus there.
+    else if (form.hasAttribute("data-verbs")) form.requestSubmit();
+    else {
+      say("alert", "Choose one of the buttons. Nothing was sent.");
+      const heading = document.querySelector("main h1");
+      if (heading) heading.tabIndex = -1;
+      heading?.focus();
+    }
   }
   function act(element) {
+    const veil = unseenBy(element.closest("form"));
+    if (veil && !element.hasAttribute("data-unseen-ok")) return leadTo(veil);
     const action = element.dataset.keyAction ?? "click";
     if (action === "open") openForm(element);
     else if (action === "focus") element.focus();
@@ -46,6 +75,39 @@
       element.querySelector("input[type=radio]")?.focus();
     }
   }
+
+  // --- Content behind "Show content" opens in place. Nobody answers or decides about a post before it was shown: its forms
+  // carry a field that says so. The server refuses it too. What was shown once stays known while the page is open. ---
+  const opened = new Set();
+  const veilOf = (id) => document.querySelector(`[data-veil="${CSS.escape(id)}"]`);
+  function show(veil, on) {
+    const button = veil.querySelector("button");
+    veil.querySelector(".content").hidden = !on;
+    button.setAttribute("aria-expanded", String(on));
+    button.querySelector("span").textContent = on ? "Hide content" : "Show content";
+    if (on) opened.add(veil.dataset.veil);
+    document.querySelectorAll("[data-seen]").forEach(noteSeen);
+  }
+  function noteSeen(field) {
+    if (opened.has(field.dataset.seen)) field.value = field.dataset.seen;
+  }
+  function unseenBy(form) {
+    const field = form?.querySelector("[data-seen]");
+    return field && !field.value ? veilOf(field.dataset.seen) : null;
+  }
+  function leadTo(veil) {
+    veil.querySelector("button").focus();
+    say("alert", veil.dataset.why);
+  }
+  document.addEventListener("submit", (event) => {
+    const veil = event.target.closest("[data-veil]") ?? veilOf(event.submitter?.name === "show" ? event.submitter.value : "");
+    const unseen = event.submitter?.hasAttribute("data-unseen-ok") ? null : unseenBy(event.target);
+    if (!veil && !unseen) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (veil) show(veil, veil.querySelector(".content").hidden);
+    else leadTo(unseen);
+  }, true);
   function step(by) {
     const rows = [...document.querySelectorAll("[data-row]")].filter(seen);
     if (!rows.length) return;
@@ -62,7 +124,7 @@
       const form = event.target.closest?.("form");
       if (form && form.method !== "dialog") {
         event.preventDefault();
-        sendForm(form);
+        sendForm(form, event.target);
       }
       return;
     }
@@ -204,6 +266,9 @@
     };
     each("time[data-local]", localise);
     each("textarea[data-counter]", addCounter);
+    each("[data-veil]", (veil) => show(veil, opened.has(veil.dataset.veil) || !veil.querySelector(".content").hidden));
+    each("[data-seen]", noteSeen);
+    each("[data-armed]", describe);
     each(".undo", countDown);
     if (!keysOn()) each("[aria-keyshortcuts]", (element) => element.removeAttribute("aria-keyshortcuts"));
   }
@@ -212,6 +277,8 @@
   function countDown(bar) {
     let left = Number(bar.dataset.left);
     const words = bar.querySelector("p > span");
+    const strip = bar.querySelector(".countdown");
+    if (strip) strip.style.animationDuration = `${left}s`;
     const tick = setInterval(() => {
       left -= 1;
       if (!bar.isConnected || left < 0) return clearInterval(tick);

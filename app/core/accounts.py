@@ -281,17 +281,27 @@ def get(session: Session, account_id: uuid.UUID) -> Account:
 
 
 def set_preferences(
-    account: Account, *, theme: str, shortcuts: bool, content_warnings: bool, timezone: str
+    account: Account,
+    *,
+    theme: str,
+    shortcuts: bool,
+    content_warnings: bool,
+    timezone: str,
+    undo_seconds: int | None = None,
 ) -> None:
-    """How the dashboard looks and behaves for this person.
+    """How the dashboard looks and behaves for this person. ``undo_seconds`` None: as each community has set.
 
     Raises:
-        Invalid: no such theme, or no such timezone.
+        Invalid: no such theme or timezone, or too short or too long a time to undo.
     """
     if theme not in THEMES:
         raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
     if timezone not in available_timezones():
         raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
+    least, most = rules.UNDO_SECONDS
+    if undo_seconds is not None and not least <= undo_seconds <= most:
+        raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
+    account.undo_seconds = undo_seconds
     account.theme, account.timezone = theme, timezone
     account.shortcuts, account.content_warnings = shortcuts, content_warnings
 

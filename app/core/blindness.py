@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from app.core.models import Action, Note
+from app.core.models import Action, Note, Rating
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, NoteStatus, ReviewGroup
 
 _ACTED = (ActionState.PROPOSED, ActionState.APPLIED)
@@ -21,6 +21,20 @@ def is_decided(action: Action) -> bool:
     if action.action_state in _ACTED:
         return action.action_tier is not ActionTier.IMMEDIATE
     return action.action_state not in IN_REVIEW
+
+
+def is_settled(action: Action, rating: Rating | None) -> bool:
+    """Whether the outcome of the item is in view, or was in view since ``rating`` was given (decision 0030).
+
+    An item that is reviewed again hides its counts again, but whoever answered before has seen how it ended. That is
+    never so at Tier 1, which acted before anybody answered.
+    """
+    if is_decided(action):
+        return True
+    if rating is None or action.action_tier is ActionTier.IMMEDIATE:
+        return False
+    reviewed_again_at = action.retro_review_at or action.proposed_at
+    return reviewed_again_at is not None and rating.created_at < reviewed_again_at
 
 
 def is_told(note: Note, action: Action | None) -> bool:

@@ -71,6 +71,10 @@ class Forbidden(Refused):
     """Known, but not allowed."""
 
 
+class Settled(Forbidden):
+    """An answer whose outcome has been shown: it stands as it was given (decision 0030)."""
+
+
 class NotFound(Refused):
     """Unknown, or outside the actor's communities; deliberately the same."""
 

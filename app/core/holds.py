@@ -29,7 +29,7 @@ from app.core import (
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, Hold, Note
+from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.moves import moves_open_to
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
@@ -59,7 +59,7 @@ def hold(
     seconds: float | None = None,
 ) -> Hold:
     """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``; None: as the
-    community has set.
+    moderator has chosen, or else the community.
 
     ``version`` is the version of the page it was made from, ``category`` what the action is decided under when that
     is not the category it was scored in, ``reopen_to`` where a dismissal goes that is reopened.
@@ -95,7 +95,7 @@ def hold(
     elif note is not None and version is not None and note.version != version:
         raise Conflict("The note's text was changed meanwhile; read it again", note.id)
     if seconds is None:
-        seconds = community_settings.read(session, subject.community_id).undo_seconds
+        seconds = undo_seconds(session, actor, subject.community_id)
     due = clock.now() + timedelta(seconds=seconds)
     held = Hold(
         id=new_id(),
@@ -119,6 +119,12 @@ def hold(
     decision_trace.held(session, actor, held)
     outbox.enqueue(session, CARRY_OUT_JOB, {"hold_id": str(held.id)}, key=f"hold:{held.id}", delay=seconds)
     return held
+
+
+def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> float:
+    """How long this moderator can take back a decision: as they chose themselves, or else as the community has set."""
+    chosen = session.get_one(Account, actor.account_id).undo_seconds if actor.account_id is not None else None
+    return chosen if chosen is not None else community_settings.read(session, community_id).undo_seconds
 
 
 def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:

@@ -1,6 +1,7 @@
 """What became of one person's ratings and notes (SCORING: 1.8). Shown to them alone, and never a gate.
 
-Only over notes that have their status for good enough to be told: an item that people still review stays blind.
+Only over notes that have their status for good enough to be told: an item that people still review stays blind. What
+is judged is the rating as it was given while the outcome could not be seen (decision 0030).
 """
 
 import uuid
@@ -22,12 +23,16 @@ _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTL
 
 
 class Became(StrEnum):
-    """What became of a rating; each names the rows behind one number. ``TWICE`` are among the ``MISMATCHED``."""
+    """What became of a rating; each names the rows behind one number. ``TWICE`` are among the ``MISMATCHED``.
+
+    ``AFTER``: first given when the outcome could be seen, so it is not judged.
+    """
 
     MATCHED = "matched"
     MISMATCHED = "mismatched"
     TWICE = "twice"
     NEUTRAL = "neutral"
+    AFTER = "after"
     WAITING = "waiting"
 
 
@@ -47,6 +52,7 @@ class Impact:
     mismatched: int
     twice: int
     neutral: int
+    after: int
     waiting: int
     notes_helpful: int
     notes_not_helpful: int
@@ -66,7 +72,12 @@ class Impact:
     def has_begun(self) -> bool:
         """Whether anything has its status yet."""
         return bool(
-            self.matched + self.mismatched + self.neutral + self.notes_helpful + self.notes_not_helpful
+            self.matched
+            + self.mismatched
+            + self.neutral
+            + self.after
+            + self.notes_helpful
+            + self.notes_not_helpful
         )
 
 
@@ -112,6 +123,7 @@ def of(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
         mismatched=became[Became.MISMATCHED],
         twice=became[Became.TWICE],
         neutral=became[Became.NEUTRAL],
+        after=became[Became.AFTER],
         waiting=became[Became.WAITING],
         notes_helpful=wrote[Wrote.HELPFUL],
         notes_not_helpful=wrote[Wrote.NOT_HELPFUL],
@@ -183,7 +195,7 @@ def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
-    level, told = Rating.helpfulness_level, blindness.told()
+    level, told = Rating.blind_level, blindness.told()
     helpful, not_helpful = level == HelpfulnessLevel.HELPFUL, level == HelpfulnessLevel.NOT_HELPFUL
     agreed = sa.or_(
         sa.and_(helpful, Note.status == _HELPFUL), sa.and_(not_helpful, Note.status == _NOT_HELPFUL)
@@ -196,6 +208,7 @@ def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
         Became.MISMATCHED: sa.and_(told, disagreed),
         Became.TWICE: sa.and_(told, helpful, Note.status == _NOT_HELPFUL),
         Became.NEUTRAL: sa.and_(told, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
+        Became.AFTER: sa.and_(told, level.is_(None)),
         Became.WAITING: sa.not_(told),
     }
 
@@ -211,11 +224,13 @@ def _notes_that() -> dict[Wrote, sa.ColumnElement[bool]]:
 def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> Became:
     if not blindness.is_told(note, actions.get(note.id)):
         return Became.WAITING
-    if rating.helpfulness_level is HelpfulnessLevel.SOMEWHAT_HELPFUL:
+    if rating.blind_level is None:
+        return Became.AFTER
+    if rating.blind_level is HelpfulnessLevel.SOMEWHAT_HELPFUL:
         return Became.NEUTRAL
-    if (rating.helpfulness_level is HelpfulnessLevel.HELPFUL) == (note.status is _HELPFUL):
+    if (rating.blind_level is HelpfulnessLevel.HELPFUL) == (note.status is _HELPFUL):
         return Became.MATCHED
-    return Became.TWICE if rating.helpfulness_level is HelpfulnessLevel.HELPFUL else Became.MISMATCHED
+    return Became.TWICE if rating.blind_level is HelpfulnessLevel.HELPFUL else Became.MISMATCHED
 
 
 def _wrote(note: Note) -> Wrote:

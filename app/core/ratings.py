@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core import (
     actions,
+    blindness,
     community_settings,
     history,
     note_scores,
@@ -21,13 +22,13 @@ from app.core import (
     verdicts,
 )
 from app.core.db import serialise
-from app.core.errors import Forbidden, NotFound
+from app.core.errors import Forbidden, NotFound, Settled
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
 from app.core.note_scores import Scored
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
-from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel
+from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def rate(
 
     Raises:
         Forbidden: one's own note, a locked note, or another's name beside an acting user.
+        Settled: a person in the dashboard, who has been shown how the item ended. Integrations may still rate it.
     """
     require(actor, Permission.RATE, note.community_id, "note")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
@@ -85,6 +87,9 @@ def rate(
         .where(Rating.note_id == note.id, Rating.rater_id == rater.id)
         .execution_options(populate_existing=True)
     ).first()
+    in_view = _is_outcome_in_view(note, action, rating)
+    if in_view and action is not None and actor.kind == "account":
+        raise Settled("This is decided and its outcome has been shown, so answers stand as they were given")
     new = rating is None
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
@@ -103,6 +108,10 @@ def rate(
         session.add(rating)
     if rater_ref is not None:
         rating.rater_ref = rater_ref
+    if not in_view:
+        rating.blind_level = level
+    elif rating.note_version != note.version:
+        rating.blind_level = None
     rating.helpfulness_level = level
     rating.note_version = note.version
     rating.excluded = excluded.value if excluded is not None else None
@@ -231,6 +240,13 @@ def stats(session: Session, note: Note) -> Stats:
     )
 
 
+def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None) -> bool:
+    """Whether the rater can see, or has seen since they rated, what became of the note or of the item it explains."""
+    if action is not None:
+        return blindness.is_settled(action, rating)
+    return note.status is not NoteStatus.NEEDS_MORE_RATINGS
+
+
 def _counted(rating: Rating | None, note: Note) -> float | None:
     """What a rating adds to the score of the note's present text; None when it does not count."""
     if rating is None or rating.note_version != note.version or rating.excluded is not None:
@@ -256,4 +272,4 @@ def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, act
         and not verdicts.is_held(session, note, action)
         and community_settings.read(session, action.community_id).second_look
     ):
-        actions.open_second_look(session, actor, action, reason="First rating of its rationale")
+        actions.open_second_look(session, actor, action, reason="A member rated the decision")

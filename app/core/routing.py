@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
+MISINFORMATION = "misinformation"
+"""The category whose notes say whether the post misleads; elsewhere they tell readers what they should know."""
 ESCALATED = "escalated"
 """The category of a post that a member sent to staff."""
 UNFINISHED = "unfinished"

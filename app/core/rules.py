@@ -27,6 +27,8 @@ PASSWORD_MIN = 8
 PASSWORD_MAX = 1_000
 CLAIM_MINUTES = 10
 REOPEN_DAYS = 30
+UNDO_SECONDS = (10, 60)
+"""The shortest and the longest time in which moderators may choose to take back their own decisions."""
 LINK_CODE_MINUTES = 10
 CONFIRM_HOURS = 24
 RESET_MINUTES = 10

@@ -28,6 +28,7 @@ from app.core.models import Action, Community, Hold, Note, Profile, Rating
 from app.core.moves import make_move
 from app.core.note_scores import Scored
 from app.core.permissions import SYSTEM, Actor
+from app.core.routing import MISINFORMATION
 from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
 from app.core.suffrage import GRAVE
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
@@ -309,7 +310,7 @@ def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, c
     if note.ai_generated or note.classification is not Classification.NOT_MISLEADING or not note.request_id:
         return
     action = actions.live_for(session, note.request_id)
-    if action is None or action.category != "misinformation":
+    if action is None or action.category != MISINFORMATION:
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return

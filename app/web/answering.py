@@ -63,7 +63,8 @@ def give(session: Session, action: Action, answer: str) -> Answered:
     """Rate the rationale.
 
     Raises:
-        Conflict: it was decided for good while they were reading.
+        Conflict: it was decided while they were reading.
+        Settled: they answered before, and have been shown how it ended.
     """
     note = action.note
     if note is None or action.restores_id is not None:
@@ -71,7 +72,8 @@ def give(session: Session, action: Action, answer: str) -> Answered:
     profile = session.get_one(Profile, auth.current_profile_id())
     session.refresh(note)
     session.refresh(action)
-    if rating_locks.is_closed(note, action):
+    is_late = is_decided(action) and ratings.own(session, note.id, profile.id) is None
+    if rating_locks.is_closed(note, action) or is_late:
         raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
         ratings.rate(session, auth.current_actor(), note, profile, ANSWERS[answer])

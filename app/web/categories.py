@@ -10,6 +10,7 @@ CATEGORY_NAMES = {
     "self_harm": "Self-harm",
     UNFINISHED: "Classifier could not finish",
 }
+CONTENT_NAMES = {"sexual": "Sexual content", "hate": "Hateful content"}
 UNNAMED = {
     UNFINISHED: "A classifier could not finish with this post, so people look at it",
     ESCALATED: "Somebody asked staff to look at this post",
@@ -20,6 +21,11 @@ UNNAMED = {
 def category_name(name: str | None) -> str:
     """A category as a heading: "Self-harm", "Spam"."""
     return CATEGORY_NAMES.get(name or "", (name or "No category").replace("_", " ").capitalize())
+
+
+def content_name(name: str | None) -> str:
+    """What a post of this category would be, to begin a sentence: "Sexual content", "Spam"."""
+    return CONTENT_NAMES.get(name or "", category_name(name))
 
 
 def is_veiled(category: str | None, *, warn: bool) -> bool:

@@ -29,7 +29,10 @@ NUMBERS: Mapping[str, tuple[str, str]] = {
         "Minutes to stay helpful",
         "A note is shown as helpful after it has been so for this long. 0 is at once.",
     ),
-    "undo_seconds": ("Seconds to undo", "How long a moderator can take a decision back before it is sent."),
+    "undo_seconds": (
+        "Seconds to undo",
+        "How long a moderator who has not chosen a time of their own can take a decision back before it is sent.",
+    ),
     "content_retention_days": (
         "Days to keep content",
         "Submitted content is deleted after that many days. Leave it empty to keep it.",

@@ -9,7 +9,7 @@ from app.core.errors import IllegalMove
 from app.errors import explain
 from app.web import auth, page
 from app.web.blueprint import web
-from app.web.filters import state_word
+from app.web.filters import state_phrase
 from app.wiring import own_path
 
 WORDS: Mapping[int, tuple[str, str]] = {
@@ -31,7 +31,7 @@ WORDS: Mapping[int, tuple[str, str]] = {
 def answer(error: Exception) -> Response:
     """The page for whatever went wrong in a view. ``app.errors`` says what it means; this says it to a person."""
     if isinstance(error, IllegalMove):
-        return render_error(409, f"This is {state_word(error.current)} now. Reload the page to see it")
+        return render_error(409, f"By now this is {state_phrase(error.current)}. Reload the page to see it")
     explained = explain(error)
     response = render_error(explained.status, explained.detail)
     for name, value in explained.headers.items():

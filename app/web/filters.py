@@ -69,6 +69,23 @@ def state_word(state: str) -> str:
     return state_words(state).word
 
 
+def state_phrase(state: str) -> str:
+    """The state after "it is" within a sentence; of a decision that was sent, that nobody has confirmed it."""
+    return _PHRASES.get(str(state).lower()) or state_word(state).lower()
+
+
+_PHRASES: Mapping[str, str] = {
+    "proposed": "sent, not confirmed by the platform",
+    "under_review": "under review by the community",
+    "retro_review": "in its second look",
+}
+
+
+def channel(name: str) -> str:
+    """A channel as people write it: "#market"."""
+    return name if name.startswith("#") else f"#{name}"
+
+
 def _reader_zone() -> tuple[ZoneInfo | None, bool]:
     """The timezone the reader chose (`g.timezone`), or none: then script uses the browser's."""
     name = g.get("timezone") if has_app_context() else None
@@ -184,6 +201,7 @@ def register(app: Flask) -> None:
         percent=percent,
         score=score,
         state_word=state_word,
+        channel=channel,
         state_words=state_words,
         when=when,
     )

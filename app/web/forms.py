@@ -39,6 +39,21 @@ def from_address(name: str) -> str:
     return request.args.get(name, "").replace("\x00", "")
 
 
+def all_from_address(name: str) -> list[str]:
+    """Every value that the address has for this parameter."""
+    return [value.replace("\x00", "") for value in request.args.getlist(name)]
+
+
+def whole_address() -> list[tuple[str, str]]:
+    """Every parameter of the address, in its order."""
+    return [(name, value.replace("\x00", "")) for name, value in request.args.items(multi=True)]
+
+
+def all_posted(name: str) -> list[str]:
+    """Every value that the form was sent with under this name."""
+    return request.form.getlist(name)
+
+
 def number(raw: str | None, digits: int = 9) -> int | None:
     """A whole number as an address or a hidden field carries it; None for anything else, or of more ``digits``."""
     return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= digits else None

@@ -8,10 +8,10 @@ from flask import Response, make_response, redirect, url_for
 
 from app.core import clock, practice
 from app.core import help_needed as waiting_items
-from app.core.errors import Conflict, Invalid
+from app.core.errors import Conflict, Invalid, Settled
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.web import answering, auth, forms, page, welcome
+from app.web import answering, auth, errors, forms, page, veils, welcome
 from app.web.answering import AnswerForm
 from app.web.blueprint import web
 from app.web.item_views import ANSWER_WORDS, OPTIONS, blind_item
@@ -29,14 +29,21 @@ def help_needed() -> Response:
         with wired().database.writing() as session:
             practice.welcomed(session, who.actor, community.id)
         return make_response(redirect(url_for("web.welcome"), 303))
-    now = clock.now()
+    return _show()
+
+
+def _show(*, status: int = 200, alert: str | None = None) -> Response:
+    """The cards for this reader, those first where one more rating helps most."""
+    who, community, now = auth.current_reader(), auth.current_community(), clock.now()
     with wired().database.reading() as session:
         waiting = waiting_items.waiting_for(
             session, who.actor, community.id, auth.current_profile_id(), limit=CARDS + 1
         )
-        cards = [blind_item(action, warn=who.account.content_warnings) for action in waiting[:CARDS]]
+        cards = [blind_item(action, f"/help-needed#card-{action.id}") for action in waiting[:CARDS]]
     return page.render(
         "help_needed.html",
+        status=status,
+        alert=alert,
         cards=cards,
         more=len(waiting) > CARDS,
         options=OPTIONS,
@@ -51,6 +58,14 @@ def answer_card(action_id: uuid.UUID) -> Response:
     if not skipped and not forms.filled_in(form):
         raise Invalid.field("answer", "must be Yes, No or Not sure")
     if not skipped:
+        with wired().database.reading() as session:
+            unseen = veils.is_unseen(answering.find(session, action_id))
+        if unseen:
+            return (
+                errors.render_error(422, veils.UNSEEN)
+                if page.wants_part()
+                else _show(status=422, alert=veils.UNSEEN)
+            )
         answering.count_rating()
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
     answered, status, message = None, 200, "Skipped."
@@ -66,7 +81,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
                 if not page.wants_part():
                     # Without script no card gives way to these words.
                     message = f"{message} {answered.words}"
-        except Conflict as refusal:
+        except (Conflict, Settled) as refusal:
             # Nothing is lost: there was nothing to type. The card gives way all the same.
             status, message = 409, f"{refusal.detail}."
         next_id = parse_id(form.next.data or "")

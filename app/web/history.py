@@ -128,7 +128,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         before=entry.before.get("action_state"),
         policy=category_name(action.decided_category or action.category),
         scored_as=category_name(action.category),
-        item=blind_item(action, warn=auth.current_reader().account.content_warnings),
+        item=blind_item(action, f"/history/{entry_id}"),
         may_reopen=may_reopen,
         may_overturn=change.is_latest and HeldVerb.OVERTURN in verbs_open_to(actor, action),
         back_url=address("/history", query, always=True),

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 
-from app.core import impact, rating_locks, suffrage
+from app.core import blindness, impact, rating_locks, suffrage
 from app.core.blindness import is_decided, is_for_raters
 from app.core.errors import Invalid
 from app.core.impact import Became, Impact, NoteRow, RatingRow, Wrote
@@ -65,6 +65,7 @@ class Row:
     at: datetime
     url: str | None
     change_url: str | None
+    change: str
     left_out: str | None = None
 
 
@@ -72,7 +73,8 @@ _RATINGS: Mapping[Became, tuple[str, int]] = {
     Became.MATCHED: ("Others came to the same view", 1),
     Became.MISMATCHED: ("Others came to the opposite view", -1),
     Became.TWICE: ("Of these, wrongly called helpful: counts once more", -1),
-    Became.NEUTRAL: ("You took no side", 0),
+    Became.NEUTRAL: ("You were not sure", 0),
+    Became.AFTER: ("Given after the outcome was shown: not judged", 0),
     Became.WAITING: ("No status yet", 0),
 }
 _NOTES: Mapping[Wrote, tuple[str, int]] = {
@@ -84,7 +86,8 @@ _BECAME: Mapping[Became, tuple[str, str]] = {
     Became.MATCHED: ("circle-check", "Same view as others"),
     Became.MISMATCHED: ("circle-x", "Opposite view"),
     Became.TWICE: ("circle-x", "Opposite view, counts twice"),
-    Became.NEUTRAL: ("circle-dashed", "Took no side"),
+    Became.NEUTRAL: ("circle-dashed", "You were not sure"),
+    Became.AFTER: ("circle-dashed", "Given after the outcome"),
     Became.WAITING: ("hourglass", "No status yet"),
 }
 _WROTE: Mapping[Wrote, tuple[str, str]] = {
@@ -183,11 +186,13 @@ def _rating_lines(found: Impact, shown: str) -> list[Line]:
         Became.MISMATCHED: found.mismatched,
         Became.TWICE: found.twice,
         Became.NEUTRAL: found.neutral,
+        Became.AFTER: found.after,
         Became.WAITING: found.waiting,
     }
     return [
         Line(words, counts[name], adds, _address(name) if counts[name] else None, shown == name)
         for name, (words, adds) in _RATINGS.items()
+        if counts[name] or name is not Became.AFTER
     ]
 
 
@@ -213,7 +218,9 @@ def _address(shown: str, **more: str) -> str:
 
 
 def _rating_row(row: RatingRow) -> Row:
-    note, action, level = row.note, row.action, row.rating.helpfulness_level
+    note, action = row.note, row.action
+    level = row.rating.blind_level or row.rating.helpfulness_level
+    is_settled = note.rationale and action is not None and blindness.is_settled(action, row.rating)
     url = _url(note, action)
     icon, became = _BECAME[row.became]
     if row.became is Became.WAITING and note.rationale and action is not None and is_decided(action):
@@ -229,7 +236,8 @@ def _rating_row(row: RatingRow) -> Row:
         became=became,
         at=row.rating.updated_at,
         url=url,
-        change_url=url if not rating_locks.is_closed(note, action) else None,
+        change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
+        change="Change answer" if note.rationale else "Change rating",
         left_out=_left_out(row.rating.excluded),
     )
 
@@ -256,6 +264,7 @@ def _note_row(row: NoteRow) -> Row:
         at=row.note.created_at,
         url=url_for("web.note", note_id=row.note.id),
         change_url=url_for("web.edit_note", note_id=row.note.id) if not row.note.locked else None,
+        change="Edit",
     )
 
 

@@ -191,11 +191,11 @@ def _agreement(trends: Trends, days: Sequence[str]) -> Table:
     return Table(
         "agreement",
         "Agreement",
-        "Ratings that matched the outcome, of those that took a side; and reviews in which at least a third "
+        "Ratings that matched the outcome, of those that said yes or no; and reviews in which at least a third "
         "of the answers stood against the others.",
         [
             _begin(trends),
-            ("Took a side", "took_a_side"),
+            ("Answered yes or no", "took_a_side"),
             ("Matched the outcome", "borne_out"),
             ("Reviews", "reviews"),
             ("Split", "split"),

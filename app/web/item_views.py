@@ -12,7 +12,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from app.core import policies, rating_locks
-from app.core.blindness import is_decided
+from app.core.blindness import is_decided, is_settled
 from app.core.models import Action, Rating, Request
 from app.core.ratings import Stats
 from app.core.vocabulary import (
@@ -20,9 +20,10 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     Verb,
 )
-from app.web import excerpts, thread
-from app.web.categories import UNNAMED, category_name, is_veiled
+from app.web import excerpts, thread, veils
+from app.web.categories import UNNAMED, category_name, content_name
 from app.web.filters import highlight
+from app.web.veils import Veil
 
 ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "yes": HelpfulnessLevel.HELPFUL,
@@ -48,17 +49,21 @@ NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have t
 
 @dataclass(frozen=True)
 class BlindItem:
-    """An item before it is answered: the post, what it is checked against, and the question."""
+    """An item before it is answered: the post, what it is checked against, and the question.
+
+    ``kind`` follows "Possible": the category as the name of a kind of content.
+    """
 
     id: uuid.UUID
     category: str
+    kind: str
     meaning: str
     question: str
     content: Markup
     is_excerpt: bool
     is_long: bool
     has_marks: bool
-    warning: str | None
+    veil: Veil | None
     channel: str | None
     author: str | None
     posted_at: datetime
@@ -101,11 +106,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Question:
-    """The one question to this reader. ``progress`` needs an own answer, ``outcome`` a decision."""
+    """The one question to this reader. ``progress`` needs an own answer, ``outcome`` a decision.
+
+    ``is_settled``: the reader has been shown how it ended, so what they said stands.
+    """
 
     item: BlindItem
     answer: str | None
     is_open: bool
+    is_settled: bool
     progress: Progress | None
     outcome: Outcome | None
 
@@ -130,8 +139,11 @@ def question_of(action: Action) -> str:
     )
 
 
-def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
-    """The item as a rater may see it. ``warn``: the reader wants sensitive categories behind "Show content"."""
+def blind_item(action: Action, address: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
+    """The item as a rater may see it, on the page of this ``address``.
+
+    ``form`` is the id of the form that holds typed text, where showing the content must keep it.
+    """
     request = action.request
     text, spans = request.content, excerpts.spans(action)
     start, end = (0, len(text)) if whole else excerpts.window(text, spans)
@@ -140,15 +152,14 @@ def blind_item(action: Action, *, warn: bool, whole: bool = False) -> BlindItem:
     return BlindItem(
         id=action.id,
         category=category_name(action.category),
+        kind=content_name(action.category).lower(),
         meaning=policies.describe(action.category or ""),
         question=question_of(action),
         content=Markup("{}{}{}").format("…" if start else "", marked, "…" if end < len(text) else ""),
         is_excerpt=start > 0 or end < len(text),
         is_long=excerpts.is_long(text, start, end),
         has_marks=bool(spans),
-        warning=f"Hidden because it may upset you: {category_name(action.category).lower()}."
-        if is_veiled(action.category, warn=warn)
-        else None,
+        veil=veils.over(action, address, form=form),
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
@@ -162,13 +173,16 @@ def question(
 ) -> Question:
     """The question to one reader. ``counts`` is needed only when decided, and ignored before."""
     note = action.note
-    is_open = note is not None and not rating_locks.is_closed(note, action) and action.restores_id is None
+    settled = is_settled(action, own)
+    is_closed = note is None or rating_locks.is_closed(note, action)
+    is_open = not is_closed and action.restores_id is None and not settled
     answer = next((word for word, level in ANSWERS.items() if own and own.helpfulness_level is level), None)
     decided = is_decided(action)
     return Question(
         item=item,
         answer=answer,
         is_open=is_open,
+        is_settled=settled,
         progress=Progress(note.ratings_count, needed)
         if note is not None and answer and not decided
         else None,

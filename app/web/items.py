@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 
 from app.core import notes, ratings, reopening
 from app.core.blindness import is_decided
-from app.core.errors import Conflict
+from app.core.errors import Conflict, Settled
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.web import answering, auth, author_posts, forms, moderator_panel, note_forms, page, why_status
+from app.web import answering, auth, author_posts, forms, moderator_panel, note_forms, page, veils, why_status
 from app.web.answering import AnswerForm
 from app.web.blueprint import web
 from app.web.item_views import OPTIONS, Question, blind_item, question, timeline
@@ -35,7 +35,11 @@ def item(action_id: uuid.UUID) -> Response:
 @web.post("/review/<uuid:action_id>/answer")
 def answer_item(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
-    if not forms.filled_in(form):
+    with wired().database.reading() as session:
+        unseen = veils.is_unseen(answering.find(session, action_id))
+    if not forms.filled_in(form) or unseen:
+        if unseen:
+            form.form_errors.append(veils.UNSEEN)
         with wired().database.reading() as session:
             context = item_context(session, answering.find(session, action_id))
         context |= {"form": form, "answer_form": form}
@@ -46,8 +50,9 @@ def answer_item(action_id: uuid.UUID) -> Response:
         action = answering.find(session, action_id)
         try:
             answering.give(session, action, form.answer.data)
-        except Conflict as refusal:
-            status, message = 409, f"{refusal.detail}."
+        except (Conflict, Settled) as refusal:
+            status = 409 if isinstance(refusal, Conflict) else 422
+            message, action = f"{refusal.detail}.", answering.find(session, action_id)
         asked = ask(session, action)
         moderates = auth.may(Permission.MODERATE, action.community_id)
     return page.done(
@@ -63,10 +68,12 @@ def answer_item(action_id: uuid.UUID) -> Response:
     )
 
 
-def ask(session: Session, action: Action) -> Question:
-    """The question to the signed-in reader; counts are fetched only once they may be shown."""
-    who = auth.current_reader()
-    blind = blind_item(action, warn=who.account.content_warnings, whole=True)
+def ask(session: Session, action: Action, *, typed_in: str | None = None) -> Question:
+    """The question to the signed-in reader; counts are fetched only once they may be shown.
+
+    ``typed_in`` is the id of the form whose text showing the content must keep.
+    """
+    blind = blind_item(action, url_for("web.item", action_id=action.id), whole=True, form=typed_in)
     note = action.note
     if note is None:
         return question(action, blind, None, None, answering.needed())
@@ -75,10 +82,10 @@ def ask(session: Session, action: Action) -> Question:
     return question(action, blind, own, counts, answering.needed())
 
 
-def item_context(session: Session, action: Action) -> dict[str, Any]:
+def item_context(session: Session, action: Action, *, typed_in: str | None = None) -> dict[str, Any]:
     """What ``item.html`` and its parts show. Note parts ask here too, so page and part never differ."""
     moderates = auth.may(Permission.MODERATE, action.community_id)
-    asked, answer_form = ask(session, action), AnswerForm()
+    asked, answer_form = ask(session, action, typed_in=typed_in), AnswerForm()
     return {
         "question": asked,
         "item": asked.item,
@@ -100,12 +107,12 @@ def notes_context(session: Session, action: Action) -> dict[str, Any]:
     mine, needed = answering.own_profiles(session), answering.needed()
     rows = notes.on_request(session, action.request_id)
     own = ratings.own_of(session, [note.id for note in rows], auth.current_profile_id())
-    views = [note_view(note, mine=mine, own=own.get(note.id), needed=needed) for note in rows]
+    views = [note_view(note, action, mine=mine, own=own.get(note.id), needed=needed) for note in rows]
     return {
         "action_id": action.id,
         "notes": views,
         "rating_forms": {view.id: note_forms.rating_form(view.id, own.get(view.id)) for view in views},
-        "note_form": note_forms.NoteForm(),
+        "note_form": note_forms.form_for(action)(),
         "preview": None,
         "may_write": auth.may(Permission.WRITE_NOTE, action.community_id)
         and not any(view.is_own for view in views),

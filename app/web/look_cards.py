@@ -13,14 +13,15 @@ from app.core import claims, second_looks
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
-from app.web import answering, auth, done_to_post, forms, origins
+from app.web import answering, done_to_post, forms, origins
 from app.web.done_to_post import DoneToPost
 from app.web.item_views import BlindItem, blind_item
 from app.web.moderator_filters import LookForm
 from app.web.moderator_forms import DecisionForm
 from app.web.moderator_panel import VerbButton, open_buttons
-from app.web.pending_undo import capitalised, outcome, seconds_left
+from app.web.pending_undo import capitalised, seconds_left
 from app.web.timeline import cause_words
+from app.web.verb_words import outcome
 from app.wiring import wired
 
 PART = "_second_look_card.html"
@@ -59,6 +60,11 @@ class LookCard:
     outcome: str
     claimant: str
     focus: bool = False
+
+    @property
+    def chosen(self) -> HeldVerb | None:
+        """The verb that came back with the form."""
+        return self.form.wanted_verb()
 
     @property
     def held_seconds(self) -> int:
@@ -143,7 +149,9 @@ def _card(
     days = wired().settings.review_days
     return LookCard(
         id=action.id,
-        item=blind_item(action, warn=auth.current_reader().account.content_warnings),
+        item=blind_item(
+            action, f"{PATH}#look-{action.id}", form=f"look-form-{action.id}" if form is not None else None
+        ),
         state=action.action_state.value,
         done=done,
         done_words=done_to_post.DONE[action.action_type][0],

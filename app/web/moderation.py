@@ -27,6 +27,7 @@ from app.web import (
     page,
     queue_rows,
     reason_choice,
+    veils,
 )
 from app.web.blueprint import web
 from app.web.moderator_filters import QueueForm
@@ -52,9 +53,15 @@ def decide(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = find(session, action_id).community_id
             reason_choice.compose(session, auth.current_actor(), community_id, form)
-    if not forms.filled_in(form) or verb is None:
+    if veils.wants_shown():
+        return show(action_id, form=form)
+    with wired().database.reading() as session:
+        unseen = veils.is_unseen(find(session, action_id))
+    if not forms.filled_in(form) or verb is None or unseen:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
+        if unseen:
+            form.form_errors.append(veils.UNSEEN)
         return show(action_id, status=422, form=form)
     try:
         with wired().database.writing() as session:
@@ -268,8 +275,10 @@ def show(
             form=form,
             message_form=message_form,
             reopen_form=reopen_form,
+            was_refused=status == 409,
         )
-        context = {} if page.wants_part() else items.item_context(session, action)
+        typed_in = "decide" if form is not None and not page.wants_part() else None
+        context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
     context |= {"panel": shown, "swapped": page.wants_part()}
     if form or message_form or reopen_form:
         context["form"] = form or message_form or reopen_form  # its errors stand in the page's title

@@ -22,7 +22,7 @@ from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
 from app.core.vocabulary import HeldVerb, ReopenTo
 from app.web.categories import category_name
-from app.web.filters import state_word
+from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
 
 
@@ -133,8 +133,9 @@ class UndoForm(Form):
 
 
 class BulkForm(Form):
-    """Dismiss several items for one reason."""
+    """Dismiss several items for one reason. ``verb`` is empty after Enter on a box, which chooses nothing."""
 
+    verb = StringField("What to do")
     reason = TextAreaField(
         "Reason",
         [InputRequired("Enter a reason."), at_most(rules.REASON_MAX, "Reason")],
@@ -142,6 +143,25 @@ class BulkForm(Form):
     )
     template = HiddenField()
     item = ChoicesField("Items", default=list)
+    unseen = StringField("Hidden posts")
+    hidden_ticked = 0
+    """How many of the ticked rows are behind "Show content"; whoever dismisses them unseen says so with this number."""
+
+    @property
+    def says_unseen(self) -> bool:
+        """Whether the sender knows that so many of the ticked posts were never shown to them."""
+        return (number(self.unseen.data) or 0) >= self.hidden_ticked
+
+    def ask_about_hidden(self) -> None:
+        """Refuse to dismiss posts that were never shown, until the sender says that they mean to."""
+        these = "1 post is" if self.hidden_ticked == 1 else f"{self.hidden_ticked} posts are"
+        self.unseen.errors = [
+            f"{these} hidden by your settings, so you have not seen them. Tick the box to go on."
+        ]
+
+    def validate_verb(self, field: StringField) -> None:
+        if field.raw_data and field.data != HeldVerb.DISMISS:
+            raise ValidationError("Choose what to do with the items that you ticked.")
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
@@ -158,7 +178,7 @@ def version_of(form: ReasonForm) -> int | None:
 def refused(form: ReasonForm, refusal: Invalid | Conflict) -> tuple[int, str | None]:
     """The status and the alert with which a refused decision is answered; what is wrong in the form stands in it."""
     if isinstance(refusal, IllegalMove):
-        return 409, f"This is {state_word(refusal.current)} now. Your text is kept below."
+        return 409, f"By now this is {state_phrase(refusal.current)}. Your text is kept below."
     if isinstance(refusal, Conflict):
         return 409, f"{refusal.detail}. Your text is kept below."
     explain(form, refusal)

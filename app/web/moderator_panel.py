@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -13,24 +13,35 @@ from app.core.errors import NotFound
 from app.core.models import Action, Hold, Policy
 from app.core.permissions import Actor
 from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
-from app.web import answering, auth, done_to_post, forms, origins, pending_undo, reason_choice, timeline
-from app.web.categories import category_name, is_veiled
+from app.web import answering, done_to_post, forms, origins, pending_undo, reason_choice, timeline, veils
+from app.web.categories import category_name
 from app.web.done_to_post import DoneToPost
 from app.web.evidence import Evidence, evidence
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm
-from app.web.pending_undo import PendingUndo, capitalised, outcome, seconds_left
+from app.web.pending_undo import PendingUndo, capitalised, seconds_left
 from app.web.reason_choice import ReasonOption
+from app.web.veils import Veil
+from app.web.verb_words import VERB_NAMES, effect, outcome
 
 
 @dataclass(frozen=True)
 class VerbButton:
-    """A decision that is open, as a button of the form."""
+    """A decision that is open, as a button of the form.
+
+    ``effect`` is its second line, empty where the verb's name says it all; ``note`` stands below the buttons.
+    """
 
     verb: HeldVerb
     label: str
     kind: str
     key: str | None = None
     effect: str = ""
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the button is called: its two lines as one."""
+        return f"{self.label}: {self.effect}" if self.effect else self.label
 
 
 @dataclass(frozen=True)
@@ -81,8 +92,19 @@ class ModeratorPanel:
     category: str
     ratings: int
     needed: int
-    is_veiled: bool
+    veil: Veil | None
     reasons: Sequence[ReasonOption]
+    was_refused: bool = False
+
+    @property
+    def chosen(self) -> HeldVerb | None:
+        """The verb that came back with the form: Ctrl+Enter sends it, and nothing else is sent by accident."""
+        return self.form.wanted_verb()
+
+    @property
+    def confirms(self) -> bool:
+        """Whether Confirm is open, which has the key that Claim has otherwise."""
+        return any(one.verb is HeldVerb.CONFIRM for one in self.buttons)
 
     @property
     def is_waiting(self) -> bool:
@@ -138,12 +160,13 @@ class ModeratorPanel:
         return f"{self.pending.undo_path}?{query}"
 
 
-_BUTTONS: Mapping[HeldVerb, VerbButton] = {
-    HeldVerb.FORCE_PUBLISH: VerbButton(HeldVerb.FORCE_PUBLISH, "Force-publish", "destructive", "F"),
-    HeldVerb.CONFIRM: VerbButton(HeldVerb.CONFIRM, "Confirm", "secondary"),
-    HeldVerb.OVERTURN: VerbButton(HeldVerb.OVERTURN, "Overturn", "destructive"),
-    HeldVerb.DISMISS: VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D"),
+_KINDS: Mapping[HeldVerb, tuple[str, str]] = {
+    HeldVerb.FORCE_PUBLISH: ("destructive", "F"),
+    HeldVerb.CONFIRM: ("secondary", "C"),
+    HeldVerb.OVERTURN: ("destructive", "O"),
+    HeldVerb.DISMISS: ("secondary", "D"),
 }
+"""How each button looks and which key chooses it, in the order in which they stand."""
 
 
 def panel(
@@ -154,9 +177,11 @@ def panel(
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
+    was_refused: bool = False,
 ) -> ModeratorPanel:
-    """What the panel shows of this item; ``form`` and ``reopen_form`` keep what was typed.
+    """What the panel shows of this item; the forms keep what was typed, ``form`` also which verb was chosen.
 
+    ``was_refused``: somebody was first, so focus goes to the panel's heading.
     ``action`` has request, note and hold loaded; the actor may moderate its community.
     """
     decision = form or DecisionForm(next="1" if goes_on() else "")
@@ -199,8 +224,9 @@ def panel(
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
         needed=answering.needed(),
-        is_veiled=is_veiled(action.category, warn=auth.current_reader().account.content_warnings),
+        veil=veils.over(action, f"/review/{action.id}"),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
+        was_refused=was_refused,
     )
 
 
@@ -211,12 +237,12 @@ def goes_on() -> bool:
 
 def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:
     """The decisions that are open to this actor, as buttons; the order is always the same."""
-    verbs = holds.verbs_open_to(actor, action)
-    return [
-        replace(button, effect=outcome(verb, action, "the post"))
-        for verb, button in _BUTTONS.items()
-        if verb in verbs
-    ]
+    open_verbs, buttons = holds.verbs_open_to(actor, action), []
+    for verb, (kind, key) in _KINDS.items():
+        if verb in open_verbs:
+            does = effect(verb, action)
+            buttons.append(VerbButton(verb, VERB_NAMES[verb], kind, key, does.short, does.note))
+    return buttons
 
 
 def _last(

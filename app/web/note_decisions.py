@@ -75,7 +75,7 @@ def _show(
             return _at_the_item(actions.of_note(session, row.id), form, alert, status)
         context = notes.note_context(session, row, notes.action_of(session, row))
         context["panel"] = note_moderation.panel(session, auth.current_actor(), row, form=form)
-    context |= {"form": form or context["form"], "swapped": page.wants_part(), "focus_panel": False}
+    context |= {"form": form or context["form"], "swapped": page.wants_part(), "focus_panel": status == 409}
     return page.render("note.html", PART, status=status, alert=alert, **context)
 
 

@@ -16,7 +16,8 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import rules
 from app.core.errors import Invalid
-from app.core.models import Note, Rating
+from app.core.models import Action, Note, Rating
+from app.core.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines
@@ -28,6 +29,8 @@ from app.web.note_views import (
     WHY_MISLEADING,
     WHY_NOT_MISLEADING,
 )
+
+_MISLEADING = Classification.MISLEADING
 
 
 class MultiCheckboxField(SelectMultipleField):
@@ -64,6 +67,11 @@ class NoteForm(Form):
         return bool(self.classification.data == Classification.MISLEADING)
 
     @property
+    def says(self) -> Classification:
+        """What the note says about the post. Call it on a form that is filled in."""
+        return Classification.MISLEADING if self.is_misleading else Classification.NOT_MISLEADING
+
+    @property
     def reasons(self) -> list[str]:
         chosen = self.why_misleading if self.is_misleading else self.why_not_misleading
         return list(chosen.data or [])
@@ -94,6 +102,25 @@ class NoteForm(Form):
                 raise ValidationError(f"Sources {refusal.problems[0].msg}.") from None
 
 
+class PlainNoteForm(NoteForm):
+    """A note on a post that nobody holds for misinformation: it tells readers what they should know."""
+
+    classification = why_misleading = why_not_misleading = None  # type: ignore[assignment]  # takes the fields away
+    summary = TextAreaField(
+        "What should readers know?",
+        [InputRequired("Write the note."), at_most(rules.FORM_SUMMARY_MAX, "The note")],
+        filters=[whole_lines],
+    )
+
+    @property
+    def is_misleading(self) -> bool:
+        return False
+
+    @property
+    def reasons(self) -> list[str]:
+        return []
+
+
 class RatingForm(Form):
     """How helpful a note is, and why: at least one reason."""
 
@@ -116,8 +143,17 @@ class RatingForm(Form):
             raise ValidationError(f"Choose at least one reason: {where}.")
 
 
-def filled_from(note: Note) -> NoteForm:
+def form_for(action: Action | None, note: Note | None = None) -> type[NoteForm]:
+    """The form for notes on this item; who called a post misleading before is asked about it again."""
+    asks = action is not None and action.category == MISINFORMATION
+    return NoteForm if asks or (note is not None and note.classification is _MISLEADING) else PlainNoteForm
+
+
+def filled_from(note: Note, action: Action | None) -> NoteForm:
     """The form with what a note says now, for its author to change."""
+    kind = form_for(action, note)
+    if kind is PlainNoteForm:
+        return kind(summary=note.summary, sources="\n".join(note.sources))
     misleading = note.classification is Classification.MISLEADING
     return NoteForm(
         classification=note.classification.value,

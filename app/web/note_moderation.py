@@ -11,24 +11,30 @@ from app.core import actions, history, holds
 from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
 from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb
-from app.web import answering, auth, timeline
+from app.web import answering, timeline
 from app.web.filters import highlight
 from app.web.item_views import blind_item
 from app.web.moderator_forms import DecisionForm
 from app.web.moderator_panel import VerbButton
 from app.web.note_views import explained
 from app.web.pending_undo import seconds_left
+from app.web.veils import Veil
+from app.web.verb_words import VERB_NAMES
 
 VERBS: Mapping[HeldVerb, VerbButton] = {
     HeldVerb.FORCE_PUBLISH: VerbButton(
         HeldVerb.FORCE_PUBLISH,
-        "Force-publish",
+        VERB_NAMES[HeldVerb.FORCE_PUBLISH],
         "secondary",
         "F",
-        "the note is shown with the post, whatever its ratings.",
+        note="Force-publish: the note is shown with the post, whatever its ratings.",
     ),
     HeldVerb.DISMISS: VerbButton(
-        HeldVerb.DISMISS, "Dismiss", "destructive", "D", "the note is not shown, whatever its ratings."
+        HeldVerb.DISMISS,
+        VERB_NAMES[HeldVerb.DISMISS],
+        "destructive",
+        "D",
+        note="Dismiss: the note is not shown, whatever its ratings.",
     ),
 }
 
@@ -40,10 +46,10 @@ _OUTCOMES: Mapping[HeldVerb, str] = {
 
 @dataclass(frozen=True)
 class AboutPost:
-    """The post that a note is about; ``warning`` puts it behind "Show content"."""
+    """The post that a note is about; ``veil`` puts it behind "Show content"."""
 
     content: Markup
-    warning: str | None
+    veil: Veil | None
     author: str | None
     channel: str | None
     posted_at: datetime
@@ -83,6 +89,11 @@ class NotePanel:
     decided: Told | None
     lapsed: Told | None
     about: AboutPost | None
+
+    @property
+    def chosen(self) -> HeldVerb | None:
+        """The verb that came back with the form."""
+        return self.form.wanted_verb()
 
     @property
     def held_seconds(self) -> int:
@@ -127,14 +138,15 @@ def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
     if request is None or request.withdrawn_at is not None:
         return None
     found = actions.live_for(session, request.id)
-    content, warning = highlight(request.content, ()), None
+    content: Markup = highlight(request.content, ())
+    veil: Veil | None = None
     if found is not None:
         action = actions.with_content(session, actor, found.id)
-        item = blind_item(action, warn=auth.current_reader().account.content_warnings, whole=True)
-        content, warning = item.content, item.warning
+        item = blind_item(action, f"/notes/{note.id}", whole=True)
+        content, veil = item.content, item.veil
     return AboutPost(
         content=content,
-        warning=warning,
+        veil=veil,
         author=request.platform_author_id,
         channel=request.platform_channel_id,
         posted_at=request.platform_timestamp or request.requested_at,

@@ -5,7 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.core.models import Note, Rating
+from app.core.models import Action, Note, Rating
+from app.core.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.web.item_views import Progress
 
@@ -56,11 +57,14 @@ LEVEL_WORDS = {
 
 @dataclass(frozen=True)
 class NoteView:
-    """A person's or a model's note. ``status`` and ``progress`` stay None until the reader has rated or wrote it."""
+    """A person's or a model's note. ``status`` and ``progress`` stay None until the reader has rated or wrote it.
+
+    ``classification`` is None where nobody asked whether the post misleads.
+    """
 
     id: uuid.UUID
     summary: str
-    classification: str
+    classification: str | None
     reasons: tuple[str, ...]
     sources: tuple[str, ...]
     is_ai: bool
@@ -75,15 +79,17 @@ class NoteView:
     progress: Progress | None
 
 
-def note_view(note: Note, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int) -> NoteView:
-    """A note as this reader may see it; ``mine`` are the profiles that are this reader."""
+def note_view(
+    note: Note, action: Action | None, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int
+) -> NoteView:
+    """A note on the item as this reader may see it; ``mine`` are the profiles that are this reader."""
     is_own = note.author_id in mine
     current = own if own is not None and own.note_version == note.version else None
     is_seen = is_own or current is not None
     return NoteView(
         id=note.id,
         summary=note.summary,
-        classification=CLASSIFICATIONS[note.classification],
+        classification=classified(note.classification, action),
         reasons=tuple(_REASON_WORDS[one] for one in note.reasons if one in _REASON_WORDS),
         sources=tuple(note.sources),
         is_ai=note.ai_generated,
@@ -101,6 +107,12 @@ def note_view(note: Note, *, mine: Collection[uuid.UUID], own: Rating | None, ne
         if is_seen and note.status is NoteStatus.NEEDS_MORE_RATINGS
         else None,
     )
+
+
+def classified(says: Classification, action: Action | None) -> str | None:
+    """What a note says about the post. "Not misleading" says something only where somebody held it for misleading."""
+    asked = action is not None and action.category == MISINFORMATION
+    return CLASSIFICATIONS[says] if asked or says is Classification.MISLEADING else None
 
 
 def explained(note: Note, needed: int) -> str:

@@ -10,11 +10,11 @@ from app.core import actions, clock, notes, ratings
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, Note, Profile
 from app.core.permissions import Permission
-from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.core.vocabulary import HelpfulnessLevel
 from app.web import answering, auth, forms, items, note_moderation, page, why_status
 from app.web.blueprint import web
-from app.web.note_forms import NoteForm, RatingForm, filled_from, rating_form
-from app.web.note_views import CLASSIFICATIONS, WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, note_view
+from app.web.note_forms import NoteForm, RatingForm, filled_from, form_for, rating_form
+from app.web.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, classified, note_view
 from app.wiring import wired
 
 LOCKED = "A moderator decided about this note, so it cannot be changed any more"
@@ -22,7 +22,8 @@ LOCKED = "A moderator decided about this note, so it cannot be changed any more"
 
 @web.post("/review/<uuid:action_id>/notes")
 def write_note(action_id: uuid.UUID) -> Response:
-    form = forms.posted(NoteForm)
+    with wired().database.reading() as session:
+        form = forms.posted(form_for(answering.find(session, action_id)))
     wants_preview = form.preview.data is not None
     holds = forms.filled_in(form)
     status, alert = 200 if holds else 422, None
@@ -35,10 +36,10 @@ def write_note(action_id: uuid.UUID) -> Response:
             forms.explain(form, refusal)
             status = 422
     with wired().database.reading() as session:
-        context = items.item_context(session, answering.find(session, action_id))
-    context |= {"form": form, "note_form": form, "writing": True, "may_write": True}
-    if holds and wants_preview:
-        context["preview"] = _previewed(form)
+        action = answering.find(session, action_id)
+        context = items.item_context(session, action)
+        preview = _previewed(form, action) if holds and wants_preview else None
+    context |= {"form": form, "note_form": form, "writing": True, "may_write": True, "preview": preview}
     return page.render("item.html", "_notes.html", status=status, alert=alert, **context)
 
 
@@ -51,7 +52,7 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
             action.community_id,
             session.get_one(Profile, auth.current_profile_id()),
             form.summary.data or "",
-            Classification(form.classification.data),
+            form.says,
             request=action.request,
             reasons=form.reasons,
             sources=form.source_list,
@@ -61,12 +62,12 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
     return page.done("_notes.html", target, "Your note is saved. Others can rate it now.", **context)
 
 
-def _previewed(form: NoteForm) -> NoteView:
+def _previewed(form: NoteForm, action: Action) -> NoteView:
     words = WHY_MISLEADING | WHY_NOT_MISLEADING
     return NoteView(
         id=uuid.UUID(int=0),
         summary=form.summary.data or "",
-        classification=CLASSIFICATIONS[Classification(form.classification.data)],
+        classification=classified(form.says, action),
         reasons=tuple(words[one] for one in form.reasons),
         sources=tuple(form.source_list),
         is_ai=False,
@@ -144,13 +145,15 @@ def rate_note(note_id: uuid.UUID) -> Response:
 def edit_note(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id)
-        form, rated = filled_from(row), row.ratings_count > 0
+        form, rated = filled_from(row, action_of(session, row)), row.ratings_count > 0
     return page.render("edit_note.html", form=form, note_id=note_id, rated=rated)
 
 
 @web.post("/notes/<uuid:note_id>/edit")
 def edit_note_submit(note_id: uuid.UUID) -> Response:
-    form = forms.posted(NoteForm)
+    with wired().database.reading() as session:
+        row = _own(session, note_id, locked=True)
+        form = forms.posted(form_for(action_of(session, row), row))
     holds = forms.filled_in(form)
     status, alert = 422, None
     with wired().database.writing() as session:
@@ -165,7 +168,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
                     auth.current_actor(),
                     row,
                     form.summary.data or "",
-                    Classification(form.classification.data),
+                    form.says,
                     reasons=form.reasons,
                     sources=form.source_list,
                 )
@@ -207,7 +210,7 @@ def note_context(session: Session, row: Note, action: Action | None) -> dict[str
     """What ``note.html`` and ``_note.html`` show."""
     actor = auth.current_actor()
     own = ratings.own(session, row.id, auth.current_profile_id())
-    view = note_view(row, mine=answering.own_profiles(session), own=own, needed=answering.needed())
+    view = note_view(row, action, mine=answering.own_profiles(session), own=own, needed=answering.needed())
     moderates = auth.may(Permission.MODERATE, row.community_id)
     form: RatingForm = rating_form(row.id, own)
     return {

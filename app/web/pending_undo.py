@@ -2,7 +2,7 @@
 
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,18 +12,10 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock, holds
 from app.core.models import Action
 from app.core.permissions import Actor
-from app.core.vocabulary import ActionState, ActionType, HeldVerb, ReopenTo
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
-
-_DONE_TO_POST: Mapping[ActionType, str] = {
-    ActionType.HIDE: "will be hidden",
-    ActionType.UNHIDE: "will be shown again",
-    ActionType.WARN: "will get a warning",
-    ActionType.SILENCE: "will get its author silenced",
-    ActionType.DELETE: "will be deleted",
-}
+from app.web.verb_words import outcome
 
 
 @dataclass(frozen=True)
@@ -39,22 +31,6 @@ class PendingUndo:
     def undo_path(self) -> str:
         """Where to take the newest back."""
         return f"/holds/{self.hold_ids[0]}/undo"
-
-
-def outcome(verb: HeldVerb, action: Action, subject: str, to: ReopenTo | None = None) -> str:
-    """What a decision does to ``subject``, as a sentence that may begin with it; ``to``: where a reopened one goes."""
-    if verb is HeldVerb.FORCE_PUBLISH or to is ReopenTo.ACT:
-        return f"{subject} {_DONE_TO_POST[action.action_type]}."
-    if verb is HeldVerb.REOPEN:
-        return f"{subject} will be reviewed again by {'moderators' if to is ReopenTo.STAFF else 'members'}."
-    if verb is HeldVerb.CONFIRM:
-        return f"what was done to {subject} stands."
-    if verb is HeldVerb.OVERTURN:
-        restored = action.action_type is ActionType.HIDE
-        return f"{subject} will be shown again." if restored else f"what was done to {subject} is revoked."
-    if action.action_state is ActionState.PROPOSED:
-        return f"the platform is told not to act on {subject}."
-    return f"{subject} stays as it is."
 
 
 def seconds_left(due_at: datetime) -> int:

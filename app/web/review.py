@@ -1,6 +1,7 @@
 """The review queue: the list, what came since, the next item, and dismissing several at once."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,22 +10,25 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, clock, holds, review_queue, saved_filters
+from app.core import actions, claims, clock, holds, review_queue, rules, saved_filters
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review_queue import QueueFilter, QueuePage
 from app.core.vocabulary import HeldVerb
-from app.web import auth, forms, moderation, page, pending_undo, queue_rows, reason_choice
+from app.web import auth, forms, moderation, page, pending_undo, queue_rows, reason_choice, veils
 from app.web import saved_filters as filter_links
 from app.web.blueprint import web
-from app.web.filters import state_word
+from app.web.filters import state_phrase
 from app.web.moderator_filters import QueueForm
 from app.web.moderator_forms import BulkForm, Choice, SaveFilterForm
+from app.web.moderator_panel import VerbButton
+from app.web.verb_words import DISMISS_SELECTED, DISMISS_SELECTED_EFFECT
 from app.wiring import wired
 
 PAGE_SIZE = 50
 SHOWN_NEW = 99
+BULK_BUTTONS = (VerbButton(HeldVerb.DISMISS, DISMISS_SELECTED, "destructive", "D", DISMISS_SELECTED_EFFECT),)
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,12 @@ def dismiss_selected() -> Response:
     if form.template.data:
         with wired().database.reading() as session:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
-    if not forms.filled_in(form):
+    with wired().database.reading() as session:
+        form.hidden_ticked = _hidden_among(session, form.item.data)
+    filled_in = forms.filled_in(form)
+    if not form.says_unseen:
+        form.ask_about_hidden()
+    if not filled_in or not form.says_unseen:
         return _show(form, status=422)
     with wired().database.writing() as session:
         tried = [_dismiss(session, choice, form.reason.data or "") for choice in form.item.data]
@@ -156,11 +165,20 @@ def dismiss_selected() -> Response:
         return page.done(None, moderation.queue_url(), message)
     failed = {failure.id for failure in failures}
     form.item.data = [choice for choice in form.item.data if choice.id in failed]
+    with wired().database.reading() as session:
+        form.hidden_ticked = _hidden_among(session, form.item.data)
     for failure in failures:
         form.form_errors.append(
             f"{failure.text[:1].upper()}{failure.text[1:]} was not dismissed: {failure.why}."
         )
     return _show(form, status=409, done=message if done else None)
+
+
+def _hidden_among(session: Session, choices: Sequence[Choice]) -> int:
+    """How many of these rows the list showed without their content."""
+    ids = [choice.id for choice in choices[: rules.BULK_MAX]]
+    found = review_queue.items(session, auth.current_actor(), auth.current_community().id, ids)
+    return sum(veils.hides(item.action) for item in found)
 
 
 def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
@@ -180,7 +198,7 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
                 version=choice.version,
             )
     except IllegalMove as refusal:
-        return Failure(choice.id, text, f"it is now {state_word(refusal.current).lower()}")
+        return Failure(choice.id, text, f"it is {state_phrase(refusal.current)}")
     except Refused as refusal:
         return Failure(choice.id, text, refusal.detail)
     return None
@@ -218,6 +236,8 @@ def _show(
         clear_url=moderation.cleared_queue_url(),
         form=saving or form,
         bulk=form,
+        bulk_buttons=BULK_BUTTONS,
+        bulk_chosen=HeldVerb.DISMISS if form.verb.data == HeldVerb.DISMISS else None,
         reasons=reasons,
         done=done,
         pending=pending,

@@ -10,7 +10,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.second_looks import LookFilter
-from app.web import auth, forms, look_cards, moderation, page
+from app.web import auth, forms, look_cards, moderation, page, veils
 from app.web.blueprint import web
 from app.web.moderator_filters import LookForm, page_number
 from app.web.moderator_forms import DecisionForm, refused, version_of
@@ -41,9 +41,15 @@ def second_look_card(action_id: uuid.UUID) -> Response:
 def decide_second_look(action_id: uuid.UUID) -> Response:
     form = look_cards.form_of(action_id, posted=True)
     verb = form.wanted_verb()
-    if not forms.filled_in(form) or verb not in look_cards.VERBS:
+    if veils.wants_shown():
+        return _again(action_id, form, 200)
+    with wired().database.reading() as session:
+        unseen = veils.is_unseen(moderation.find(session, action_id))
+    if not forms.filled_in(form) or verb not in look_cards.VERBS or unseen:
         if verb not in look_cards.VERBS:
             form.form_errors.append("Choose Confirm or Overturn.")
+        if unseen:
+            form.form_errors.append(veils.UNSEEN)
         return _again(action_id, form, 422)
     try:
         with wired().database.writing() as session:
@@ -73,7 +79,7 @@ def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | N
         action = moderation.find(session, action_id)
         if not page.wants_part():
             return _page(session, action, form, status=status, alert=alert)
-        card = look_cards.one(session, auth.current_actor(), action, form=form)
+        card = look_cards.one(session, auth.current_actor(), action, form=form, focus=status == 409)
     return page.render(
         look_cards.PART, look_cards.PART, status=status, alert=alert, look=card, **look_cards.context()
     )

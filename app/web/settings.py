@@ -8,12 +8,13 @@ from datetime import timedelta
 from zoneinfo import available_timezones
 
 from flask import Response, url_for
-from wtforms import BooleanField, Form, RadioField, SelectField
+from wtforms import BooleanField, Form, RadioField, SelectField, StringField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import accounts, digests, link_codes, linking, rules, sign_ins
+from app.core import accounts, community_settings, digests, link_codes, linking, rules, sign_ins
 from app.core.errors import Invalid
 from app.core.link_codes import ShownCode
+from app.core.permissions import Permission
 from app.web import auth, forms, page
 from app.web.account_forms import AccountForms, NameForm
 from app.web.blueprint import web
@@ -42,7 +43,16 @@ class SettingsForm(Form):
     content_warnings = BooleanField("Hide sensitive posts until I choose “Show content”")
     shortcuts = BooleanField("Single-key shortcuts")
     timezone = SelectField("Timezone", choices=_zones())
+    undo_seconds = StringField("Seconds to undo a decision")
     digest = RadioField("Mail me when posts need help", choices=forms.choices(DIGEST_WORDS))
+
+    def validate_undo_seconds(self, field: StringField) -> None:
+        """Empty: as the community has set."""
+        least, most = rules.UNDO_SECONDS
+        text = (field.data or "").strip()
+        seconds = forms.number(text)
+        if text and (seconds is None or not least <= seconds <= most):
+            raise ValidationError(f"Seconds to undo must be a whole number from {least} to {most}.")
 
 
 @web.get("/settings")
@@ -64,6 +74,9 @@ def save_settings() -> Response:
                     shortcuts=bool(form.shortcuts.data),
                     content_warnings=bool(form.content_warnings.data),
                     timezone=form.timezone.data,
+                    undo_seconds=forms.number((form.undo_seconds.data or "").strip())
+                    if form.undo_seconds.raw_data
+                    else account.undo_seconds,
                 )
             return page.done(None, url_for("web.settings"), "Your settings are saved.")
         except Invalid as refusal:
@@ -103,8 +116,11 @@ def show(
         content_warnings=account.content_warnings,
         shortcuts=account.shortcuts,
         timezone=account.timezone or DEVICE_ZONE,
+        undo_seconds=account.undo_seconds or "",
         digest=account.digest.value,
     )
+    community = auth.community_or_none()
+    moderates = community is not None and auth.may(Permission.MODERATE, community.id)
     limits = wired().settings
     with wired().database.reading() as session:
         linked = linking.linked_to(session, account.id)
@@ -119,6 +135,8 @@ def show(
         status=status,
         alert=alert,
         form=shown,
+        undo_usual=community_settings.of(community).undo_seconds if community and moderates else None,
+        undo_bounds=rules.UNDO_SECONDS,
         mine=mine or AccountForms(name=NameForm(display_name=account.display_name)),
         email=account.email,
         linked=linked,

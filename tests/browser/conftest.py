@@ -1,6 +1,7 @@
 """Browsers before a running service. Whatever a page complains of, and any talk to others, fails its test."""
 
 import os
+import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -137,7 +138,8 @@ class Visitor:
         self.button("Sign in").click()
 
     def button(self, name: str) -> Locator:
-        return self.page.get_by_role("button", name=name, exact=True)
+        """A button by its name, or a verb's by its name alone: "Dismiss" finds "Dismiss: keep post" too."""
+        return self.page.get_by_role("button", name=re.compile(rf"^{re.escape(name)}(: .+)?$"))
 
     def heading(self, name: str) -> Locator:
         return self.page.get_by_role("heading", name=name, exact=True)

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from app.core.classify.samples import SAMPLES
 from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
@@ -94,7 +95,7 @@ def test_on_a_phone_the_question_stands_on_the_first_screen_of_a_long_post(
 
 
 def test_on_a_phone_a_rater_writes_a_note_with_a_source(place: Place, visit: Visit) -> None:
-    (action_id,) = place.queue(DOUBTFUL[0])
+    (action_id,) = place.queue(SAMPLES["misinformation"][0])
     rita = visit(place.rater, **TOUCH)
     rita.wants(422)
     rita.open(f"/review/{action_id}")

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from app.core.classify.samples import SAMPLES
 from tests.browser.conftest import Visit
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
@@ -26,9 +27,7 @@ def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place,
     assert place.ratings_of(action_id) == 1
 
     rita.main.get_by_text("Write a note", exact=True).click()
-    rita.page.get_by_role("radio", name="Not misleading").check()
-    rita.page.get_by_label("It is a personal opinion").check()
-    rita.page.get_by_label("Your note").fill("Nobody claims a fact here.")
+    rita.page.get_by_label("What should readers know?").fill("Nobody claims a fact here.")
     rita.button("Preview note").click()
     expect(rita.page.get_by_text("This is not saved yet.")).to_be_visible()
     rita.button("Submit note").click()
@@ -60,7 +59,7 @@ def test_a_moderator_decides_and_undoes_without_script(place: Place, visit: Visi
 
 
 def test_mistakes_are_explained_without_script_and_the_text_stays(place: Place, visit: Visit) -> None:
-    (action_id,) = place.queue(DOUBTFUL[0])
+    (action_id,) = place.queue(SAMPLES["misinformation"][0])
     rita = visit(place.rater, java_script_enabled=False)
     rita.wants(422)
     rita.open(f"/review/{action_id}")
@@ -68,6 +67,6 @@ def test_mistakes_are_explained_without_script_and_the_text_stays(place: Place, 
     rita.page.get_by_role("radio", name="Misinformed or potentially misleading").check()
     rita.page.get_by_label("Your note").fill("This was checked last year.")
     rita.button("Submit note").click()
-    expect(rita.page).to_have_title("Error: May be toxicity, posted in “general” – Bridgenote")
+    expect(rita.page).to_have_title("Error: Possible misinformation · #general – Bridgenote")
     expect(rita.page.get_by_role("link", name="Give at least one source")).to_be_visible()
     expect(rita.page.get_by_label("Your note")).to_have_value("This was checked last year.")

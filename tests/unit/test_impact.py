@@ -79,13 +79,14 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
             mismatched=2,
             twice=1,
             neutral=1,
+            after=0,
             waiting=2,
             notes_helpful=2,
             notes_not_helpful=1,
             notes_waiting=1,
         )
         assert (found.rating, found.writing) == (2 - 2 - 1, 2 - 1)
-        for became, count in zip(Became, (2, 2, 1, 1, 2), strict=True):
+        for became, count in zip(Became, (2, 2, 1, 1, 0, 2), strict=True):
             page = impact.ratings(session, rater(cast), cast.community_id, Slice(), became)
             assert page.count == len(page.rows) == count, became
             assert {row.became for row in page.rows} <= {became, Became.TWICE}
@@ -93,6 +94,28 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
             page_of_notes = impact.notes(session, rater(cast), cast.community_id, Slice(), wrote)
             assert {row.became for row in page_of_notes.rows} == {wrote}
             assert page_of_notes.count == count
+
+
+def test_what_is_judged_is_the_rating_as_it_was_before_the_outcome_could_be_seen(
+    wiring: Wiring, cast: Cast
+) -> None:
+    before, late = settled(wiring, cast, 1, helpful=None), settled(wiring, cast, 2, helpful=None)
+
+    def found_helpful() -> None:
+        with wiring.database.writing() as session:
+            for note_id in (before, late):
+                session.get_one(Note, note_id).status = NoteStatus.CURRENTLY_RATED_HELPFUL
+
+    rate(wiring, cast, before, N)
+    for note_id in (before, late):
+        found_helpful()
+        rate(wiring, cast, note_id, H)  # a status so few ratings do not bear falls again
+    found_helpful()
+    with wiring.database.reading() as session:
+        found = impact.of(session, rater(cast), cast.community_id)
+        assert (found.matched, found.mismatched, found.after) == (0, 1, 1)
+        rows = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
+        assert {row.note.id: row.became for row in rows} == {before: Became.MISMATCHED, late: Became.AFTER}
 
 
 def test_pages_follow_one_another_without_a_gap_while_others_come(wiring: Wiring, cast: Cast) -> None:

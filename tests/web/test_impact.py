@@ -102,7 +102,7 @@ def test_sensitive_posts_stay_veiled_and_nonsense_is_refused_by_name(
 ) -> None:
     action_id = stage.post("I know where you live", category="threat")
     rater = visit(cast.rater)
-    rater.post(f"/review/{action_id}/answer", answer="yes")
+    rater.post(f"/review/{action_id}/answer", answer="yes", seen=str(action_id))
     page = rater.get("/me").text
     assert "I know where you live" not in page
     assert "Content hidden" in page

@@ -72,7 +72,7 @@ def test_a_locked_item_takes_no_answers(visit: Visit, cast: Cast, stage: Stage, 
         verdicts.dismiss(session, _moderator(cast), note, reason="Not a breach")
     visitor = visit(cast.rater)
     text = visitor.get(f"/review/{action_id}").text
-    assert "decided for good" in text
+    assert "This is decided, so answers are not needed any more." in text
     assert "Submit answer" not in text
     reply = visitor.post(f"/review/{action_id}/answer", HTMX, answer="yes")
     assert reply.status_code == 409

@@ -263,7 +263,7 @@ def test_a_decision_that_is_not_open_in_this_state_is_refused(
     action_id = stage.post()
     answer = decide(visit(cast.moderator), action_id, "overturn")
     assert answer.status_code == 409
-    assert "Community is reviewing" in answer.text
+    assert "By now this is under review by the community." in answer.text
     assert only_hold(wiring) is None
 
 
@@ -300,7 +300,7 @@ def test_a_moderator_asks_for_a_second_look_at_what_was_done(
     move_to(wiring, staff(cast), action_id, ActionState.CONFIRMED)
     late = moderator.post(path, {"HX-Request": "true"}, reason="Too late")
     assert late.status_code == 409
-    assert "This is Confirmed now" in late.text
+    assert "By now this is confirmed" in late.text
     assert "Too late" in late.text
 
 

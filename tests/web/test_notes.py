@@ -49,7 +49,7 @@ def _rating(wiring: Wiring, note_id: uuid.UUID, person: Person) -> Rating | None
 def test_a_note_is_kept_with_reasons_and_sources(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, headers: dict[str, str]
 ) -> None:
-    action_id = stage.post()
+    action_id = stage.post(category="misinformation")
     reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, **NOTE)
     (note,) = _people_notes(wiring)
     assert note.summary == "The minutes say otherwise."
@@ -67,10 +67,36 @@ def test_a_note_is_kept_with_reasons_and_sources(
 def test_a_note_that_defends_a_post_needs_no_source(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
-    action_id = stage.post()
+    action_id = stage.post(category="misinformation")
     assert visit(cast.rater).post(f"/review/{action_id}/notes", **FINE).status_code == 303
     (note,) = _people_notes(wiring)
     assert (note.reasons, note.sources) == (["correct"], [])
+
+
+@pytest.mark.parametrize(
+    ("category", "asks"), [("misinformation", True), ("toxicity", False), ("spam", False)]
+)
+def test_only_misinformation_is_asked_whether_it_misleads(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, category: str, asks: bool
+) -> None:
+    action_id = stage.post(category=category)
+    rita = visit(cast.rater)
+    page = rita.get(f"/review/{action_id}").text
+    assert ("This post is" in page) is asks
+    assert ("Your note" in page) is asks
+    assert ("What should readers know?" in page) is not asks
+    reply = rita.post(f"/review/{action_id}/notes", summary="He apologised the same evening.")
+    assert reply.status_code == (422 if asks else 303)
+    if asks:
+        return
+    (note,) = _people_notes(wiring)
+    assert (note.classification, note.reasons) == (Classification.NOT_MISLEADING, [])
+    for path in (f"/review/{action_id}", f"/notes/{note.id}"):
+        assert "isleading" not in rita.get(path).text, "nobody asked"
+    edited = rita.post(f"/notes/{note.id}/edit", summary="He apologised.", sources="https://example.org/a")
+    assert edited.status_code == 303
+    (note,) = _people_notes(wiring)
+    assert (note.summary, note.sources) == ("He apologised.", ["https://example.org/a"])
 
 
 @pytest.mark.parametrize(
@@ -96,7 +122,7 @@ def test_a_note_that_defends_a_post_needs_no_source(
 def test_what_is_wrong_with_a_note_is_named_and_the_text_kept(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring, change: dict[str, Any], complaint: str
 ) -> None:
-    action_id = stage.post()
+    action_id = stage.post(category="misinformation")
     fields = NOTE | change
     for headers in ({}, HTMX):
         reply = visit(cast.rater).post(f"/review/{action_id}/notes", headers, **fields)
@@ -211,7 +237,7 @@ def test_a_notes_status_waits_for_ones_own_rating(visit: Visit, cast: Cast, stag
 
 
 def test_its_author_edits_a_note(visit: Visit, cast: Cast, stage: Stage, wiring: Wiring) -> None:
-    action_id = stage.post()
+    action_id = stage.post(category="misinformation")
     visitor = visit(cast.rater)
     visitor.post(f"/review/{action_id}/notes", **NOTE)
     (note,) = _people_notes(wiring)

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from app.core import link_codes, linking, profiles
+from app.core import clock, link_codes, linking, profiles
 from app.core.models import Account, Action, LinkCode, Profile, Request
 from app.core.permissions import SYSTEM
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import Stage, Visitor
+from tests.web.conftest import Stage, Visitor, only_hold
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -30,6 +30,32 @@ def test_preferences_are_kept_and_used(visit: Visit, cast: Cast, wiring: Wiring)
     assert 'data-theme="dark"' in text
     assert 'data-keys="off"' in text
     assert "Your settings are saved." in text
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_moderators_choose_how_long_they_can_undo(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post()
+    moderator, kept = visit(cast.moderator), {"theme": "system", "timezone": "UTC"}
+    assert "Seconds to undo a decision" in moderator.get("/settings").text
+    assert "as your community has set, 10 seconds" in moderator.get("/settings").text
+    assert "Seconds to undo a decision" not in visit(cast.rater).get("/settings").text
+    for wrong in ("9", "61", "-5", "ten", "10.5"):
+        refused = moderator.post("/settings", undo_seconds=wrong, **kept)
+        assert refused.status_code == 422
+        assert "Seconds to undo must be a whole number from 10 to 60." in refused.text
+    for chosen, seconds in (("", 10), ("45", 45), (None, 45)):
+        fields = kept if chosen is None else {**kept, "undo_seconds": chosen}
+        assert moderator.post("/settings", **fields).status_code == 303
+        moderator.post(f"/review/{action_id}/decide", verb="dismiss", reason="Banter", version="1")
+        held = only_hold(wiring)
+        assert held is not None
+        assert round((held.due_at - clock.now()).total_seconds()) == seconds
+        page = moderator.get(f"/review/{action_id}").text
+        assert f"Sent in {seconds} seconds unless you undo." in page
+        moderator.post(f"/holds/{held.id}/undo")
+    assert 'value="45"' in moderator.get("/settings").text
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -64,7 +90,7 @@ def test_sensitive_posts_are_veiled_everywhere_unless_the_reader_wants_to_see_th
     for wanted, veils in (({"content_warnings": "y"}, 1), ({}, 0)):
         visitor.post("/settings", theme="system", timezone="UTC", **wanted)
         for path in ("/help-needed", f"/review/{action_id}"):
-            assert visitor.get(path).text.count("Show content") == veils, path
+            assert visitor.get(path).text.count(">Show content<") == veils, path
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,11 @@ from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, Role
 
 
 class Account(Stamped, Base):
-    """A person who signs in to the dashboard. ``last_community_id``: where they worked last, on whatever browser."""
+    """A person who signs in to the dashboard.
+
+    ``last_community_id``: where they worked last, on whatever browser. ``undo_seconds``: how long they can take back a
+    decision of theirs; None: as each community has set.
+    """
 
     __tablename__ = "accounts"
 
@@ -30,6 +34,7 @@ class Account(Stamped, Base):
     shortcuts: Mapped[bool] = mapped_column(default=True)
     content_warnings: Mapped[bool] = mapped_column(default=True)
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
+    undo_seconds: Mapped[int | None] = mapped_column()
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()

@@ -1,0 +1,240 @@
+"""A verb that was chosen stays chosen until it is sent; where none is chosen, no key decides."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.core.classify.samples import SAMPLES
+from tests.browser.conftest import Visit, Visitor
+from tests.browser.live import DOUBTFUL
+from tests.browser.place import API, Place
+
+NEVER_A_VERB = "() => document.activeElement.matches('button[data-verb]')"
+
+
+def _summary(page: Page) -> None:
+    """The errors are listed and have the focus, which is never on a verb."""
+    expect(page.get_by_role("group", name="There is a problem")).to_be_focused()
+    assert not page.evaluate(NEVER_A_VERB)
+
+
+def _write_reason(visitor: Visitor, reason: str) -> None:
+    visitor.page.get_by_label("Reason").focus()
+    visitor.page.keyboard.type(reason)
+
+
+def _note(place: Place) -> str:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    return place.write_note(place.request_uuid(place.action(action_id)["request_id"]), "A member explains.")
+
+
+def _hidden_by_score(place: Place) -> str:
+    """A post that its score alone had hidden: its action."""
+    request_id = place.submit(SAMPLES["spam_certain"][0])
+    place.finished(request_id)
+    (action_id,) = (one["id"] for one in place.actions("proposed"))
+    place.acknowledge(str(action_id))
+    return str(action_id)
+
+
+def test_dismiss_chosen_by_key_is_what_is_sent_after_the_missing_reason(place: Place, visit: Visit) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator)
+    max_.wants(422)
+    max_.open(f"/review/{action_id}")
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_hidden()
+    max_.press("d")
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+    expect(max_.page.get_by_label("Reason")).to_have_accessible_description(
+        "The action history shows it. Ctrl+Enter: Dismiss"
+    )
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+    _write_reason(max_, "Banter")
+    max_.press("Control+Enter")
+    expect(max_.status).to_contain_text("Decided.")
+    place.becomes(action_id, "dismissed")
+
+
+def test_a_verb_pressed_with_the_mouse_stays_chosen_too_and_another_key_chooses_anew(
+    place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator)
+    max_.wants(422)
+    max_.open(f"/review/{action_id}")
+    max_.button("Dismiss").click()
+    _summary(max_.page)
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+    max_.press("f")
+    expect(max_.page.get_by_text("Ctrl+Enter: Force-publish")).to_be_visible()
+    max_.page.keyboard.type("Plain abuse")
+    max_.press("Control+Enter")
+    place.becomes(action_id, "proposed")
+
+
+def test_after_somebody_changed_the_item_the_verb_is_still_chosen(place: Place, visit: Visit) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator)
+    max_.wants(409)
+    max_.open(f"/review/{action_id}")
+    request_id = place.action(action_id)["request_id"]
+    place.ask("PATCH", f"{API}/requests/{request_id}", json={"data": {"attributes": {"escalated": True}}})
+    max_.press("d")
+    max_.page.keyboard.type("Banter")
+    max_.press("Control+Enter")
+    expect(max_.alert).to_contain_text("look again")
+    expect(max_.heading("Decide")).to_be_focused()
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+    max_.page.get_by_label("Reason").focus()
+    max_.press("Control+Enter")
+    place.becomes(action_id, "dismissed")
+
+
+def test_with_no_verb_chosen_no_key_decides(place: Place, visit: Visit) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator)
+    max_.wants(422)
+    max_.open(f"/review/{action_id}")
+    _write_reason(max_, "I have not made up my mind")
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    expect(max_.main).to_contain_text("Choose what to decide with one of the buttons.")
+    expect(max_.page.get_by_label("Reason")).to_have_value("I have not made up my mind")
+    max_.page.get_by_label("Policy").focus()
+    max_.press("Enter")
+    max_.press("Escape")
+    max_.page.wait_for_timeout(300)
+    expect(max_.button("Undo")).to_have_count(0)
+    assert place.state(action_id) == "under_review"
+
+
+@pytest.mark.parametrize("label", ["Policy", "Reason"])
+def test_without_script_enter_in_a_field_decides_nothing(label: str, place: Place, visit: Visit) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator, java_script_enabled=False)
+    max_.wants(422)
+    max_.open(f"/review/{action_id}")
+    max_.page.get_by_label("Reason").fill("I have not made up my mind")
+    max_.page.get_by_label(label).focus()
+    for key in ("Enter", "Escape", "Control+Enter"):
+        max_.press(key)
+    max_.open(f"/review/{action_id}")
+    expect(max_.button("Force-publish")).to_be_visible()
+    expect(max_.button("Undo")).to_have_count(0)
+    assert place.state(action_id) == "under_review"
+
+
+def test_without_script_the_page_says_which_verb_was_chosen(place: Place, visit: Visit) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator, java_script_enabled=False)
+    max_.wants(422)
+    max_.open(f"/review/{action_id}")
+    max_.button("Dismiss").click()
+    expect(max_.page.get_by_text("You chose Dismiss.")).to_be_visible()
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_hidden()
+
+
+def test_on_a_notes_page_the_chosen_verb_survives(place: Place, visit: Visit) -> None:
+    note_id = _note(place)
+    max_ = visit(place.moderator)
+    max_.wants(422)
+    max_.open(f"/notes/{note_id}")
+    _write_reason(max_, "Not sure yet")
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    max_.page.get_by_label("Reason").fill("")
+    max_.page.get_by_label("Reason").blur()
+    max_.press("d")
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+    _write_reason(max_, "It guesses")
+    max_.press("Control+Enter")
+    expect(max_.button("Undo")).to_be_visible()
+    place.note_becomes(note_id, "CURRENTLY_RATED_NOT_HELPFUL")
+
+
+def test_a_second_look_is_decided_by_keys_and_the_chosen_verb_survives(place: Place, visit: Visit) -> None:
+    action_id = _hidden_by_score(place)
+    max_ = visit(place.moderator)
+    max_.wants(422)
+    max_.open("/second-look")
+    _write_reason(max_, "Not sure yet")
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    expect(max_.main).to_contain_text("Choose Confirm or Overturn.")
+    max_.page.get_by_label("Reason").fill("")
+    max_.page.get_by_label("Reason").blur()
+    max_.press("o")
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    expect(max_.page.get_by_text("Ctrl+Enter: Overturn")).to_be_visible()
+    _write_reason(max_, "It was a joke")
+    max_.press("Control+Enter")
+    expect(max_.button("Undo")).to_be_visible()
+    place.becomes(action_id, "overturned")
+
+
+def test_over_ticked_rows_the_chosen_verb_survives_and_no_row_is_claimed_by_accident(
+    place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator)
+    max_.wants(422)
+    max_.open("/review")
+    box = max_.page.get_by_role("checkbox", name="Select: You are")
+    box.check()
+    box.press("Control+Enter")
+    expect(max_.alert).to_contain_text("Choose one of the buttons. Nothing was sent.")
+    expect(max_.heading("Review queue")).to_be_focused()
+    expect(max_.button("Release")).to_have_count(0)
+    max_.press("d")
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss selected")).to_be_visible()
+    max_.press("Control+Enter")
+    _summary(max_.page)
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss selected")).to_be_visible()
+    _write_reason(max_, "Old quarrels")
+    max_.press("Control+Enter")
+    expect(max_.status).to_contain_text("1 item will be dismissed.")
+    place.becomes(action_id, "dismissed")
+
+
+def test_without_script_enter_on_a_ticked_row_claims_and_dismisses_nothing(
+    place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator, java_script_enabled=False)
+    max_.wants(422)
+    max_.open("/review")
+    max_.page.get_by_label("Reason").fill("Old quarrels")
+    box = max_.page.get_by_role("checkbox", name="Select: You are")
+    box.check()
+    box.press("Enter")
+    expect(max_.main).to_contain_text("Choose what to do with the items that you ticked.")
+    expect(max_.page.get_by_label("Reason")).to_have_value("Old quarrels")
+    max_.open("/review")
+    expect(max_.page.get_by_role("button", name="Claim: ")).to_be_visible()
+    expect(max_.button("Undo")).to_have_count(0)
+    assert place.state(action_id) == "under_review"
+
+
+def test_a_button_says_what_the_verb_does_and_is_found_by_its_name(place: Place, visit: Visit) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    hidden = _hidden_by_score(place)
+    max_ = visit(place.moderator)
+
+    for path, expected in (
+        (f"/review/{action_id}", ["Force-publish: hide post", "Dismiss: keep post"]),
+        ("/review", ["Dismiss selected: keep posts"]),
+        (f"/review/{hidden}", ["Confirm: keep hidden", "Overturn: show post again"]),
+        ("/second-look", ["Confirm: keep hidden", "Overturn: show post again"]),
+    ):
+        max_.open(path)
+        for name in expected:
+            button = max_.page.get_by_role("button", name=name, exact=True)
+            expect(button).to_be_visible()
+            verb, effect = name.split(": ")
+            shown = button.inner_text().split("\n")
+            assert [verb, effect.capitalize()] == shown[:2], path
+            expect(max_.page.get_by_role("button", name=verb)).to_have_count(1)
