@@ -9,12 +9,16 @@ BIN := .venv/bin
 # PORT may come from the command line or the environment; HOST only from the command line, for some shells export
 # the machine's name under it.
 RUN_OPTIONS := $(if $(PORT),--port $(PORT))
+ifeq ($(DEMO),no)
+RUN_OPTIONS += --no-demo
+endif
 ifeq ($(origin HOST),command line)
 RUN_OPTIONS += --host $(HOST)
 endif
 
 help: ## Show this list
 	@echo "make run                    start it on http://127.0.0.1:8000 (make run PORT=9000 for another port)"
+	@echo "make run DEMO=no            the same without the demo, to begin with a community of your own"
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | grep -v '^run|' | \
 		while IFS='|' read -r name what; do printf 'make %-22s %s\n' "$$name" "$$what"; done
 

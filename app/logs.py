@@ -24,10 +24,10 @@ _SECRETS = (
     (re.compile(r"(bnk_[0-9a-f]{12}_)[A-Za-z0-9_-]+"), rf"\1{MASK}"),
     (re.compile(r"(whsec_)[A-Za-z0-9+/=_-]+"), rf"\1{MASK}"),
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\1 {MASK}"),
-    # What links in mails open, wherever their address is written, in a query too.
+    # What one-time links open, wherever their address is written, in a query too.
     (
         re.compile(
-            r"((?:/|%2F)+(?:confirm|reset|join|unsubscribe(?:/|%2F)+[^\s/%]+)(?:/|%2F)+)[^\s/?#&\"'<>]+",
+            r"((?:/|%2F)+(?:confirm|reset|join|first-admin|unsubscribe(?:/|%2F)+[^\s/%]+)(?:/|%2F)+)[^\s/?#&\"'<>]+",
             re.IGNORECASE,
         ),
         rf"\1{MASK}",

@@ -15,6 +15,7 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 from waitress.proxy_headers import proxy_headers_middleware
 
+from app import peers
 from app.waitress_worker import WaitressWorker, WSGIApp
 
 BOOT_SECONDS = 60
@@ -145,6 +146,7 @@ def behind_proxies(app: WSGIApp, trusted: list[Network]) -> WSGIApp:
     doubting: WSGIApp = proxy_headers_middleware(app)
 
     def choose(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        peers.mark(environ)
         peer = ipaddress.ip_address(environ["REMOTE_ADDR"].partition("%")[0])
         mapped = getattr(peer, "ipv4_mapped", None)
         is_trusted = any((mapped or peer) in network for network in trusted)

@@ -3,10 +3,12 @@
 import gc
 import logging
 import signal
+import sys
 import threading
 from types import FrameType
 
 from app import logs, runtime, seed
+from app.core import first_admin
 from app.demo.sign_ins import Demo
 from app.serve import serve as serve_http
 from app.settings import Settings
@@ -28,12 +30,14 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
     runtime.migrate(settings)
     runtime.prepare_counts(settings)
     shown = _demonstration(settings) if demo else None
+    token = _first_admin_token(settings)
     running: list[runtime.Process] = []
 
     def load(slot: int) -> WSGIApp:
         process = runtime.Process(
             settings, name=f"web-{slot}:{settings.port}", runs_jobs=settings.jobs_in_process
         )
+        process.wiring.first_admin_token = token
         running.append(process)
         process.start()
         return create_app(process.wiring)
@@ -46,6 +50,10 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         print(f"\nBridgenote is at {url}   (Ctrl-C ends it)", flush=True)
         if shown is not None:
             print(demo_lines(shown, url), flush=True)
+        if token is not None:
+            # What a service manager keeps of the output is a log, and no token may stand in one.
+            may_show = settings.environment != "production" or sys.stdout.isatty()
+            print(first_admin_lines(settings.public_url or url, token if may_show else None), flush=True)
 
     # Imported once for all the processes that are forked below, which then share its memory.
     from app.application import create_app
@@ -102,6 +110,30 @@ def _demonstration(settings: Settings) -> Demo | None:
             return seed.kept(session, settings.data_dir)
     finally:
         wiring.database.dispose()
+
+
+def _first_admin_token(settings: Settings) -> str | None:
+    """The token of a new link for the first admin; None when there is an admin. Earlier links end."""
+    wiring = wire(settings)
+    try:
+        with wiring.database.writing() as session:
+            return first_admin.begin(session)
+    finally:
+        wiring.database.dispose()
+
+
+def first_admin_lines(url: str, token: str | None) -> str:
+    """How to make the first admin, as text: by the link, or where it must not be printed, by a command."""
+    if token is None:
+        return (
+            "\nThere is no admin yet. Create one with `python -m app create-account --role admin`,\n"
+            "or start the service in a terminal, which shows a link.\n"
+        )
+    return (
+        "\nThere is no admin yet. Open this link to create the first one:\n"
+        f"  {url}/first-admin/{token}\n"
+        "It works once, for an hour. The next start prints a new one.\n"
+    )
 
 
 def demo_lines(demo: Demo, url: str | None = None) -> str:

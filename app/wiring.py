@@ -58,6 +58,8 @@ class Wiring:
     letterhead: Letterhead
     rules: CommunityRules = field(default_factory=CommunityRules)
     jobs: JobEngine | None = None
+    first_admin_token: str | None = None
+    """The link that ``serve`` made while there is no admin; kept nowhere else in plain text (Decision 0031)."""
     wake: threading.Event = field(default_factory=threading.Event)
 
     def attach(self, jobs: JobEngine) -> None:

@@ -1,7 +1,8 @@
-"""Links that are mailed and work once: to confirm an address, to reset a password, to accept an invitation.
+"""Links that work once: to confirm an address, to reset a password, to accept an invitation, to be the first admin.
 
-Only the mail holds a link's token. The job that writes the mail makes the token, so that it stands in no job's
-arguments, and the database keeps its SHA-256; a mail that has to be written again has a token of its own.
+All but the last are mailed (``first_admin`` has that one), and only the mail holds a link's token. The job that writes
+the mail makes the token, so that it stands in no job's arguments, and the database keeps its SHA-256; a mail that has
+to be written again has a token of its own.
 """
 
 import uuid
@@ -23,6 +24,7 @@ LIVES: Mapping[LinkPurpose, timedelta] = {
     LinkPurpose.RESET: timedelta(minutes=rules.RESET_MINUTES),
     LinkPurpose.CHANGE_EMAIL: timedelta(hours=rules.CONFIRM_HOURS),
     LinkPurpose.INVITE: timedelta(days=rules.INVITATION_DAYS),
+    LinkPurpose.FIRST_ADMIN: timedelta(minutes=rules.FIRST_ADMIN_MINUTES),
 }
 """How long each works, from when its mail is written."""
 

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, history, rules, tokens
 from app.core.common_passwords import is_common
+from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Membership, Notice, SignIn
@@ -25,6 +26,8 @@ hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests put a cheap one here."""
 THEMES = ("system", "light", "dark")
 SEEN_EVERY = timedelta(minutes=1)
+ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
+"""Whoever makes a service admin takes this lock, so that there is one first admin (``first_admin``)."""
 BAD_SIGN_IN = "Email address or password is wrong"
 
 
@@ -72,6 +75,8 @@ def insert(
     Raises:
         Conflict: it has an account, by now.
     """
+    if service_admin:
+        serialise(session, ADMINS_LOCK)
     account = Account(
         id=new_id(),
         email=address,

@@ -110,12 +110,13 @@ class Role(StrEnum):
 
 
 class LinkPurpose(StrEnum):
-    """What a link in a mail is good for."""
+    """What a link that works once is good for. All but the first admin's are mailed."""
 
     CONFIRM = "confirm"
     RESET = "reset"
     CHANGE_EMAIL = "change_email"
     INVITE = "invite"
+    FIRST_ADMIN = "first_admin"
 
 
 class Digest(StrEnum):

@@ -19,7 +19,8 @@ class Community(Stamped, Base):
 
     ``settings`` is what operators set (``community_settings``), ``supplied`` the free object that integrations give and
     read back: neither is read as the other. While ``paused_at`` is set, Tier 1 goes to review; once ``archived_at`` is,
-    nothing in the community changes any more.
+    nothing in the community changes any more. ``getting_started_hidden_at``: when an operator took the list of first
+    steps off the start page.
     """
 
     __tablename__ = "communities"
@@ -42,6 +43,7 @@ class Community(Stamped, Base):
     paused_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     paused_by: Mapped[str | None] = mapped_column(sa.String(255))
     paused_reason: Mapped[str | None] = mapped_column(sa.Text)
+    getting_started_hidden_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class Policy(Base):

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class Request(Stamped, Base):
-    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (Spec: Request)."""
+    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (Spec: Request).
+
+    ``is_test``: its metadata says that it was sent to try the service out, so no figure counts it (Decision 0031).
+    """
 
     __tablename__ = "requests"
     __table_args__ = (
@@ -51,6 +54,13 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
+        sa.Index(
+            "ix_requests_tests",
+            "community_id",
+            "id",
+            sqlite_where=sa.text("is_test = 1"),
+            postgresql_where=sa.text("is_test"),
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -73,6 +83,7 @@ class Request(Stamped, Base):
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
     scored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     failure: Mapped[str | None] = mapped_column(sa.Text)
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     content_removed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -91,8 +102,8 @@ class Score(Base):
     """What one classifier said of one request in one category; feeds previews of other thresholds.
 
     ``is_highest``: of all classifiers this row is the one that routing read for the category. A preview reads only
-    those above 0, from one index: a score of 0 exceeds no threshold. ``observed_tier``: 1 or 2, what a category that
-    only observes would have led to; None when nothing.
+    those above 0, from one index: a score of 0 exceeds no threshold. No row of a test post has it. ``observed_tier``:
+    1 or 2, what a category that only observes would have led to; None when nothing.
     """
 
     __tablename__ = "scores"

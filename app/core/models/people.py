@@ -144,7 +144,11 @@ class LinkCode(Base):
 
 
 class ApiKey(Stamped, Base):
-    """An integration's key. Only a SHA-256 of its secret part is kept (Contract: section 1)."""
+    """An integration's key. Only a SHA-256 of its secret part is kept (Contract: section 1).
+
+    ``last_used_at`` and ``last_polled_at`` are written at most once a minute; a poll is a call that reads requests or
+    moderation actions.
+    """
 
     __tablename__ = "api_keys"
 
@@ -160,6 +164,7 @@ class ApiKey(Stamped, Base):
     created_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    last_polled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     communities: Mapped[list["KeyCommunity"]] = relationship(lazy="raise")

@@ -1,0 +1,139 @@
+"""The one-time link with which a service's first admin is made (Decision 0031).
+
+``serve`` makes a link at each start while there is no admin. It works once and for an hour, and no longer once
+anybody administers anything here, however they came to it.
+"""
+
+import uuid
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import account_links, accounts, clock, community_founding, rules
+from app.core.account_links import LinkOver
+from app.core.community_founding import Founding
+from app.core.db import serialise
+from app.core.errors import Conflict
+from app.core.models import Account, AccountLink, Community, Membership
+from app.core.vocabulary import LinkPurpose, Role
+
+_PURPOSE = LinkPurpose.FIRST_ADMIN
+
+
+def is_needed(session: Session) -> bool:
+    """Whether nobody administers the service or any community.
+
+    An account that was disabled counts: disabling an admin must not open this door again.
+    """
+    admins = sa.select(Account.id).where(Account.service_admin).limit(1)
+    of_communities = sa.select(Membership.id).where(Membership.role == Role.ADMIN).limit(1)
+    return session.scalar(admins) is None and session.scalar(of_communities) is None
+
+
+def begin(session: Session) -> str | None:
+    """The token of a new link, which takes the place of any earlier one; None once there is an admin."""
+    serialise(session, accounts.ADMINS_LOCK)
+    session.execute(
+        sa.update(AccountLink)
+        .where(
+            AccountLink.purpose == _PURPOSE,
+            AccountLink.used_at.is_(None),
+            AccountLink.withdrawn_at.is_(None),
+        )
+        .values(withdrawn_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    if not is_needed(session):
+        return None
+    # Nobody's address is known yet: whoever opens the link says theirs.
+    link = account_links.begin(session, _PURPOSE, email="")
+    minted = account_links.mint(session, link.id)
+    return minted[1] if minted is not None else None
+
+
+def works(session: Session, token: str) -> bool:
+    """Whether the link can be used now."""
+    try:
+        check(session, token)
+    except LinkOver:
+        return False
+    return True
+
+
+def check(session: Session, token: str) -> None:
+    """Refuse a link that cannot be used.
+
+    Raises:
+        LinkOver: it was used or replaced, is too old, or there is an admin.
+    """
+    account_links.find(session, token, _PURPOSE)
+    if not is_needed(session):
+        raise LinkOver
+
+
+def create(
+    session: Session,
+    token: str,
+    address: str,
+    display_name: str,
+    password_hash: str,
+    *,
+    community_name: str = "",
+) -> tuple[Account, Community | None]:
+    """The first admin's account, confirmed; with a name for a community, that community too.
+
+    ``address`` is as ``rules.email`` gives it, ``password_hash`` as ``accounts.hash_password`` does. An account with
+    this address that was never confirmed is taken over: nobody has shown that it is theirs.
+
+    Raises:
+        LinkOver: the link does not work any more.
+        Conflict: the address has a confirmed account, which has to sign in and use the link then.
+        Invalid: a name is blank or too long.
+    """
+    _use(session, token)
+    rules.text(display_name, "display_name", rules.NAME_MAX)
+    account = accounts.find(session, address)
+    if account is None:
+        account = accounts.insert(
+            session, address, password_hash, display_name, confirmed=True, service_admin=True
+        )
+    elif account.confirmed_at is not None or account.disabled_at is not None:
+        raise Conflict(
+            "This address has an account already. Sign in with it, then open the link again", account.id
+        )
+    else:
+        account.password_hash, account.display_name = password_hash, display_name
+        account.confirmed_at, account.service_admin = clock.now(), True
+        account_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
+        session.flush()
+    return account, _community(session, account.id, community_name)
+
+
+def promote(
+    session: Session, token: str, account_id: uuid.UUID, *, community_name: str = ""
+) -> Community | None:
+    """Make somebody who is signed in the first admin; with a name for a community, open that too.
+
+    Raises:
+        LinkOver: the link does not work any more.
+        Invalid: the community's name is too long.
+    """
+    _use(session, token)
+    account = accounts.get(session, account_id)
+    account.service_admin = True
+    session.flush()
+    return _community(session, account_id, community_name)
+
+
+def _use(session: Session, token: str) -> None:
+    # Of two who use the link at once, and of one who uses it while `create-account` runs, the second finds an admin.
+    serialise(session, accounts.ADMINS_LOCK)
+    check(session, token)
+    account_links.use(session, token, _PURPOSE)
+
+
+def _community(session: Session, account_id: uuid.UUID, name: str) -> Community | None:
+    if not name.strip():
+        return None
+    actor = accounts.actor_for(accounts.get(session, account_id))
+    return community_founding.found(session, actor, Founding(name.strip()), open_to_all=True)

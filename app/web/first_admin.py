@@ -1,0 +1,113 @@
+"""Making the first admin, behind the one-time link that ``serve`` prints while there is none (Decision 0031)."""
+
+from flask import Response, flash, make_response, redirect, request, url_for
+from wtforms import EmailField, Form, PasswordField, StringField
+from wtforms.validators import DataRequired, InputRequired
+
+from app import peers
+from app.core import accounts, first_admin, rules
+from app.core.account_links import LinkOver
+from app.core.errors import Conflict, Invalid
+from app.core.models import Community
+from app.web import auth, forms, page, session_cookie
+from app.web.account_forms import ADDRESS
+from app.web.blueprint import web
+from app.web.sign_up import over
+from app.wiring import wired
+
+FIELDS = {"name": "community"}
+
+
+class CommunityName(Form):
+    """A community to begin with."""
+
+    community = StringField(
+        "Community", [forms.at_most(rules.NAME_MAX, "Community")], filters=[forms.trimmed]
+    )
+
+
+class FirstAdminForm(CommunityName):
+    """The first admin's account."""
+
+    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
+    password = PasswordField("Password", [InputRequired("Enter a password.")])
+
+
+def shown_url() -> str | None:
+    """The link's path, for the start page of somebody who sits at this machine; None for everybody else.
+
+    In production, or where settings tell of a reverse proxy or a public address, the terminal alone has it.
+    """
+    token, settings = wired().first_admin_token, wired().settings
+    if token is None or not settings.is_demo_allowed or settings.trusted_proxies or settings.public_url:
+        return None
+    if not peers.is_direct_from_here(request.environ):
+        return None
+    with wired().database.reading() as session:
+        if not first_admin.works(session, token):
+            return None
+    return url_for("web.first_admin_page", token=token)
+
+
+@web.get("/first-admin/<token>")
+@auth.from_mail
+def first_admin_page(token: str) -> Response:
+    with wired().database.reading() as session:
+        if not first_admin.works(session, token):
+            return over("first_admin")
+    return _show(FirstAdminForm())
+
+
+@web.post("/first-admin/<token>")
+@auth.from_mail
+def make_first_admin(token: str) -> Response:
+    """Whoever is signed in becomes the admin; whoever is not creates the account here, its address confirmed."""
+    who = auth.reader()
+    form = forms.posted(FirstAdminForm) if who is None else forms.posted(CommunityName)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    name = form.community.data or ""
+    try:
+        if who is not None:
+            with wired().database.writing() as session:
+                community = first_admin.promote(session, token, who.account.id, community_name=name)
+            return _welcome(make_response(redirect(_start(community), 303)))
+        assert isinstance(form, FirstAdminForm)  # noqa: S101 - narrows the type
+        address = rules.email(form.email.data or "")
+        hashed = accounts.hash_password(form.password.data or "", address)
+        with wired().database.writing() as session:
+            account, community = first_admin.create(
+                session, token, address, form.display_name.data or "", hashed, community_name=name
+            )
+    except LinkOver:
+        return over("first_admin")
+    except Invalid as refusal:
+        forms.explain(form, refusal, FIELDS)
+        return _show(form, status=422)
+    except Conflict as refusal:
+        form.form_errors.append(f"{refusal.detail}.")
+        return _show(form, status=409)
+    response = make_response(redirect(_start(community), 303))
+    session_cookie.begin(response, account)
+    return _welcome(response)
+
+
+def _welcome(response: Response) -> Response:
+    flash("You are the admin of this service. The link has ended.", "status")
+    return response
+
+
+def _start(community: Community | None) -> str:
+    return url_for("web.getting_started_page", community=community.slug if community is not None else None)
+
+
+def _show(form: Form, *, status: int = 200) -> Response:
+    who = auth.reader()
+    return page.render(
+        "first_admin.html",
+        status=status,
+        form=form,
+        signed_in_as=who.account.email if who is not None else None,
+        password_min=rules.PASSWORD_MIN,
+    )
