@@ -118,6 +118,9 @@ class Settings(BaseSettings):
         "50 per hour; 200 per day",
         description="Invitations that one account sends, from all its communities.",
     )
+    rate_limit_test_posts: str = Field(
+        "10 per minute; 100 per day", description="Test posts that one account sends from the dashboard."
+    )
     note_writer: Literal["builtin", "openai_compatible"] = Field(
         "builtin", description="Who drafts AI notes; `builtin` quotes fact-checks and needs no model."
     )

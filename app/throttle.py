@@ -36,6 +36,7 @@ LimitName = Literal[
     "sign_up",
     "mail",
     "invitations",
+    "test_posts",
 ]
 
 
@@ -166,6 +167,7 @@ class Throttle:
                 "sign_up": settings.rate_limit_sign_up,
                 "mail": settings.rate_limit_mail,
                 "invitations": settings.rate_limit_invitations,
+                "test_posts": settings.rate_limit_test_posts,
             },
             enabled=settings.rate_limit_enabled,
         )

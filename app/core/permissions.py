@@ -36,6 +36,7 @@ class Permission(StrEnum):
     SEE_SETTINGS = "see_settings"
     PAUSE_ACTIONS = "pause_actions"
     ARCHIVE = "archive"
+    SEND_TEST_POST = "send_test_post"
 
 
 _LEAST_ROLE: Mapping[Permission, Role] = {
@@ -54,6 +55,7 @@ _LEAST_ROLE: Mapping[Permission, Role] = {
     Permission.SEE_SETTINGS: Role.OPERATOR,
     Permission.PAUSE_ACTIONS: Role.OPERATOR,
     Permission.ARCHIVE: Role.ADMIN,
+    Permission.SEND_TEST_POST: Role.OPERATOR,
 }
 
 _KEYS_MAY = frozenset(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core import community_settings, suffrage
 from app.core.community_settings import CommunitySettings
-from app.core.models import Action, Note, Rating
+from app.core.models import Action, Note, Rating, Request
 from app.core.scoring import GRAVE_MARGIN, VALUES, Facts, FloatArray, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
 
@@ -176,12 +176,15 @@ def _key(profile_id: uuid.UUID) -> bytes:
 
 
 def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
+    # Ratings of a test post decide it, but say nothing of who agrees with whom (Decision 0031).
+    tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
     columns = [getattr(Note, name) for name in ReadNote._fields]
     rows = session.execute(
         sa.select(*columns)
         .where(
             Note.community_id == community_id,
             Note.deleted_at.is_(None),
+            sa.or_(Note.request_id.is_(None), Note.request_id.not_in(tests)),
             sa.or_(Note.ratings_count > 0, Note.rating_changes > 0),
         )
         .order_by(Note.id)

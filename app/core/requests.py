@@ -20,6 +20,7 @@ from app.core import (
     history,
     notes,
     outbox,
+    request_marks,
     request_reading,
     rules,
 )
@@ -86,6 +87,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     row = {
         **_NOTHING_YET,
         **vars(submission),
+        "is_test": request_marks.is_test(submission.extra),
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,

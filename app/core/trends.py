@@ -45,13 +45,14 @@ def of(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) 
 
 
 class _Look:
-    """The queries over one community and period."""
+    """The queries over one community and period. Test posts count in none of them (Decision 0031)."""
 
     def __init__(self, session: Session, community_id: uuid.UUID, period: Period) -> None:
         self._session = session
         self._community_id = community_id
         self._period = period
         self._parts = range(len(period.starts))
+        self._tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
 
     def _rows(self, statement: Any) -> dict[int, Any]:
         return {int(row[0]): row for row in self._session.execute(statement)}
@@ -79,6 +80,7 @@ class _Look:
             .where(
                 Request.community_id == self._community_id,
                 Request.withdrawn_at.is_(None),
+                Request.is_test.is_(False),
                 self._period.holds(Request.requested_at),
             )
             .group_by(part)
@@ -101,6 +103,7 @@ class _Look:
                 .where(
                     Decision.community_id == self._community_id,
                     Decision.tier == 2,
+                    Request.is_test.is_(False),
                     self._period.holds(Decision.decided_at),
                 )
             )
@@ -119,7 +122,10 @@ class _Look:
         )
         closed = sa.type_coerce(closed_at, Action.created_at.type)
         reviews = sa.and_(
-            Action.community_id == self._community_id, _OWN, Action.action_tier == ActionTier.CONSENSUS
+            Action.community_id == self._community_id,
+            _OWN,
+            Action.action_tier == ActionTier.CONSENSUS,
+            Action.request_id.not_in(self._tests),
         )
 
         def counted(moment: Any) -> dict[int, Any]:
@@ -172,6 +178,7 @@ class _Look:
                 self._period.holds(Rating.created_at),
                 Rating.note_version == Note.version,
                 Note.deleted_at.is_(None),
+                sa.or_(Note.request_id.is_(None), Note.request_id.not_in(self._tests)),
                 TOOK_A_SIDE,
             )
             .group_by(part)
@@ -187,6 +194,7 @@ class _Look:
             .where(
                 Decision.community_id == self._community_id,
                 Decision.tier == 2,
+                Decision.request_id.not_in(self._tests),
                 self._period.holds(Decision.decided_at),
             )
             .group_by(Decision.id, decided)
@@ -231,7 +239,10 @@ class _Look:
 
     def _acted(self) -> sa.ColumnElement[bool]:
         return sa.and_(
-            Action.community_id == self._community_id, _OWN, self._period.holds(Action.proposed_at)
+            Action.community_id == self._community_id,
+            _OWN,
+            Action.request_id.not_in(self._tests),
+            self._period.holds(Action.proposed_at),
         )
 
     def _overturned(self, statement: Any) -> list[Overturned]:

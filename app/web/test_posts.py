@@ -1,0 +1,155 @@
+"""Sending a test post, and following one, sent from here or over the API, to its item."""
+
+from typing import Any
+
+from flask import Response, make_response, redirect, url_for
+from wtforms import Form, HiddenField, SelectField, TextAreaField
+
+from app.core import clock, rules, test_posts
+from app.core.errors import Conflict, Invalid, NotFound
+from app.core.permissions import Permission
+from app.core.test_posts import Outcome
+from app.core.vocabulary import RequestStatus
+from app.throttle import OverLimit
+from app.web import auth, forms, page
+from app.web.blueprint import web
+from app.web.categories import category_name
+from app.wiring import wired
+
+SLOW_AFTER = 10
+"""Seconds after which a post that is still to be scored makes one ask whether anybody works."""
+FIELDS = {"original_message_content": "text"}
+
+
+class TestPostForm(Form):
+    """What to send. ``reference`` is this page's own: sent a second time, it sends nothing."""
+
+    category = SelectField("Category", validate_choice=False)
+    text = TextAreaField(
+        "Your own text",
+        [forms.at_most(rules.CONTENT_MAX, "Your own text")],
+        filters=[forms.whole_lines, forms.trimmed],
+    )
+    reference = HiddenField()
+
+
+@web.get("/test-post")
+@auth.needs(Permission.SEND_TEST_POST)
+def new_test_post() -> Response:
+    return _show(TestPostForm())
+
+
+@web.post("/test-post")
+@auth.needs(Permission.SEND_TEST_POST)
+def send_test_post() -> Response:
+    form = forms.posted(TestPostForm)
+    if not forms.filled_in(form):
+        return _show(form, status=422)
+    actor, community = auth.current_actor(), auth.current_community()
+    try:
+        wired().throttle.hit("test_posts", str(actor.account_id))
+        with wired().database.writing() as session:
+            sent = test_posts.send(
+                session,
+                actor,
+                community.id,
+                form.reference.data or test_posts.new_reference(),
+                category=form.category.data or None,
+                text=form.text.data or None,
+            )
+            reference = sent.request_id
+    except Invalid as refusal:
+        forms.explain(form, refusal, FIELDS)
+        return _show(form, status=422)
+    except Conflict as refusal:
+        return _show(form, status=409, alert=f"{refusal.detail}.")
+    except OverLimit as refusal:
+        alert = f"Many test posts were sent just now. Try again in {refusal.retry_after} seconds."
+        return _show(form, status=429, alert=alert)
+    return make_response(redirect(_url(reference), 303))
+
+
+@web.get("/test-post/<reference>")
+@auth.needs(Permission.SEND_TEST_POST)
+def test_post_page(reference: str) -> Response:
+    """Leads on to the item once there is one; until then it says how far the post has come, and asks again."""
+    found = _outcome(reference)
+    if found.action_id is not None:
+        return _to_item(found)
+    return page.render("test_post_sent.html", **_progress(reference, found))
+
+
+@web.get("/test-post/<reference>/progress")
+@auth.passive
+@auth.needs(Permission.SEND_TEST_POST)
+def test_post_progress(reference: str) -> Response:
+    """The part that asks for itself; 204 while nothing has changed."""
+    found = _outcome(reference)
+    if found.action_id is not None:
+        if not page.wants_part():
+            return _to_item(found)
+        response = make_response("", 200)
+        response.headers["HX-Redirect"] = _item_url(found)
+        return response
+    shown = _progress(reference, found)
+    if forms.from_address("seen") == shown["stage"]:
+        return Response(status=204)
+    return page.render("test_post_sent.html", "_test_post_progress.html", **shown)
+
+
+def _outcome(reference: str) -> Outcome:
+    if not test_posts.is_reference(reference):
+        raise NotFound("page")
+    with wired().database.reading() as session:
+        return test_posts.outcome(session, auth.current_actor(), auth.current_community().id, reference)
+
+
+def _progress(reference: str, found: Outcome) -> dict[str, Any]:
+    stage = _stage(found)
+    return {
+        "stage": stage,
+        "reference": reference,
+        "failure": found.request.failure if found.request is not None else None,
+        "scores": [(category_name(name), score, tier2) for name, score, tier2 in found.scores],
+        "progress_url": url_for(
+            "web.test_post_progress",
+            reference=reference,
+            seen=stage,
+            community=auth.current_community().slug,
+        ),
+        "is_over": stage in {"failed", "nothing"},
+    }
+
+
+def _stage(found: Outcome) -> str:
+    request = found.request
+    if request is None:
+        return "missing"
+    if request.status is RequestStatus.FAILED:
+        return "failed"
+    if request.status is RequestStatus.COMPLETED:
+        return "nothing"
+    waited = (clock.now() - request.requested_at).total_seconds()
+    return "slow" if waited > SLOW_AFTER else "waiting"
+
+
+def _to_item(found: Outcome) -> Response:
+    return make_response(redirect(_item_url(found), 303))
+
+
+def _item_url(found: Outcome) -> str:
+    return url_for("web.item", action_id=found.action_id)
+
+
+def _url(reference: str) -> str:
+    return url_for("web.test_post_page", reference=reference, community=auth.current_community().slug)
+
+
+def _show(form: TestPostForm, *, status: int = 200, alert: str | None = None) -> Response:
+    with wired().database.reading() as session:
+        offered = test_posts.categories(session, auth.current_community().id)
+    form.category.choices = forms.choices({name: category_name(name) for name in offered})
+    # A refused post was not sent, so its reference is still good; one that was is another page's.
+    form.reference.data = form.reference.data or test_posts.new_reference()
+    texts = [(category_name(name), test_posts.TEXTS[name]) for name in offered]
+    return page.render("test_post.html", status=status, alert=alert, form=form, texts=texts)
