@@ -200,13 +200,16 @@ def _keep(
 ) -> Profile | None:
     """Write down the key's use and the user, when there is something to write: the user's profile."""
     now = clock.now()
-    used = key.last_used_at is None or key.last_used_at < now - keys.LAST_USED_EVERY
+    view = flask.current_app.view_functions[flask.request.endpoint or ""]
+    is_poll = getattr(view, "is_poll", False)
+    last = key.last_polled_at if is_poll else key.last_used_at
+    used = last is None or last < now - keys.LAST_USED_EVERY
     changed = identity is not None and not read_only and _differs(profile, asserted)
     if not used and not changed:
         return profile
     with wired().database.writing() as session:
         if used:
-            keys.note_use(session, key.id, now)
+            keys.note_use(session, key.id, now, is_poll=is_poll)
         if changed and identity is not None:
             profile = profiles.ensure(
                 session, *identity, display_name=asserted.username, trust_level=asserted.trust_level

@@ -65,5 +65,11 @@ def opens_communities(view: View) -> View:
     return view
 
 
+def polls(view: View) -> View:
+    """Mark a view that integrations ask again and again to learn of decisions."""
+    view.is_poll = True  # type: ignore[attr-defined]
+    return view
+
+
 public = guarded("public")
 """Everything under ``/api/public/v1``, and again under ``/api/v2`` (Contract: section 8)."""

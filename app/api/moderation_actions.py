@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers, jsonapi
 from app.api.action_schemas import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.api.auth import Caller
-from app.api.blueprints import public
+from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
 from app.core import acknowledgements, actions, payloads, requests, verdicts
@@ -26,6 +26,7 @@ from app.wiring import wired
 @public.input(ActionQuery, location="query")
 @public.output(ActionList, content_type=JSON_API)
 @public.doc(responses=[400])
+@polls
 def list_moderation_actions(query_data: ActionQuery) -> Response:
     """List moderation actions, newest first; bracketed and unbracketed filters combine with AND."""
     asked, caller = query_data, auth.caller()
@@ -67,6 +68,7 @@ def _fallback(caller: Caller, asked: ActionQuery) -> uuid.UUID | None:
 @public.get("/moderation-actions/<action_id>")
 @public.output(ActionDocument, content_type=JSON_API)
 @public.doc(responses=[404])
+@polls
 def read_moderation_action(action_id: str) -> Response:
     """Read one moderation action."""
     with wired().database.reading() as session:

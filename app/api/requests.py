@@ -10,7 +10,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers, jsonapi
-from app.api.blueprints import opens_communities, public
+from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
 from app.api.parse import JSON_API
 from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
@@ -71,6 +71,7 @@ def _submission(given: RequestCreate) -> requests.Submission:
 @public.input(RequestQuery, location="query")
 @public.output(RequestList, content_type=JSON_API)
 @public.doc(responses=[400])
+@polls
 def list_requests(query_data: RequestQuery) -> Response:
     """List requests, newest first; with ``status=decided`` the catch-up poll, oldest decision first."""
     actor, asked = auth.actor(), query_data
@@ -118,6 +119,7 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
 @public.get("/requests/<request_reference:reference>")
 @public.output(RequestDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404])
+@polls
 def read_request(reference: str) -> Response:
     """Read one request by our UUID or by the integration's ``request_id``."""
     with wired().database.reading() as session:

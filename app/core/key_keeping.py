@@ -83,6 +83,17 @@ def mintable_among(session: Session, actor: Actor, wanted: Collection[uuid.UUID]
     return session.scalars(_mintable(actor).where(Community.id.in_(wanted))).all()
 
 
+def is_first(session: Session, community_ids: Collection[uuid.UUID] | None) -> bool:
+    """Whether no key was ever made for any of these communities; None means every one there is."""
+    keys_there = sa.select(ApiKey.id)
+    if community_ids is not None:
+        reaching = sa.exists().where(
+            KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.in_(community_ids)
+        )
+        keys_there = keys_there.where(sa.or_(ApiKey.everywhere, reaching))
+    return session.scalar(keys_there.limit(1)) is None
+
+
 def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") -> ApiKey:
     """Revoke a key; effective on the very next call. Revoking twice changes nothing.
 

@@ -51,6 +51,7 @@ class LiveKey:
     may_open_communities: bool
     may_assert_staff: bool
     last_used_at: datetime | None
+    last_polled_at: datetime | None
     communities: frozenset[uuid.UUID]
     archived: frozenset[uuid.UUID]
 
@@ -153,6 +154,7 @@ _BY_PUBLIC_PART = (
         _key.may_open_communities,
         _key.may_assert_staff,
         _key.last_used_at,
+        _key.last_polled_at,
         _reach.community_id,
         _community.archived_at,
     )
@@ -191,6 +193,7 @@ def authenticate(connection: sa.Connection | Session, token: str) -> LiveKey | N
         may_open_communities=key.may_open_communities,
         may_assert_staff=key.may_assert_staff,
         last_used_at=key.last_used_at,
+        last_polled_at=key.last_polled_at,
         communities=frozenset(row.community_id for row in rows if row.community_id is not None),
         archived=archived,
     )
@@ -206,17 +209,19 @@ def some_open_communities(session: Session) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def note_use(session: Session, key_id: uuid.UUID, at: datetime) -> None:
-    """Remember when a key was last used, at most once a minute: a GET must not write each time."""
-    session.execute(
-        sa.update(ApiKey)
-        .where(
-            ApiKey.id == key_id,
-            sa.or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at < at - LAST_USED_EVERY),
+def note_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
+    """Remember when a key was last used, at most once a minute: a GET must not write each time.
+
+    ``is_poll``: the call reads requests or moderation actions, so somebody learns of decisions by asking.
+    """
+    moments = [ApiKey.last_used_at, *([ApiKey.last_polled_at] if is_poll else [])]
+    for moment in moments:
+        session.execute(
+            sa.update(ApiKey)
+            .where(ApiKey.id == key_id, sa.or_(moment.is_(None), moment < at - LAST_USED_EVERY))
+            .values({moment.key: at})
+            .execution_options(synchronize_session=False)
         )
-        .values(last_used_at=at)
-        .execution_options(synchronize_session=False)
-    )
 
 
 def reached(session: Session, key: ApiKey) -> Sequence[uuid.UUID]:

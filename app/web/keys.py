@@ -24,9 +24,10 @@ from app.core.keys import DAYS_MAX, Minted
 from app.core.paging import Slice
 from app.core.permissions import Actor, Permission
 from app.core.vocabulary import KeyTemplate
-from app.web import auth, changes, forms, page, pages_of
+from app.web import auth, changes, curl_lines, forms, page, pages_of
 from app.web.blueprint import web
 from app.web.community import SwitchForm
+from app.web.curl_lines import CurlLine
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -36,6 +37,8 @@ TEMPLATES = {
     KeyTemplate.METRICS: "Metrics: reads figures for monitoring, and nothing else",
 }
 TEMPLATE_NAMES = {one.value: words.split(":")[0] for one, words in TEMPLATES.items()}
+FIRST_KEY = {"name": "First key", "template": KeyTemplate.ADAPTER.value}
+"""What the list of first steps fills in, so that a first key takes one press of a button."""
 STATES = {"live": "Live", "expired": "Expired", "revoked": "Revoked"}
 
 
@@ -55,11 +58,7 @@ class KeyForm(Form):
     may_assert_staff = BooleanField("May name moderators and admins")
     may_open_communities = BooleanField("May open communities")
     search = StringField("Find a community")
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
-        filters=[forms.whole_lines],
-    )
+    reason = TextAreaField("Reason", [forms.at_most(rules.REASON_MAX, "Reason")], filters=[forms.whole_lines])
     once = HiddenField()
 
     def validate_days(self, field: StringField) -> None:
@@ -93,6 +92,7 @@ class ShownKey:
 
     name: str
     text: str
+    curl: CurlLine | None = None
 
 
 @web.get("/keys")
@@ -110,6 +110,7 @@ def mint_key() -> Response:
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
+            _ask_for_reason(session, form)
             minted = _mint(session, form)
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -120,7 +121,9 @@ def mint_key() -> Response:
             "If you lost it, revoke it and create another."
         )
         return _show(status=409, alert=alert)
-    return _show(minted=ShownKey(minted.key.name, minted.text))
+    can_submit = minted.key.template is KeyTemplate.ADAPTER
+    curl = curl_lines.submit_line(auth.current_community(), minted.text) if can_submit else None
+    return _show(minted=ShownKey(minted.key.name, minted.text, curl))
 
 
 @web.post("/keys/communities")
@@ -151,6 +154,16 @@ def revoke_key(key_id: uuid.UUID) -> Response:
     return page.done(
         None, url_for("web.keys_page"), f"{key.name} is revoked: calls with it are refused from now on."
     )
+
+
+def _ask_for_reason(session: Session, form: KeyForm) -> None:
+    """A community's first key needs no reason: there is nothing yet that it could be asked for.
+
+    Raises:
+        Invalid: a later key without one.
+    """
+    if not (form.reason.data or "").strip() and not key_keeping.is_first(session, form.wanted()):
+        raise Invalid.field("reason", "is needed: who needs the key, and for what")
 
 
 def _mint(session: Session, form: KeyForm) -> Minted:
@@ -198,6 +211,7 @@ def _show(
     with wired().database.reading() as session:
         found, rows, others = key_keeping.listed(session, actor, community.id, wanted)
         following = shown.offer(session, actor, after)
+        is_first = key_keeping.is_first(session, [community.id])
         entries = community_revisions.changes(
             session,
             actor,
@@ -223,6 +237,7 @@ def _show(
         following=following,
         searchable=bool(following or after or shown.search.data),
         is_open=is_open,
+        asks_reason=not is_first or bool(shown.reason.errors),
         template_names=TEMPLATE_NAMES,
         states=STATES,
         changes=changes.rows(entries),

@@ -1,0 +1,45 @@
+"""A call of the API, ready to paste into a shell."""
+
+import json
+import shlex
+from dataclasses import dataclass
+
+from flask import request, url_for
+
+from app.core import test_posts
+from app.core.models import Community
+from app.wiring import wired
+
+PLACEHOLDER = "YOUR_KEY"
+TEXT = test_posts.TEXTS["spam"]
+
+
+@dataclass(frozen=True)
+class CurlLine:
+    """``text`` submits a test post; ``follow_url`` is the page that waits for it and leads to its item."""
+
+    text: str
+    follow_url: str
+    has_key: bool
+
+
+def base_url() -> str:
+    """Where integrations reach the service: as its settings say, else as this browser did."""
+    return wired().settings.public_url or request.url_root.rstrip("/")
+
+
+def submit_line(community: Community, key: str | None = None) -> CurlLine:
+    """Submit a test post to this community; without a key, a word stands in its place."""
+    reference = test_posts.new_reference()
+    resource = {"type": "requests", "attributes": test_posts.attributes(community.id, reference, TEXT)}
+    lines = (
+        f"curl -sS {shlex.quote(f'{base_url()}/api/public/v1/requests')}",
+        f"  -H {shlex.quote(f'Authorization: Bearer {key or PLACEHOLDER}')}",
+        "  -H 'Content-Type: application/json'",
+        f"  -d {shlex.quote(json.dumps({'data': resource}, separators=(',', ':')))}",
+    )
+    return CurlLine(
+        " \\\n".join(lines),
+        url_for("web.test_post_page", reference=reference, community=community.slug),
+        key is not None,
+    )
