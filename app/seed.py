@@ -49,6 +49,8 @@ def seed(database: Database, classifiers: Sequence[Classifier], sealer: Sealer, 
             if not is_empty(session):
                 return None
             told = Story(session, classifiers, sealer, clock.now()).tell()
+            # A month has passed in it: its operators begin at their work, not at the first steps.
+            session.execute(sa.update(Community).values(getting_started_hidden_at=Community.created_at))
             # Whatever the verbs left to be done for later, the story has done itself.
             outbox.take_jobs(session)
             sign_ins.keep(told, folder)

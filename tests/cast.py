@@ -54,6 +54,8 @@ def assemble(database: Database) -> Cast:
     with database.writing() as session:
         home = communities.open_community(session, SYSTEM, PLATFORM, COMMUNITY, name="Harbour forum")
         away = communities.open_community(session, SYSTEM, PLATFORM, OTHER_COMMUNITY, name="Mountain forum")
+        for one in (home, away):  # their people know their way about
+            one.getting_started_hidden_at = clock.now()
 
         def person(name: str, role: Role, community_id: uuid.UUID) -> Person:
             email = f"{name}@example.org"

@@ -3,7 +3,7 @@
 from flask import Response, make_response, redirect, url_for
 
 from app.core.permissions import Permission
-from app.web import auth, navigation, page, sign_up
+from app.web import auth, first_admin, getting_started, navigation, page, sign_up
 from app.web.blueprint import web
 
 
@@ -12,10 +12,16 @@ from app.web.blueprint import web
 def home() -> Response:
     who = auth.reader()
     if who is None:
-        return page.render("home.html", can_sign_up=sign_up.is_open())
+        return page.render(
+            "home.html", can_sign_up=sign_up.is_open(), first_admin_url=first_admin.shown_url()
+        )
     if not who.communities:
-        return make_response(redirect(url_for("web.public_communities"), 303))
+        start = "web.getting_started_page" if who.actor.service_admin else "web.public_communities"
+        return make_response(redirect(url_for(start), 303))
     community = auth.current_community()
+    if getting_started.is_start_page(community):
+        slug = community.slug if len(who.communities) > 1 else None
+        return make_response(redirect(url_for("web.getting_started_page", community=slug), 303))
     moderates = auth.may(Permission.SEE_QUEUE, community.id) and navigation.has_page("/review")
     path = "/review" if moderates else "/help-needed"
     return make_response(

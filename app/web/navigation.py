@@ -95,12 +95,24 @@ def may_create_community() -> bool:
     return community_founding.may_found(who.actor, open_to_all=wired().settings.open_communities)
 
 
+def offers_first_steps(community: Community) -> bool:
+    """Whether the reader sets this community up, and nobody has taken the list of first steps away."""
+    return (
+        community.getting_started_hidden_at is None
+        and community.archived_at is None
+        and auth.may(Permission.SEE_SETTINGS, community.id)
+    )
+
+
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
     """The groups that this reader's role opens, without pages that are not routed."""
     routed = _paths()
     query = f"?community={community.slug}" if community and several else ""
     counted = deliveries.attention(community)
     groups = []
+    if community is not None and offers_first_steps(community):
+        first = "/getting-started"
+        groups.append(("", [NavItem("Getting started", first + query, "circle-dashed", _is_current(first))]))
     for title, entries in GROUPS:
         items = [
             NavItem(

@@ -63,8 +63,8 @@ def found_community() -> Response:
     except OverLimit as refusal:
         alert = f"You opened several communities just now. Try again in {refusal.retry_after} seconds."
         return _show(form, status=429, alert=alert)
-    message = f"{made.name} is open, and you are its admin. Create a key for its integration next."
-    return page.done(None, url_for("web.keys_page", community=made.slug), message)
+    message = f"{made.name} is open, and you are its admin."
+    return page.done(None, url_for("web.getting_started_page", community=made.slug), message)
 
 
 def _show(form: FoundingForm, *, status: int = 200, alert: str | None = None) -> Response:

@@ -171,6 +171,7 @@ def opened_place(service: Service) -> Iterator[Place]:
         community = communities.open_community(
             session, SYSTEM, PLATFORM, f"place-{number}", name=f"Harbour forum {number}"
         )
+        community.getting_started_hidden_at = clock.now()  # its people know their way about
 
         def person(name: str, role: Role) -> Person:
             email = f"{name.lower()}-{number}@example.org"

@@ -1,0 +1,205 @@
+"""The list of first steps: what is done, what comes next, and where it is done. Each is read from what is there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from flask import Response, make_response, redirect, url_for
+
+from app.core import getting_started, test_posts
+from app.core.getting_started import Standing
+from app.core.ids import new_id
+from app.core.models import Community
+from app.core.permissions import Permission
+from app.web import auth, curl_lines, navigation, page
+from app.web.blueprint import web
+from app.web.keys import FIRST_KEY
+from app.wiring import wired
+
+Act = Literal["community", "key", "test_post", "link", "none"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what it is about, what to know of it, and how it is done (``act``; a link leads to ``url``).
+
+    ``needs``: the role that the reader lacks for it, in words.
+    """
+
+    title: str
+    is_done: bool
+    text: str
+    act: Act = "link"
+    url: str = ""
+    label: str = ""
+    needs: str = ""
+
+
+@web.get("/getting-started")
+def getting_started_page() -> Response:
+    who = auth.current_reader()
+    if not who.communities:
+        if not who.actor.service_admin:
+            return make_response(redirect(url_for("web.public_communities"), 303))
+        return _show(None)
+    auth.require(Permission.SEE_SETTINGS, auth.current_community().id)
+    return _show(auth.current_community())
+
+
+@web.post("/getting-started/hide")
+@auth.needs(Permission.SEE_SETTINGS)
+def hide_getting_started() -> Response:
+    _set_hidden(True)
+    message = "The list is off your start page. You find it under Community."
+    return page.done(None, url_for("web.home", community=auth.current_community().slug), message)
+
+
+@web.post("/getting-started/show")
+@auth.needs(Permission.SEE_SETTINGS)
+def show_getting_started() -> Response:
+    _set_hidden(False)
+    return page.done(None, url_for("web.getting_started_page"), "The list is on your start page again.")
+
+
+def is_start_page(community: Community) -> bool:
+    """Whether the list is where the reader begins: they set the community up, and not all is done or hidden."""
+    if not navigation.offers_first_steps(community):
+        return False
+    with wired().database.reading() as session:
+        found = getting_started.standing(session, auth.current_actor(), community.id)
+    return any(not step.is_done for step in _steps(community, found))
+
+
+def _set_hidden(hidden: bool) -> None:
+    with wired().database.writing() as session:
+        getting_started.set_hidden(session, auth.current_actor(), auth.current_community().id, hidden)
+
+
+def _show(community: Community | None) -> Response:
+    steps: Sequence[Step] = [_COMMUNITY] if community is None else []
+    curl = None
+    if community is not None:
+        with wired().database.reading() as session:
+            found = getting_started.standing(session, auth.current_actor(), community.id)
+        steps = _steps(community, found)
+        curl = curl_lines.submit_line(community) if found.has_key else None
+    todo = [step for step in steps if not step.is_done]
+    return page.render(
+        "getting_started.html",
+        steps=steps,
+        community=community,
+        done=len(steps) - len(todo),
+        next_step=next((step for step in todo if not step.needs), None),
+        curl=curl,
+        reference=test_posts.new_reference(),
+        first_key={**FIRST_KEY, "once": str(new_id())} if community is not None else {},
+    )
+
+
+_COMMUNITY = Step(
+    "Create a community",
+    False,
+    "A community is one forum, chat or group whose posts are moderated together. You become its admin.",
+    "community",
+)
+
+
+def _steps(community: Community, found: Standing) -> Sequence[Step]:
+    def allowed(permission: Permission) -> dict[str, Any]:
+        may = auth.may(permission, community.id)
+        return {} if may else {"needs": "An admin of the community does this.", "act": "none"}
+
+    slug = community.slug
+    raters, hearing = found.raters, found.hearing
+    missing = raters.needed - raters.count
+    return [
+        Step("Create a community", True, f"{community.name} is open.", "none"),
+        Step(
+            "Create an API key",
+            found.has_key,
+            "Your platform’s integration can submit posts."
+            if found.has_key
+            else "Your platform’s integration signs in with it. It is shown once, with a line to try it.",
+            **({"act": "key"} | allowed(Permission.MANAGE_KEYS)),
+        ),
+        Step(
+            "Send a test post",
+            found.has_post,
+            "Posts arrive and are scored."
+            if found.has_post
+            else "It is scored, sent to people and decided like any other. It is marked, and counts in no figure.",
+            "test_post",
+        ),
+        Step(
+            "Decide a first post",
+            found.decided,
+            _decided_words(found),
+            url=url_for("web.review", community=slug),
+            label="Open the review queue",
+        ),
+        Step(
+            "Let your platform hear of decisions",
+            hearing.answered or hearing.polls,
+            _hearing_words(found),
+            url=url_for("web.endpoints", community=slug),
+            label="See webhooks" if hearing.webhooks else "Register a webhook",
+        ),
+        Step(
+            "Invite raters",
+            raters.are_enough,
+            f"{raters.count} or more people can rate: enough for a decision by members."
+            if raters.are_enough
+            else f"{raters.needed} ratings decide a review, and {_people(raters.count)} can rate so far. "
+            f"{missing} more {'is' if missing == 1 else 'are'} needed"
+            + (f"; {raters.invited} invited." if raters.invited else "."),
+            **(
+                {"url": url_for("web.people", community=slug), "label": "Invite raters"}
+                | allowed(Permission.MANAGE_PEOPLE)
+            ),
+        ),
+        Step(
+            "Write the policy text",
+            found.has_policy_text,
+            "Raters read it beside the post."
+            if found.has_policy_text
+            else "What is allowed here and what is not. Without it, raters have only a category’s name to judge by.",
+            url=url_for("web.community_page", community=slug) + "#policy_text",
+            label="Write it",
+        ),
+        Step(
+            "Prepare reasons",
+            found.has_reasons,
+            "Moderators choose from them."
+            if found.has_reasons
+            else "Moderators give a reason with every decision. They choose one with a key instead of typing it.",
+            url=url_for("web.reasons", community=slug),
+            label="Add a reason",
+        ),
+    ]
+
+
+def _decided_words(found: Standing) -> str:
+    if found.decided:
+        return "A post was decided. Your platform hears of it by webhook, or when it asks."
+    if found.is_held:
+        return "A decision was made. It is sent as soon as it can no longer be undone."
+    if found.has_post:
+        return "Open the post, give a reason, and choose what becomes of it."
+    return "Once a post has arrived, you open it, give a reason, and choose what becomes of it."
+
+
+def _hearing_words(found: Standing) -> str:
+    hearing = found.hearing
+    if hearing.answered:
+        return "A webhook has answered."
+    if hearing.polls:
+        return "Your integration polls."
+    if hearing.active:
+        return "A webhook is registered and has not answered yet. Send it a test event."
+    if hearing.webhooks:
+        return "The webhook is disabled and nobody polls, so nobody hears of a decision."
+    return "No webhook is registered and nobody polls, so nobody hears of a decision: register one or poll."
+
+
+def _people(count: int) -> str:
+    return {0: "nobody", 1: "1 person"}.get(count, f"{count} people")
