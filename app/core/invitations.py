@@ -47,9 +47,18 @@ class Offer:
 
 
 def invite(
-    session: Session, actor: Actor, community_id: uuid.UUID, email: str, role: Role, reason: str = ""
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    email: str,
+    role: Role,
+    reason: str = "",
+    *,
+    by_mail: bool = True,
 ) -> AccountLink:
     """Have an invitation mailed; one that waits for the same address gives way to it.
+
+    Without ``by_mail`` nothing is sent: ``account_links.mint`` gives the token, to be handed over otherwise.
 
     Raises:
         Invalid: no address, or somebody who has that role or a higher one here already.
@@ -77,7 +86,8 @@ def invite(
         role=role,
         invited_by_id=actor.account_id,
     )
-    mail.ask(session, Kind.INVITE, link_id=link.id)
+    if by_mail:
+        mail.ask(session, Kind.INVITE, link_id=link.id)
     history.record(
         session,
         actor,

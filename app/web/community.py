@@ -11,7 +11,7 @@ from wtforms.validators import InputRequired
 from app.core import communities, community_revisions, community_states, overturns, rules
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
-from app.web import auth, changes, forms, page
+from app.web import auth, changes, curl_lines, forms, page
 from app.web.blueprint import web
 from app.web.community_forms import CAUTION_NUMBERS, DESK_NUMBERS, RATING_NUMBERS, CommunityForm, fields_of
 from app.wiring import wired
@@ -165,4 +165,5 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         may_archive=auth.may(Permission.ARCHIVE, community.id),
         changes=changes.rows(entries),
         overturns=begun,
+        curl=curl_lines.submit_line(community) if auth.may(Permission.SEND_TEST_POST, community.id) else None,
     )

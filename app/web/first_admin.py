@@ -44,19 +44,17 @@ def shown_url() -> str | None:
         return None
     if not peers.is_direct_from_here(request.environ):
         return None
-    with wired().database.reading() as session:
-        if not first_admin.works(session, token):
-            return None
+    if not _works(token):
+        return None
     return url_for("web.first_admin_page", token=token)
 
 
 @web.get("/first-admin/<token>")
 @auth.from_mail
 def first_admin_page(token: str) -> Response:
-    with wired().database.reading() as session:
-        if not first_admin.works(session, token):
-            return over("first_admin")
-    return _show(FirstAdminForm())
+    if not _works(token):
+        return over("first_admin")
+    return _show(FirstAdminForm() if auth.reader() is None else CommunityName())
 
 
 @web.post("/first-admin/<token>")
@@ -65,6 +63,8 @@ def make_first_admin(token: str) -> Response:
     """Whoever is signed in becomes the admin; whoever is not creates the account here, its address confirmed."""
     who = auth.reader()
     form = forms.posted(FirstAdminForm) if who is None else forms.posted(CommunityName)
+    if not _works(token):
+        return over("first_admin")
     if not forms.filled_in(form):
         return _show(form, status=422)
     name = form.community.data or ""
@@ -91,6 +91,11 @@ def make_first_admin(token: str) -> Response:
     response = make_response(redirect(_start(community), 303))
     session_cookie.begin(response, account)
     return _welcome(response)
+
+
+def _works(token: str) -> bool:
+    with wired().database.reading() as session:
+        return first_admin.works(session, token)
 
 
 def _welcome(response: Response) -> Response:

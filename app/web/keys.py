@@ -106,11 +106,10 @@ def keys_page() -> Response:
 def mint_key() -> Response:
     """The text stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
     form = forms.posted(KeyForm)
-    if not forms.filled_in(form):
+    if not forms.filled_in(form) or _lacks_reason(form):
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            _ask_for_reason(session, form)
             minted = _mint(session, form)
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -156,14 +155,15 @@ def revoke_key(key_id: uuid.UUID) -> Response:
     )
 
 
-def _ask_for_reason(session: Session, form: KeyForm) -> None:
-    """A community's first key needs no reason: there is nothing yet that it could be asked for.
-
-    Raises:
-        Invalid: a later key without one.
-    """
-    if not (form.reason.data or "").strip() and not key_keeping.is_first(session, form.wanted()):
-        raise Invalid.field("reason", "is needed: who needs the key, and for what")
+def _lacks_reason(form: KeyForm) -> bool:
+    """Whether a later key came without a reason: a community's first one needs none, for nothing is there yet."""
+    if (form.reason.data or "").strip():
+        return False
+    with wired().database.reading() as session:
+        is_first = key_keeping.is_first(session, form.wanted())
+    if not is_first:
+        form.reason.errors = ["Enter a reason."]
+    return not is_first
 
 
 def _mint(session: Session, form: KeyForm) -> Minted:

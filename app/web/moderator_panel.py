@@ -13,10 +13,21 @@ from app.core.errors import NotFound
 from app.core.models import Action, Hold, Policy
 from app.core.permissions import Actor
 from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
-from app.web import answering, done_to_post, forms, origins, pending_undo, reason_choice, timeline, veils
+from app.web import (
+    answering,
+    done_to_post,
+    forms,
+    missing,
+    origins,
+    pending_undo,
+    reason_choice,
+    timeline,
+    veils,
+)
 from app.web.categories import category_name
 from app.web.done_to_post import DoneToPost
 from app.web.evidence import Evidence, evidence
+from app.web.missing import Missing
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm
 from app.web.pending_undo import PendingUndo, capitalised, seconds_left
 from app.web.reason_choice import ReasonOption
@@ -95,6 +106,8 @@ class ModeratorPanel:
     veil: Veil | None
     reasons: Sequence[ReasonOption]
     was_refused: bool = False
+    missing: Sequence[Missing] = ()
+    is_test: bool = False
 
     @property
     def chosen(self) -> HeldVerb | None:
@@ -227,6 +240,8 @@ def panel(
         veil=veils.over(action, f"/review/{action.id}"),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         was_refused=was_refused,
+        missing=missing.of_item(session, action),
+        is_test=action.request.is_test,
     )
 
 

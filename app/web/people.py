@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, url_for
@@ -9,14 +10,14 @@ from sqlalchemy.orm import Session
 from wtforms import Form, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import community_revisions, invitations, manual_links, members, rules
+from app.core import account_links, community_revisions, invitations, manual_links, members, rules
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.members import Member
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
-from app.web import auth, changes, forms, page, pages_of
+from app.web import auth, changes, curl_lines, forms, page, pages_of
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -39,6 +40,14 @@ class InviteForm(Form):
     )
     role = SelectField("Role", choices=forms.choices(ROLES), default=Role.RATER.value)
     reason = StringField("Reason", [forms.at_most(rules.REASON_MAX, "Reason")])
+
+
+@dataclass(frozen=True)
+class ShownLink:
+    """An invitation's link, in this one answer: no mail server is set up that could send it."""
+
+    email: str
+    url: str
 
 
 class MemberForm(Form):
@@ -76,9 +85,11 @@ def invite() -> Response:
     form = forms.posted(InviteForm)
     if not forms.filled_in(form):
         return _show(form, status=422)
+    by_mail = bool(wired().settings.smtp_host)
     try:
         wired().throttle.hit("invitations", str(auth.current_actor().account_id))
-        wired().throttle.hit("mail", rules.email(form.email.data or ""))
+        if by_mail:
+            wired().throttle.hit("mail", rules.email(form.email.data or ""))
         with wired().database.writing() as session:
             link = invitations.invite(
                 session,
@@ -87,13 +98,20 @@ def invite() -> Response:
                 form.email.data or "",
                 Role(form.role.data),
                 form.reason.data or "",
+                by_mail=by_mail,
             )
+            minted = None if by_mail else account_links.mint(session, link.id)
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
     except OverLimit as refusal:
         alert = f"Too many invitations were sent. Try again in {refusal.retry_after} seconds."
         return _show(form, status=429, alert=alert)
+    if minted is not None:
+        # The link stands in this answer alone, as a new key does: only its digest is kept.
+        return _show(
+            shown=ShownLink(link.email, curl_lines.base_url() + url_for("web.join", token=minted[1]))
+        )
     return page.done(None, url_for("web.people"), f"An invitation is on its way to {link.email}.")
 
 
@@ -212,7 +230,13 @@ def _uuid(text: str | None) -> uuid.UUID:
         raise Invalid.field("profile", "must be chosen") from None
 
 
-def _show(form: InviteForm | None = None, *, status: int = 200, alert: str | None = None) -> Response:
+def _show(
+    form: InviteForm | None = None,
+    *,
+    shown: ShownLink | None = None,
+    status: int = 200,
+    alert: str | None = None,
+) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     search = forms.from_address("q").strip()
     with wired().database.reading() as session:
@@ -229,6 +253,9 @@ def _show(form: InviteForm | None = None, *, status: int = 200, alert: str | Non
         status=status,
         alert=alert,
         form=form or InviteForm(),
+        shown=shown,
+        has_mail=bool(wired().settings.smtp_host),
+        is_local=not wired().settings.public_url,
         rows=rows,
         search=search,
         links=pages_of.links("/people", found, "member", q=search),

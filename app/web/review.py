@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, clock, holds, review_queue, rules, saved_filters
+from app.core import actions, claims, clock, getting_started, holds, review_queue, rules, saved_filters
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id
 from app.core.permissions import Permission
@@ -225,6 +225,7 @@ def _show(
         asked.offer(review_queue.categories(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if found.items else []
+        lacks_key = not found.count and not getting_started.has_key(session, community.id)
         saved = filter_links.context(session, actor, community.id, asked.query(), saving)
     return page.render(
         "review.html",
@@ -241,6 +242,7 @@ def _show(
         reasons=reasons,
         done=done,
         pending=pending,
+        lacks_key=lacks_key,
         links=_links(found),
         **saved,
         **_new(0, now.isoformat()),

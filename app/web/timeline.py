@@ -34,6 +34,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "request.completed": ("check", "Request completed"),
     "request.failed": ("triangle-alert", "Scoring failed"),
     "request.decided": ("scale", "Decision recorded and announced"),
+    "request.test_sent": ("flask-conical", "Test post sent"),
     "request.withdrawn": ("trash-2", "Submission withdrawn"),
     "request.note_linked": ("pencil", "Note linked"),
 }

@@ -130,6 +130,8 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
     if "Community" in found:
         found["Pause automatic actions"] = "/community/pause"
         found["Setting changes"] = "/history/settings"
+        found["Getting started"] = "/getting-started"
+        found["Send a test post"] = "/test-post"
         found["Overturn what was done"] = "/community/overturns"
         found["Overturn, previewed"] = "/community/overturns?category=spam&since=2001-01-01T00:00"
     if "People" in found:

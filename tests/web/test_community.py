@@ -250,9 +250,9 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         refused = visitor.post("/community/new", **({"name": "Nora's garden", "platform": "web"} | wrong))
         assert (refused.status_code, said in refused.text) == (422, True), wrong
     made = visitor.post("/community/new", name="Nora's garden", platform="web")
-    assert made.location == "/keys?community=nora-s-garden"
+    assert made.location == "/getting-started?community=nora-s-garden"
     page = visitor.get(made.location).text
-    assert "No keys yet" in page
+    assert "Create an API key" in page
     with wiring.database.reading() as session:
         garden = session.scalars(sa.select(Community).where(Community.slug == "nora-s-garden")).one()
         assert (garden.platform, garden.is_public) == ("web", False)

@@ -224,7 +224,7 @@ def test_the_first_key_takes_one_press_and_no_reason_and_later_ones_need_one(
     later = {"name": "Another", "template": "adapter", "communities": str(community.id)}
     refused = visitor.post("/keys", **later)
     assert refused.status_code == 422
-    assert "Reason is needed" in refused.text
+    assert "Enter a reason." in refused.text
     assert visitor.post("/keys", **later, reason="A second forum").status_code == 200
     with wiring.database.writing() as session:
         elsewhere = communities.open_community(session, SYSTEM, "web", "elsewhere")

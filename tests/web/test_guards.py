@@ -34,8 +34,10 @@ FROM_MAIL = {
     "web.join_submit",
     "web.unsubscribe",
     "web.unsubscribe_submit",
+    "web.first_admin_page",
+    "web.make_first_admin",
 }
-"""Behind links in mails: open, and without a referrer, so that their own forms say ``Origin: null``."""
+"""Behind one-time links: open, and without a referrer, so that their own forms say ``Origin: null``."""
 ONE_CLICK = {"web.unsubscribe_submit"}
 """Mail programs post there by themselves: the address is what has to be known."""
 ROLES = ("rater", "moderator", "operator", "admin")

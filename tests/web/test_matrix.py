@@ -86,8 +86,13 @@ POST /endpoints/<uuid:endpoint_id>/disable                      401 403 403 303 
 POST /endpoints/<uuid:endpoint_id>/enable                       401 403 403 303 303 404
 POST /endpoints/<uuid:endpoint_id>/rotate                       401 403 403 409 409 404
 POST /endpoints/<uuid:endpoint_id>/test                         401 403 403 303 303 404
+GET  /first-admin/<token>                                       410 410 410 410 410 410
+POST /first-admin/<token>                                       410 410 410 410 410 410
 GET  /forgot                                                    200 303 303 303 303 303
 POST /forgot                                                    422 422 422 422 422 422
+GET  /getting-started                                           303 403 403 200 200 404
+POST /getting-started/hide                                      401 403 403 303 303 404
+POST /getting-started/show                                      401 403 403 303 303 404
 GET  /help-needed                                               303 200 200 200 200 404
 POST /help-needed/<uuid:action_id>                              401 303 303 303 303 404
 GET  /help-needed/new-count                                     303 200 200 200 200 404
@@ -173,6 +178,10 @@ GET  /sign-in                                                   200 303 303 303 
 POST /sign-in                                                   422 422 422 422 422 422
 GET  /sign-up                                                   200 303 303 303 303 303
 POST /sign-up                                                   422 422 422 422 422 422
+GET  /test-post                                                 303 403 403 200 200 404
+POST /test-post                                                 401 403 403 303 303 404
+GET  /test-post/<reference>                                     303 403 403 200 200 404
+GET  /test-post/<reference>/progress                            303 403 403 200 200 404
 GET  /thresholds                                                303 403 403 200 200 404
 POST /thresholds                                                401 403 403 422 422 404
 POST /thresholds/<int:version>/revert                           401 403 403 422 422 404
@@ -293,6 +302,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "sign_in_id": UNKNOWN,
             "account_id": UNKNOWN,
             "token": "no-such-token",
+            "reference": "test-000000000000",
             "version": 1,
             "rule_id": "spam-1",
             "name": "pause",

@@ -149,6 +149,7 @@ def test_a_service_admin_shuts_an_account_which_is_signed_out_at_once(
 def test_somebody_is_invited_and_the_invitation_is_withdrawn(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
+    wiring.settings = wiring.settings.model_copy(update={"smtp_host": "mail.example.org"})
     admin = visit(cast.admin)
     assert admin.post("/people/invite", email="nobody", role="rater").status_code == 422
     assert admin.post("/people/invite", email="new@example.org", role="emperor").status_code == 422
@@ -185,7 +186,7 @@ def test_a_form_is_about_the_community_of_its_page_whatever_another_tab_chose(
     assert own in admin.get("/people?community=harbour-forum").text
     admin.get("/people?community=mountain-forum")
     sent = admin.post("/people/invite", email="new@example.org", role="admin", community="harbour-forum")
-    assert sent.status_code == 303
+    assert sent.status_code == 200
     assert "new@example.org" in admin.get("/people?community=harbour-forum").text
     assert "new@example.org" not in admin.get("/people?community=mountain-forum").text
     assert (
