@@ -12,6 +12,8 @@ PARTICIPATION = 0.8
 """Share of the organised who vote on any one target."""
 DELAY = 3.0
 """Mean hours after which they do: a call goes round, honest people come across it."""
+RUSH = 0.05
+"""The same where they rush, to come before everybody else."""
 WARMING = 0.2
 """Hours between a new account and its vote."""
 CAMP = 1
@@ -38,7 +40,13 @@ class Struck:
 
 
 def strike(
-    dice: np.random.Generator, community: Community, attack: Attack | None, share: float, since: float
+    dice: np.random.Generator,
+    community: Community,
+    attack: Attack | None,
+    share: float,
+    since: float,
+    *,
+    rushed: bool = False,
 ) -> Struck:
     """The community with ``share`` of its raters attacking content that opens from the hour ``since`` on.
 
@@ -48,9 +56,12 @@ def strike(
     - ``CARELESS``: nothing is organised; see ``population.community``. Everything is a target.
     - ``NEUTRAL`` and ``PROTECT``: members of a camp vote "not sure", or "no", on their own content that should go.
 
+    ``rushed``: their votes come first.
+
     Members of a camp go on voting honestly on everything else. Accounts that are nobody's are that share of all.
     """
-    content, late = community.content, community.content.opened >= since
+    content = community.content
+    late, delay = content.reviewed & (content.opened >= since), RUSH if rushed else DELAY
     if attack is None or attack is Attack.CARELESS or share == 0:
         return Struck(community, late)
     if attack in {Attack.NEUTRAL, Attack.PROTECT}:
@@ -58,35 +69,45 @@ def strike(
     else:
         targets = late & content.must_stay & (content.owner != CAMP)
     if attack in {Attack.SYBILS, Attack.AGED_SYBILS}:
-        return Struck(_with_accounts(dice, community, targets, share, attack), targets)
+        return Struck(_with_accounts(dice, community, targets, share, attack, delay), targets)
     level = {Attack.PILE_ON: YES, Attack.NEUTRAL: UNSURE, Attack.PROTECT: NO}[attack]
     members = np.flatnonzero(community.people.camp == CAMP)
     organised = dice.permutation(members)[: round(share * len(community.people))]
-    votes = _organised_votes(dice, community, np.flatnonzero(targets), organised, level)
+    votes = _organised_votes(dice, community, np.flatnonzero(targets), organised, level, delay)
     return Struck(replace(community, votes=community.votes.joined(votes)), targets)
 
 
 def _organised_votes(
-    dice: np.random.Generator, community: Community, targets: IntArray, organised: IntArray, level: int
+    dice: np.random.Generator,
+    community: Community,
+    targets: IntArray,
+    organised: IntArray,
+    level: int,
+    delay: float,
 ) -> Votes:
     there = dice.random((len(targets), len(organised))) < PARTICIPATION
     which, who = np.nonzero(there)
-    at = community.content.opened[targets[which]] + dice.exponential(DELAY, len(which))
+    at = community.content.opened[targets[which]] + dice.exponential(delay, len(which))
     return Votes(targets[which], organised[who], np.full(len(which), level, np.int8), at)
 
 
 def _with_accounts(
-    dice: np.random.Generator, community: Community, targets: BoolArray, share: float, attack: Attack
+    dice: np.random.Generator,
+    community: Community,
+    targets: BoolArray,
+    share: float,
+    attack: Attack,
+    delay: float,
 ) -> Community:
     people, places = community.people, np.flatnonzero(targets)
     count = round(len(people) * share / (1 - share))
     if attack is Attack.AGED_SYBILS:
         accounts = len(people) + np.arange(count)
-        votes = _organised_votes(dice, community, places, accounts, YES)
+        votes = _organised_votes(dice, community, places, accounts, YES, delay)
         people = people.and_accounts(np.full(count, -np.inf))
     else:
         item = np.repeat(places, count)
-        at = community.content.opened[item] + WARMING + dice.exponential(DELAY, len(item))
+        at = community.content.opened[item] + WARMING + dice.exponential(delay, len(item))
         votes = Votes(item, len(people) + np.arange(len(item)), np.full(len(item), YES, np.int8), at)
         people = people.and_accounts(at - WARMING)
     return replace(community, people=people, votes=community.votes.joined(votes))

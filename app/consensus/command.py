@@ -34,16 +34,37 @@ PLAIN_WIDTH = 150
     type=click.IntRange(0, 2**63 - 1),
     help="The same seed gives the same figures.",
 )
+@click.option(
+    "--large",
+    type=click.IntRange(0, 100),
+    help=f"Large communities of each kind; 0 leaves them out.  [default: {Plan.large}]",
+)
+@click.option(
+    "--large-raters", type=click.IntRange(100, 5_000), help=f"People in each.  [default: {Plan.large_raters}]"
+)
+@click.option(
+    "--large-items",
+    type=click.IntRange(100, 5_000),
+    help=f"Notes and posts in each.  [default: {Plan.large_items}]",
+)
 @click.option("--quick", is_flag=True, help="Small communities and few of them: seconds, and wide intervals.")
 @click.option("--markdown", is_flag=True, help="Print the tables as in the documentation.")
 def simulate_consensus(
-    trials: int | None, raters: int | None, items: int | None, seed: int, quick: bool, markdown: bool
+    trials: int | None,
+    raters: int | None,
+    items: int | None,
+    seed: int,
+    large: int | None,
+    large_raters: int | None,
+    large_items: int | None,
+    quick: bool,
+    markdown: bool,
 ) -> None:
     """Measure how often votes lead to wrong actions under attack.
 
-    Made-up communities of two camps decide about content whose truth is known, by a simple majority, by a Bayesian
-    average and by this service's own scoring, while raters pile on, sign up twice, do not care or block. What is
-    assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
+    Made-up communities of two camps, or of none, decide about content whose truth is known, by a simple majority, by
+    a Bayesian average and by this service's own scoring, while raters pile on, sign up twice, do not care or block.
+    What is assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
     """
     plan = Plan.quick(seed) if quick else Plan(seed=seed)
     plan = replace(
@@ -51,6 +72,9 @@ def simulate_consensus(
         trials=plan.trials if trials is None else trials,
         raters=plan.raters if raters is None else raters,
         items=plan.items if items is None else items,
+        large=plan.large if large is None else large,
+        large_raters=plan.large_raters if large_raters is None else large_raters,
+        large_items=plan.large_items if large_items is None else large_items,
     )
     with _progress(plan.steps) as advance:
         report = run(plan, advance)

@@ -9,10 +9,12 @@ What is assumed, so that it can be doubted:
   say yes, below 0.33 no, between "not sure". One vote in thirty is a slip: any of the three.
 - A few people vote a lot and some content draws many votes, both by a power law (Pareto, exponent 2).
 - Content opens evenly over a month and is voted on with a mean delay of 18 hours.
+- A large community also rates ordinary notes, which draw votes for as long as anybody comes by. How much divides its
+  camps is part of its ``World``.
 """
 
 from dataclasses import dataclass, replace
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +36,24 @@ GRAVE_SHARE = 0.25
 """Share of content on which the action asked for cannot be taken back (delete, silence)."""
 GOOD_AT, BAD_AT = 0.55, 0.40
 """A camp wants an action from the first expected vote on, and does not below the second (SCORING: 2.1)."""
+
+
+class World(StrEnum):
+    """How much divides a large community, in the words of the table."""
+
+    DIVIDED = "two camps"
+    MILD = "two mild camps"
+    UNITED = "no camps"
+
+
+LEAN = {World.DIVIDED: 0.28, World.MILD: 0.12, World.UNITED: 0.0}
+"""Standard deviation of the slant of ordinary notes."""
+_SHARES = {World.DIVIDED: (1 / 3, 1 / 3), World.MILD: (0.4, 0.1), World.UNITED: (0.4, 0.0)}
+"""Shares of content under review that are bad and divisive; the rest is fine."""
+NOTES_SHARE = 0.3
+"""Share of a large community's content that is ordinary notes."""
+NOTE_VOTES, POST_VOTES = 28.0, 14.0
+"""Mean number of people who would vote on one of a large community's notes, and on one of its posts under review."""
 
 
 class Truth(IntEnum):
@@ -80,7 +100,10 @@ class People:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """One entry per piece of content. ``owner`` is the camp it comes from; ``opened`` in hours."""
+    """One entry per piece of content. ``owner`` is the camp it comes from; ``opened`` in hours.
+
+    ``reviewed``: whether it is under review, so that votes would have something done to it; ordinary notes are not.
+    """
 
     quality: FloatArray
     slant: FloatArray
@@ -88,17 +111,18 @@ class Content:
     owner: IntArray
     grave: BoolArray
     opened: FloatArray
+    reviewed: BoolArray
 
     def __len__(self) -> int:
         return len(self.quality)
 
     @property
     def must_stay(self) -> BoolArray:
-        return np.asarray((self.truth == Truth.FINE) | (self.truth == Truth.DIVISIVE))
+        return np.asarray(self.reviewed & ((self.truth == Truth.FINE) | (self.truth == Truth.DIVISIVE)))
 
     @property
     def should_go(self) -> BoolArray:
-        return np.asarray(self.truth == Truth.BAD)
+        return np.asarray(self.reviewed & (self.truth == Truth.BAD))
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,28 +181,62 @@ def community(
     each: float = VOTES_EACH,
     careless: float = 0.0,
     first_camp: float = 0.5,
+    united: bool = False,
 ) -> Community:
     """A community with content under review: a third each bad for both camps, divisive and fine.
 
     ``each`` is how many votes content would draw on average, ``careless`` the share of people who vote at random,
-    ``first_camp`` that of camp -1, give or take a twentieth.
+    ``first_camp`` that of camp -1, give or take a twentieth. ``united``: nobody has a viewpoint and nothing divides; a
+    third is bad, and two thirds fine.
     """
     people = _people(dice, raters, careless, first_camp)
     truth = dice.permutation(np.arange(items, dtype=np.int64) % 3)
+    if united:
+        people = replace(people, viewpoint=np.zeros(raters))
+        truth[truth == Truth.DIVISIVE] = Truth.FINE
     quality, slant = _appeal(dice, truth)
     content = _content(dice, quality, slant, truth)
     return Community(people, content, honest_votes(dice, people, content, each))
 
 
-def crowd_with_notes(dice: np.random.Generator, raters: int, notes: int, ratings: int) -> Community:
-    """A community that rates ordinary notes of any quality (mean 0.5, sd 0.25) and slant (sd 0.28).
+def large_community(
+    dice: np.random.Generator, world: World, raters: int, items: int, *, careless: float = 0.0
+) -> Community:
+    """A community that rates ordinary notes, all opened in the first half of the month, beside content under review."""
+    people = _people(dice, raters, careless, 0.5)
+    if world is World.UNITED:
+        people = replace(people, viewpoint=np.zeros(raters))
+    notes = round(NOTES_SHARE * items)
+    reviewed = np.arange(items) >= notes
+    posts, (bad, divisive) = items - notes, _SHARES[world]
+    sizes = [round(bad * posts), round(divisive * posts)]
+    kinds = np.repeat([Truth.BAD, Truth.DIVISIVE, Truth.FINE], [*sizes, posts - sum(sizes)]).astype(np.int64)
+    kinds = dice.permutation(kinds)
+    quality, slant = _appeal(dice, kinds)
+    quality = np.concatenate([dice.normal(0.5, 0.25, notes), quality])
+    slant = np.concatenate([dice.normal(0.0, 1.0, notes) * LEAN[world], slant])
+    truth = np.concatenate([truth_of(quality[:notes], slant[:notes]), kinds])
+    order = np.argsort(dice.random(items) * np.where(reviewed, 1.0, 0.5), kind="stable")
+    content = replace(_content(dice, quality[order], slant[order], truth[order]), reviewed=reviewed[order])
+    content = replace(content, grave=content.grave & content.reviewed)
+    of_notes = honest_votes(dice, people, content, NOTE_VOTES)
+    of_posts = honest_votes(dice, people, content, POST_VOTES)
+    votes = of_notes.where(~content.reviewed[of_notes.item])
+    return Community(people, content, votes.joined(of_posts.where(content.reviewed[of_posts.item])))
+
+
+def crowd_with_notes(
+    dice: np.random.Generator, raters: int, notes: int, ratings: int, *, lean: float = 0.28
+) -> Community:
+    """A community that rates ordinary notes of any quality (mean 0.5, sd 0.25) and slant (sd ``lean``).
 
     The truth of most of them lies between; about ``ratings`` ratings.
     """
     people = _people(dice, raters, 0.0, 0.5)
-    quality, slant = dice.normal(0.5, 0.25, notes), dice.normal(0.0, 0.28, notes)
+    quality, slant = dice.normal(0.5, 0.25, notes), dice.normal(0.0, 1.0, notes) * lean
     content = _content(dice, quality, slant, truth_of(quality, slant))
-    content = replace(content, grave=np.zeros(notes, np.bool_))
+    nothing = np.zeros(notes, np.bool_)
+    content = replace(content, grave=nothing, reviewed=nothing)
     return Community(people, content, honest_votes(dice, people, content, ratings / notes))
 
 
@@ -240,7 +298,8 @@ def _content(dice: np.random.Generator, quality: FloatArray, slant: FloatArray, 
     # What one camp alone wants gone comes from the other.
     owner = np.where(truth == Truth.DIVISIVE, -np.sign(slant), anybody).astype(np.int64)
     opened = (np.arange(count) + dice.random(count)) * HOURS / count
-    return Content(quality, slant, truth, owner, dice.random(count) < GRAVE_SHARE, opened)
+    grave = dice.random(count) < GRAVE_SHARE
+    return Content(quality, slant, truth, owner, grave, opened, np.ones(count, np.bool_))
 
 
 def _draws(dice: np.random.Generator, people: People, content: Content, each: float) -> BoolArray:

@@ -4,12 +4,26 @@ A review is decided at the first vote after which the rules hold, and draws no m
 is fitted anew now and then, and what new parameters decide is decided (SCORING: 2.3, 2.4).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from app.consensus.methods import Outcome
 from app.consensus.population import Content, People, Votes
 from app.core.community_settings import CommunitySettings
-from app.core.scoring import GRAVE_MARGIN, BoolArray, Facts, FloatArray, IntArray, Model, Scores, score
+from app.core.scoring import (
+    GRAVE_MARGIN,
+    AxisTest,
+    BoolArray,
+    Camps,
+    Facts,
+    FloatArray,
+    IntArray,
+    Model,
+    Regime,
+    Scores,
+    score,
+)
 from app.core.scoring.arrays import Ratings, ratings
 from app.core.scoring.rules import STATUSES, judge
 from app.core.scoring.sums import WIDTH
@@ -24,8 +38,20 @@ _UNRATED = STATUSES.index(NoteStatus.NEEDS_MORE_RATINGS)
 _HELPFUL = STATUSES.index(NoteStatus.CURRENTLY_RATED_HELPFUL)
 
 
+@dataclass(frozen=True)
+class FitRecord:
+    """What one fit made of the camps: whether it took them to be there, and its test, if one could be made."""
+
+    regime: Regime
+    axis: bool
+    test: AxisTest | None
+
+
 class Review:
-    """Votes come in by ``hear``; ``outcome`` has one entry per piece of content, ``counted`` the votes that count."""
+    """Votes come in by ``hear``; ``outcome`` has one entry per piece of content, ``counted`` the votes that count.
+
+    ``fits`` are all fits so far that could have found camps, those of the review it was forked from left out.
+    """
 
     def __init__(self, people: People, content: Content, settings: CommunitySettings | None = None) -> None:
         self.people, self.content = people, content
@@ -33,15 +59,18 @@ class Review:
         self.outcome: IntArray = np.full(len(content), int(Outcome.OPEN))
         self.counted = Votes.none()
         self.model = Model.cold(self.settings.min_ratings, self.settings.helpful_at)
+        self.regime, self.camps = Regime.COLD, Camps()
         self.raters = RaterArrays.blank(len(people), kept=False)
         self.rows: FloatArray = np.zeros((len(content), WIDTH))
+        self.fits: list[FitRecord] = []
         self._raised = np.where(content.grave, GRAVE_MARGIN, 0.0)
 
     def fork(self, people: People) -> "Review":
         """A copy that goes on by itself, with these people: the ones so far, and perhaps more after them."""
         copy = Review(people, self.content, self.settings)
         copy.outcome, copy.counted = self.outcome.copy(), self.counted
-        copy.model, copy.rows = self.model, self.rows
+        copy.model, copy.regime, copy.camps = self.model, self.regime, self.camps
+        copy.rows = self.rows
         copy.raters = _spread(self.raters, np.arange(len(self.people)), len(people))
         return copy
 
@@ -97,10 +126,14 @@ class Review:
         return rows + self.rows[by_item.item]
 
     def _judge(self, rows: FloatArray, item: IntArray) -> IntArray:
-        """Statuses, as numbers in ``STATUSES``, by the sums ``rows`` of these pieces of content."""
+        """Statuses, as numbers in ``STATUSES``, by the sums ``rows`` of these pieces of content.
+
+        Ordinary notes are nothing to decide about: they go on drawing votes.
+        """
         nothing = np.zeros(len(rows), np.bool_)
         threshold = self.model.helpful_at + self._raised[item]
-        return judge(rows, self.model, nothing, nothing, threshold, ~nothing).status
+        status = judge(rows, self.model, nothing, nothing, threshold, ~nothing).status
+        return np.where(self.content.reviewed[item], status, _UNRATED)
 
     def _decide(self, item: int, status: int, at: float) -> None:
         if self._is_burst(item, at):
@@ -122,12 +155,16 @@ class Review:
     def _refit(self, at: float) -> None:
         """Fit the community, and decide what the new parameters decide."""
         scores = self._scores()
+        if scores.regime is not Regime.COLD:
+            self.fits.append(FitRecord(scores.regime, scores.model.axis, scores.axis))
         if not scores.suspect:
-            self.model = scores.model
+            self.model, self.regime = scores.model.judging(acting=True), scores.regime
+            self.camps = scores.camps
+            apart = scores.model.acting is not None
             found = RaterArrays(
-                scores.rater_intercepts,
-                scores.rater_factors,
-                scores.raters_kept,
+                scores.acting_intercepts if apart else scores.rater_intercepts,
+                scores.acting_factors if apart else scores.rater_factors,
+                scores.raters_acting if apart else scores.raters_kept,
                 scores.raters_volume,
                 scores.raters_correlated,
             )
@@ -149,9 +186,10 @@ class Review:
         facts = Facts(
             helpful=np.flatnonzero(self.outcome == Outcome.ACT),
             raised=dict.fromkeys(np.flatnonzero(content.grave).tolist(), GRAVE_MARGIN),
-            acting=np.arange(len(content)),
+            acting=np.flatnonzero(content.reviewed),
             valid=votes.at < content.opened[votes.item] + PROMPT_HOURS,
-            regime=self.model.regime,
+            regime=self.regime,
+            camps=self.camps,
             min_ratings=self.settings.min_ratings,
             helpful_at=self.settings.helpful_at,
         )

@@ -4,16 +4,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from app.consensus.trials import (
-    GROWTH_SHARE,
+from app.consensus.population import World
+from app.consensus.results import (
+    FIXED_BOUND,
     Cell,
     Crowd,
+    Large,
     Measured,
     Method,
     Report,
     Stage,
     Tally,
 )
+from app.consensus.trials import GROWTH_SHARE
 
 PERCENT = f"{GROWTH_SHARE:.0%}"
 
@@ -30,12 +33,17 @@ class Sheet:
 
 def sheets(report: Report) -> list[Sheet]:
     """Percentages with 95 % intervals."""
+    large = [large for large in report.large if large.stage.votes]
     return [
-        _attacks(report, "Wrongful actions", "must stay, and was acted on"),
-        _attacks(report, "Missed actions", "should go, and was not acted on"),
-        _stages(report.stages),
+        _attacks(report.cells, "Wrongful actions", _size(report.stage)),
+        _attacks(report.cells, "Missed actions", _size(report.stage)),
+        *(_large(one) for one in large),
+        _axis(report),
+        _stages(report.stages, World.DIVIDED),
+        _stages(report.united, World.UNITED),
         _balances(report),
-        _crowds(report.crowds),
+        _crowds(report.crowds, World.DIVIDED),
+        _crowds(report.united_crowds, World.UNITED),
     ]
 
 
@@ -53,24 +61,89 @@ def _markdown(sheet: Sheet) -> Iterator[str]:
     yield ""
 
 
-def _attacks(report: Report, title: str, meaning: str) -> Sheet:
+def _attacks(cells: Sequence[Cell], title: str, size: str) -> Sheet:
     wrongful = title == "Wrongful actions"
 
     def tally(measured: Measured) -> Tally:
         return measured.wrongful if wrongful else measured.missed
 
     rows = []
-    for cell in report.cells:
+    for cell in cells:
         row = [*_named(cell), str(tally(cell.measured[Method.OURS]).of)]
         row += [_percent(tally(cell.measured[method])) for method in Method]
         rows.append(row if not wrongful else [*row, _share(cell.measured[Method.OURS].to_staff)])
     columns = ["Attack", "Raters", "n", *Method]
-    note = f"Percent of content that {meaning}; n is pieces of content over all communities. {_size(report.stage)}"
+    meaning = "must stay, and was acted on" if wrongful else "should go, and was not acted on"
+    note = f"Percent of content that {meaning}; n is pieces of content over all communities. {size}"
     return Sheet(title, columns if not wrongful else [*columns, "ours: to staff"], rows, note)
 
 
+def _large(large: Large) -> Sheet:
+    rows = []
+    for cell in large.cells:
+        ours = cell.measured[Method.OURS]
+        row = [*_named(cell), str(ours.wrongful.of)]
+        row += [_percent(cell.measured[method].wrongful) for method in (Method.MAJORITY, Method.OURS)]
+        rows.append([*row, str(ours.missed.of), _percent(ours.missed), _share(ours.to_staff)])
+    columns = [
+        "Attack",
+        "Raters",
+        "n",
+        "majority: wrongful",
+        "ours: wrongful",
+        "n",
+        "ours: missed",
+        "ours: to staff",
+    ]
+    note = (
+        f"Percent of content that must stay and was acted on, and of content that should go and was not, among "
+        f"{large.stage.items} notes and posts. Rushed: the attackers' votes come first. {_size(large.stage)}"
+    )
+    return Sheet(f"Large communities, {large.world}", columns, rows, note)
+
+
+def _axis(report: Report) -> Sheet:
+    rows = [
+        [
+            world.value,
+            regime.value,
+            str(count.communities),
+            str(count.presumed.of),
+            _share(count.presumed),
+            str(count.wrong.of),
+            _percent(count.wrong),
+            _percent(count.fixed),
+            *([str(count.lost.of), _percent(count.lost)] if world is not World.UNITED else ["", ""]),
+        ]
+        for (world, regime), count in report.axis.items()
+        if count.presumed.of
+    ]
+    note = (
+        f"Is it known whether there are camps? Fits: all of them, and percent in which they were presumed for want of "
+        f"ratings. Wrong: percent of the tested fits that gave camps up where there are some, or took some to be there "
+        f"where there are none; then the same had the ratio been held to {FIXED_BOUND} by itself. Lost: percent of "
+        f"fits that gave up camps which the fit before had. Fits of one community are alike, so the true intervals are "
+        f"wider. Where there are no camps, attacked communities are left out: the organised are a camp."
+    )
+    columns = [
+        "World",
+        "Regime",
+        "Runs",
+        "Fits",
+        "presumed",
+        "Tested",
+        "wrong",
+        f"wrong at {FIXED_BOUND}",
+        "Pairs",
+        "lost",
+    ]
+    return Sheet("The axis test", columns, rows, note)
+
+
 def _named(cell: Cell) -> tuple[str, str]:
-    return (str(cell.attack), f"{cell.share:.0%}") if cell.attack else ("none", "0%")
+    if cell.attack is None:
+        return "none", "0%"
+    return f"{cell.attack}, rushed" if cell.rushed else str(cell.attack), f"{cell.share:.0%}"
 
 
 def _size(stage: Stage) -> str:
@@ -80,7 +153,7 @@ def _size(stage: Stage) -> str:
     )
 
 
-def _stages(stages: Iterable[Stage]) -> Sheet:
+def _stages(stages: Iterable[Stage], world: World) -> Sheet:
     rows = []
     for stage in stages:
         votes = _mean(stage.votes)
@@ -96,15 +169,16 @@ def _stages(stages: Iterable[Stage]) -> Sheet:
                 _percent(acted),
                 str(attacked[Method.OURS].wrongful.of),
                 *(_percent(attacked[method].wrongful) for method in Method),
+                _percent(stage.rushed[Method.OURS].wrongful),
             ]
         )
     columns = ["Votes so far", "Raters", "Each", "Regime", "n", "ours acts rightly"]
-    wrongful = [f"{method} at {PERCENT}" for method in Method]
+    wrongful = [*(f"{method} at {PERCENT}" for method in Method), "ours, rushed"]
     note = (
         f"The first n and column: content that should go, unattacked; the others: content that must stay, under a "
         f"pile-on of {PERCENT} of the raters, of one camp."
     )
-    return Sheet("By size of the community", [*columns, "n", *wrongful], rows, note)
+    return Sheet(f"By size of the community, {world}", [*columns, "n", *wrongful], rows, note)
 
 
 def _balances(report: Report) -> Sheet:
@@ -129,7 +203,7 @@ def _balances(report: Report) -> Sheet:
     return Sheet("By size of the smaller camp", columns, rows, note)
 
 
-def _crowds(crowds: Iterable[Crowd]) -> Sheet:
+def _crowds(crowds: Iterable[Crowd], world: World) -> Sheet:
     rows = [
         [
             str(crowd.ratings),
@@ -147,7 +221,7 @@ def _crowds(crowds: Iterable[Crowd]) -> Sheet:
         "out that have fewer than five ratings, which nobody decides."
     )
     columns = ["Ratings", "Raters × notes", "Regime", "n", *Method, "ours, of those with 5"]
-    return Sheet("Ordinary notes", columns, rows, note)
+    return Sheet(f"Ordinary notes, {world}", columns, rows, note)
 
 
 def _percent(tally: Tally) -> str:

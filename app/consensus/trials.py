@@ -1,146 +1,32 @@
 """Many communities, attacked in every way: how often each method acts wrongly, and how often it fails to act."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from math import sqrt
+from dataclasses import dataclass
 
 import numpy as np
 
 from app.consensus.attacks import Attack, Struck, strike
 from app.consensus.methods import Outcome, bayes, majority
-from app.consensus.population import HOURS, VOTES_EACH, Community, Truth, community, crowd_with_notes
+from app.consensus.population import (
+    HOURS,
+    LEAN,
+    VOTES_EACH,
+    Community,
+    Truth,
+    World,
+    community,
+    crowd_with_notes,
+    large_community,
+)
+from app.consensus.results import Balance, Cell, Crowd, Large, Measured, Method, Report, Stage
 from app.consensus.review import Review
-from app.core.scoring import MIN_RATINGS, BoolArray, IntArray, score
+from app.core.scoring import MIN_RATINGS, BoolArray, score
 from app.core.vocabulary import NoteStatus
 
 SHARES = (0.1, 0.2, 0.3, 0.4)
 GROWTH_SHARE = 0.3
-CONFIDENCE_Z = 1.959964
-"""The normal distribution's quantile for 95 %."""
 SINCE = HOURS / 2
 """The first half of the content is the community's past; the attack, and the counting, begin with the second."""
-
-
-class Method(StrEnum):
-    """Who decides."""
-
-    MAJORITY = "majority"
-    BAYES = "Bayesian average"
-    OURS = "ours"
-
-
-@dataclass
-class Tally:
-    """``hits`` of ``of``."""
-
-    hits: int = 0
-    of: int = 0
-
-    def add(self, hits: BoolArray) -> None:
-        self.hits += int(np.count_nonzero(hits))
-        self.of += len(hits)
-
-    @property
-    def share(self) -> float:
-        return self.hits / self.of if self.of else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval (1927) of the share; it takes pieces of content to be independent."""
-        return wilson(self.hits, self.of)
-
-
-def wilson(hits: int, of: int) -> tuple[float, float]:
-    """Between which shares the true one lies with 95 % confidence; all of them where nothing was seen."""
-    if not of:
-        return 0.0, 1.0
-    z2, share = CONFIDENCE_Z**2, hits / of
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = CONFIDENCE_Z * sqrt(share * (1 - share) / of + z2 / (4 * of * of)) / (1 + z2 / of)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-@dataclass
-class Measured:
-    """One method under one attack. ``to_staff`` counts content of either kind that a burst sent to moderators."""
-
-    wrongful: Tally = field(default_factory=Tally)
-    missed: Tally = field(default_factory=Tally)
-    to_staff: Tally = field(default_factory=Tally)
-
-    def add(self, outcome: IntArray, stay: BoolArray, go: BoolArray, struck: BoolArray) -> None:
-        self.wrongful.add(outcome[stay] == Outcome.ACT)
-        self.missed.add(outcome[go] != Outcome.ACT)
-        self.to_staff.add(outcome[struck] == Outcome.STAFF)
-
-
-def _per_method() -> dict[Method, Measured]:
-    return {method: Measured() for method in Method}
-
-
-@dataclass
-class Cell:
-    """A row of the tables: an attack (None: nobody attacks) by a share of the raters, 0.0 to 1.0."""
-
-    attack: Attack | None
-    share: float
-    measured: dict[Method, Measured] = field(default_factory=_per_method)
-
-
-@dataclass
-class Stage:
-    """A community of a size: ``each`` votes a piece of content, and what the trials found when the attack began."""
-
-    raters: int
-    items: int
-    each: float
-    votes: list[int] = field(default_factory=list)
-    voters: list[int] = field(default_factory=list)
-    regimes: Counter[str] = field(default_factory=Counter)
-    quiet: dict[Method, Measured] = field(default_factory=_per_method)
-    attacked: dict[Method, Measured] = field(default_factory=_per_method)
-
-    def began(self, review: Review) -> None:
-        self.votes.append(len(review.counted))
-        self.voters.append(len(np.unique(review.counted.rater)))
-        self.regimes[review.model.regime.value] += 1
-
-
-@dataclass
-class Crowd:
-    """Ordinary notes: about ``ratings`` ratings of ``notes``; ``recall`` of good ones, ``bad`` of those published.
-
-    ``decidable`` is the recall of ours among good notes that have the five ratings without which nobody decides.
-    """
-
-    raters: int
-    notes: int
-    ratings: int
-    regimes: Counter[str] = field(default_factory=Counter)
-    recall: dict[Method, Tally] = field(default_factory=lambda: {method: Tally() for method in Method})
-    decidable: Tally = field(default_factory=Tally)
-    bad: dict[Method, Tally] = field(default_factory=lambda: {method: Tally() for method in Method})
-
-
-@dataclass
-class Balance:
-    """Camps of unequal size, and no attack: what becomes of the smaller camp's divisive content, and what should go."""
-
-    smaller: float
-    measured: dict[Method, Measured] = field(default_factory=_per_method)
-
-
-@dataclass
-class Report:
-    """All that was measured."""
-
-    stage: Stage
-    cells: list[Cell]
-    stages: list[Stage]
-    balances: list[Balance]
-    crowds: list[Crowd]
 
 
 STAGES = (
@@ -170,6 +56,10 @@ CROWDS = (
     (200, 200, 5_000),
     (500, 400, 15_000),
 )
+UNITED_STAGES = ((55, 140, 14.0), (75, 170, 18.0), (120, 280, 25.0), (300, 700, 25.0))
+UNITED_CROWDS = ((50, 40, 600), (65, 65, 1_000), (100, 100, 2_000), (200, 200, 5_000), (500, 400, 15_000))
+"""The same without camps."""
+LARGE_SHARES = (0.3, 0.4)
 CROWD_NOTES = 300
 """Notes to look at, for each size of crowd and each trial."""
 
@@ -186,16 +76,37 @@ class Plan:
     stages: Sequence[tuple[int, int, float]] = STAGES
     balances: Sequence[float] = BALANCES
     crowds: Sequence[tuple[int, int, int]] = CROWDS
+    united_stages: Sequence[tuple[int, int, float]] = UNITED_STAGES
+    united_crowds: Sequence[tuple[int, int, int]] = UNITED_CROWDS
+    large: int = 1
+    large_raters: int = 1_000
+    large_items: int = 1_500
+    large_shares: Sequence[float] = LARGE_SHARES
 
     @property
     def steps(self) -> int:
         """How often ``run`` calls back."""
-        return self.trials * (2 + len(self.stages) + len(self.balances)) + len(self.crowds)
+        each = 2 + len(self.stages) + len(self.united_stages) + len(self.balances)
+        return self.trials * each + len(self.crowds) + len(self.united_crowds) + self.large * len(World)
 
     @classmethod
     def quick(cls, seed: int = 1) -> "Plan":
         """Seconds instead of minutes: small, and with wide intervals."""
-        return cls(2, 60, 90, seed, (0.3,), STAGES[1:3], (0.2,), CROWDS[1:4])
+        return cls(
+            2,
+            60,
+            90,
+            seed,
+            (0.3,),
+            STAGES[1:3],
+            (0.2,),
+            CROWDS[1:4],
+            UNITED_STAGES[:1],
+            UNITED_CROWDS[:1],
+            large_raters=150,
+            large_items=150,
+            large_shares=(0.3,),
+        )
 
 
 def run(plan: Plan, advance: Callable[[str], None]) -> Report:
@@ -204,24 +115,76 @@ def run(plan: Plan, advance: Callable[[str], None]) -> Report:
         Stage(plan.raters, plan.items, VOTES_EACH),
         [Cell(None, 0.0), *(Cell(attack, share) for attack in Attack for share in plan.shares)],
         [Stage(*size) for size in plan.stages],
+        [Stage(*size) for size in plan.united_stages],
         [Balance(smaller) for smaller in plan.balances],
         [Crowd(*size) for size in plan.crowds],
+        [Crowd(*size) for size in plan.united_crowds],
+        [
+            Large(world, Stage(plan.large_raters, plan.large_items, 0.0), _large_cells(plan))
+            for world in World
+        ],
     )
     for trial in range(plan.trials):
         for half in _attacked(plan, trial, report):
             advance(f"community {trial + 1} of {plan.trials}, {half}")
-        for stage in report.stages:
-            several = max(1, STAGE_ITEMS // stage.items)
-            for number in range(trial * several, (trial + 1) * several):
-                _grown(plan, number, stage)
-            advance(f"community {trial + 1} of {plan.trials}, of {stage.raters} raters")
+        for world, stages in ((World.DIVIDED, report.stages), (World.UNITED, report.united)):
+            for stage in stages:
+                several = max(1, STAGE_ITEMS // stage.items)
+                for number in range(trial * several, (trial + 1) * several):
+                    _grown(plan, number, stage, world, report)
+                advance(f"community {trial + 1} of {plan.trials}, of {stage.raters} raters, {world}")
         for balance in report.balances:
             _unequal(plan, trial, balance)
             advance(f"community {trial + 1} of {plan.trials}, smaller camp {balance.smaller:.0%}")
     for crowd in report.crowds:
-        _published(plan, crowd)
+        _published(plan, crowd, World.DIVIDED)
         advance(f"{crowd.ratings} ratings of ordinary notes")
+    for crowd in report.united_crowds:
+        _published(plan, crowd, World.UNITED)
+        advance(f"{crowd.ratings} ratings of ordinary notes, {World.UNITED}")
+    for trial in range(plan.large):
+        for large in report.large:
+            _large(plan, trial, large, report)
+            advance(f"large community {trial + 1} of {plan.large}, {large.world}")
     return report
+
+
+def _large_cells(plan: Plan) -> list[Cell]:
+    """Every attack by every share, rushed and not; who is careless is in no hurry."""
+    attacks = [
+        Cell(attack, share, rushed)
+        for attack in Attack
+        for share in plan.large_shares
+        for rushed in (False, True)
+        if not (rushed and attack is Attack.CARELESS)
+    ]
+    return [Cell(None, 0.0), *attacks]
+
+
+def _large(plan: Plan, trial: int, large: Large, report: Report) -> None:
+    """One large community of a world under every attack. Only its own honest votes tell how the axis test fares where
+    there are no camps: whoever organises is one."""
+    world, place = large.world, list(World).index(large.world)
+
+    def made(careless: float = 0.0) -> Community:
+        dice = _dice(plan, 5, trial, place)
+        return large_community(dice, world, plan.large_raters, plan.large_items, careless=careless)
+
+    base = made()
+    past = _past(base)
+    large.stage.began(past)
+    report.tested(world, past)
+    for cell in large.cells:
+        here, before = base, past
+        if cell.attack is Attack.CARELESS:
+            here = made(cell.share)
+            before = _past(here)
+        number = list(Attack).index(cell.attack) if cell.attack else 0
+        dice = _dice(plan, 6, trial, place, number)
+        struck = strike(dice, here, cell.attack, cell.share, SINCE, rushed=cell.rushed)
+        review = _measure(struck, before, cell.measured)
+        if cell.attack is None or world is not World.UNITED:
+            report.tested(world, review)
 
 
 def _attacked(plan: Plan, trial: int, report: Report) -> Iterator[str]:
@@ -229,6 +192,7 @@ def _attacked(plan: Plan, trial: int, report: Report) -> Iterator[str]:
     base = community(_dice(plan, 0, trial), plan.raters, plan.items)
     past = _past(base)
     report.stage.began(past)
+    report.tested(World.DIVIDED, past)
     for place, cell in enumerate(report.cells):
         here, before = base, past
         if cell.attack is Attack.CARELESS:
@@ -237,20 +201,25 @@ def _attacked(plan: Plan, trial: int, report: Report) -> Iterator[str]:
             before = _past(here)
         number = list(Attack).index(cell.attack) if cell.attack else 0
         struck = strike(_dice(plan, 1, trial, number), here, cell.attack, cell.share, SINCE)
-        _measure(struck, before, cell.measured)
+        report.tested(World.DIVIDED, _measure(struck, before, cell.measured))
         if place == len(report.cells) // 2:
             yield "first attacks"
     yield "the other attacks"
 
 
-def _grown(plan: Plan, number: int, stage: Stage) -> None:
-    """One community of this size, left in peace and under a pile-on."""
+def _grown(plan: Plan, number: int, stage: Stage, world: World, report: Report) -> None:
+    """One community of this size, left in peace and under a pile-on, rushed and not."""
     dice = _dice(plan, 2, number, stage.raters, stage.items)
-    here = community(dice, stage.raters, stage.items, each=stage.each)
+    here = community(dice, stage.raters, stage.items, each=stage.each, united=world is World.UNITED)
     past = _past(here)
     stage.began(past)
-    _measure(strike(dice, here, None, 0.0, SINCE), past, stage.quiet)
-    _measure(strike(dice, here, Attack.PILE_ON, GROWTH_SHARE, SINCE), past, stage.attacked)
+    report.tested(world, past)
+    report.tested(world, _measure(strike(dice, here, None, 0.0, SINCE), past, stage.quiet))
+    for rushed, measured in ((False, stage.attacked), (True, stage.rushed)):
+        struck = strike(dice, here, Attack.PILE_ON, GROWTH_SHARE, SINCE, rushed=rushed)
+        review = _measure(struck, past, measured)
+        if world is not World.UNITED:
+            report.tested(world, review)
 
 
 def _unequal(plan: Plan, trial: int, balance: Balance) -> None:
@@ -263,17 +232,17 @@ def _unequal(plan: Plan, trial: int, balance: Balance) -> None:
     _measure(struck, _past(here), balance.measured)
 
 
-def _published(plan: Plan, crowd: Crowd) -> None:
+def _published(plan: Plan, crowd: Crowd, world: World) -> None:
     """Ordinary notes, scored once all ratings are in: which good ones, and how many bad ones, are called helpful."""
     for trial in range(max(1, plan.trials * CROWD_NOTES // crowd.notes)):
         dice = _dice(plan, 3, trial, crowd.raters)
-        here = crowd_with_notes(dice, crowd.raters, crowd.notes, crowd.ratings)
+        here = crowd_with_notes(dice, crowd.raters, crowd.notes, crowd.ratings, lean=LEAN[world])
         votes, content = here.votes, here.content
         scores = score(votes.item, votes.rater, votes.level / 2)
         crowd.regimes[scores.regime.value] += 1
         ours = np.zeros(crowd.notes, np.bool_)
         ours[scores.note_ids[scores.statuses == NoteStatus.CURRENTLY_RATED_HELPFUL]] = True
-        good, poor = content.truth == Truth.BAD, content.must_stay
+        good, poor = content.truth == Truth.BAD, np.isin(content.truth, (Truth.FINE, Truth.DIVISIVE))
         crowd.decidable.add(ours[good & (np.bincount(votes.item, minlength=crowd.notes) >= MIN_RATINGS)])
         for method, helpful in (
             (Method.MAJORITY, majority(here) == Outcome.ACT),
@@ -295,7 +264,7 @@ def _is_past(here: Community) -> BoolArray:
     return (here.votes.at < SINCE) & (here.content.opened[here.votes.item] < SINCE)
 
 
-def _measure(struck: Struck, past: Review, measured: dict[Method, Measured]) -> None:
+def _measure(struck: Struck, past: Review, measured: dict[Method, Measured]) -> Review:
     here, targets = struck.community, struck.targets
     review = past.fork(here.people)
     review.hear(here.votes.where(~_is_past(here)))
@@ -310,6 +279,7 @@ def _measure(struck: Struck, past: Review, measured: dict[Method, Measured]) -> 
         (Method.OURS, review.outcome),
     ):
         measured[method].add(outcome, stay, go, targets)
+    return review
 
 
 def _dice(plan: Plan, *place: int) -> np.random.Generator:

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import actions, community_settings, note_scores, rating_locks, scoring, suffrage
 from app.core.acknowledgements import ACTED_BEFORE_IT_HEARD
 from app.core.models import Action, HistoryEntry, Note, Rating
-from app.core.note_scores import Fit
-from app.core.scoring import Counts, Regime, Sums, Verdict
+from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict
 from app.core.suffrage import Exclusion
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
 
@@ -69,27 +68,26 @@ def explain(session: Session, note: Note) -> Explanation:
     """Explain the status of a note: seven queries at most, however many ratings it has."""
     action = actions.of_note(session, note.id) if note.rationale else None
     scored = note_scores.read(session, note)
-    fit, sums = scored.fit, scored.sums
+    model, sums = scored.fit.model_of(note), scored.sums
     raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in suffrage.GRAVE else 0.0
     verdict = scored.verdict(
         note,
         raised=raised,
-        acting=action is not None,
         was=NoteStatus.NEEDS_MORE_RATINGS if rating_locks.is_lifted(note, action) else None,
     )
-    helpful_at = fit.model.helpful_at + raised
+    helpful_at = model.helpful_at + raised
     excluded, earlier = _left_out(session, note)
     return Explanation(
         status=note.status,
         ratings=sums.counts.total,
-        needed=fit.model.min_ratings,
-        groups=_groups(sums, fit),
+        needed=model.min_ratings,
+        groups=_groups(sums, model),
         score=verdict.shown if verdict else None,
         helpful_at=scoring.shown(helpful_at),
         not_helpful_at=scoring.shown(scoring.not_helpful_at(verdict.factor if verdict else 0.0)),
         rule=_rule(session, note, action, verdict),
-        regime=_regime(fit),
-        would_change=_would_change(note, action, verdict, sums, fit),
+        regime=_regime(model),
+        would_change=_would_change(note, action, verdict, sums, model),
         excluded=excluded,
         earlier=earlier,
         afterwards=_afterwards(session, action) if action is not None else "",
@@ -124,8 +122,8 @@ def _afterwards(session: Session, action: Action) -> str:
     return f"{overturned} The post will be shown again: the platform has been asked to."
 
 
-def _groups(sums: Sums, fit: Fit) -> list[Group]:
-    if fit.model.regime is Regime.COLD or not fit.model.axis:
+def _groups(sums: Sums, model: Model) -> list[Group]:
+    if model.regime is Regime.COLD or not model.axis:
         return [Group("all", sums.counts)]
     sides, every = sums.sides, sums.counts
     unknown = Counts(
@@ -181,10 +179,10 @@ def _rule(session: Session, note: Note, action: Action | None, verdict: Verdict 
     return sentence
 
 
-def _regime(fit: Fit) -> str:
-    if fit.model.regime is Regime.COLD:
+def _regime(model: Model) -> str:
+    if model.regime is Regime.COLD:
         return _COLD
-    return _CAMPS if fit.model.axis else _NO_CAMPS
+    return _CAMPS if model.axis else _NO_CAMPS
 
 
 _CHANGES: Mapping[str, str] = {
@@ -198,7 +196,9 @@ _CHANGES: Mapping[str, str] = {
 }
 
 
-def _would_change(note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, fit: Fit) -> str:
+def _would_change(
+    note: Note, action: Action | None, verdict: Verdict | None, sums: Sums, model: Model
+) -> str:
     if rating_locks.is_closed(note, action):
         return "Nothing: it is locked."
     is_decided = action is not None and action.action_state not in IN_REVIEW
@@ -206,10 +206,10 @@ def _would_change(note: Note, action: Action | None, verdict: Verdict | None, su
         return "Nothing: a request is decided once."
     if note.status_locked_at is not None:
         return "Only a moderator: its status is final."
-    if verdict is None or sums.counts.total < fit.model.min_ratings:
-        more = fit.model.min_ratings - sums.counts.total
+    if verdict is None or sums.counts.total < model.min_ratings:
+        more = model.min_ratings - sums.counts.total
         return f"{more} more {'rating' if more == 1 else 'ratings'}: before that no note gets a status."
-    slug = verdict.rule.partition(":")[2]
+    slug = scoring.slug_of(verdict.rule)
     if note.locked:
         return "Ratings on which both viewpoints agree: they end the second look."
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
@@ -218,6 +218,11 @@ def _would_change(note: Note, action: Action | None, verdict: Verdict | None, su
     elif note.status is NoteStatus.CURRENTLY_RATED_NOT_HELPFUL:
         low = scoring.shown(scoring.not_helpful_at(verdict.factor))
         change = f"Ratings that bring its score above {low}."
+    elif slug == "no-camps":
+        bar = scoring.shown(verdict.threshold + BLIND_MARGIN)
+        change = (
+            f"At least {BLIND_RATINGS} ratings, and a score of at least {bar}: raters here show no camps."
+        )
     else:
         change = _CHANGES.get(slug, f"Ratings that bring its score to {scoring.shown(verdict.threshold)}.")
     if is_decided:

@@ -63,6 +63,7 @@ def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> It
             scores.raters_kept.tolist(),
             scores.raters_volume.tolist(),
             scores.raters_correlated.tolist(),
+            *_acting(scores),
             strict=True,
         )
     )
@@ -79,10 +80,20 @@ def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> It
                     "kept": kept,
                     "volume": volume,
                     "correlated": correlated,
+                    "acting_intercept": acting_intercept,
+                    "acting_factor": acting_factor,
                 }
-                for profile, intercept, factor, helpfulness, kept, volume, correlated in raters[
-                    first : first + size
-                ]
+                for (
+                    profile,
+                    intercept,
+                    factor,
+                    helpfulness,
+                    kept,
+                    volume,
+                    correlated,
+                    acting_intercept,
+                    acting_factor,
+                ) in raters[first : first + size]
             ],
         )
     places = {number: place for place, number in enumerate(scores.note_ids.tolist())}
@@ -101,6 +112,14 @@ def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> It
                 for number, note in enumerate(snapshot.notes[first : first + size], start=first)
             ],
         )
+
+
+def _acting(scores: Scores) -> list[list[float | None]]:
+    """Raters' intercepts and factors for notes that act; None where that model does not know them."""
+    return [
+        [value if known else None for value, known in zip(column, scores.raters_acting.tolist(), strict=True)]
+        for column in (scores.acting_intercepts.tolist(), scores.acting_factors.tolist())
+    ]
 
 
 def write(session: Session, claimed: Claim, batch: Batch) -> None:

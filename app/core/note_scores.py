@@ -6,7 +6,7 @@ sums alone, however many ratings there are.
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -31,6 +31,10 @@ class Fit:
     model: Model
     settings: CommunitySettings
 
+    def model_of(self, note: Note) -> Model:
+        """The model by which this note is judged: a rationale would have something done to a post."""
+        return self.model.judging(acting=note.rationale)
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -39,20 +43,18 @@ class Scored:
     fit: Fit
     sums: Sums
 
-    def verdict(
-        self, note: Note, *, raised: float = 0.0, acting: bool = False, was: NoteStatus | None = None
-    ) -> Verdict | None:
-        """What the ratings say of the note; None while none counts. ``raised`` and ``acting`` as in ``decide``.
+    def verdict(self, note: Note, *, raised: float = 0.0, was: NoteStatus | None = None) -> Verdict | None:
+        """What the ratings say of the note; None while none counts. ``raised`` as in ``decide``.
 
         ``was``: the status that its raters gave it, where the note's own is a moderator's.
         """
         return scoring.decide(
             self.sums,
-            self.fit.model,
+            self.fit.model_of(note),
             was=note.status if was is None else was,
             not_misleading=note.classification is Classification.NOT_MISLEADING,
             raised=raised,
-            acting=acting,
+            acting=note.rationale,
         )
 
 
@@ -80,9 +82,7 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
 
 def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
     """A stored fit. What the community has set since holds at once, not only from the next fit on."""
-    model = replace(
-        Model.from_json(stored.parameters), min_ratings=settings.min_ratings, helpful_at=settings.helpful_at
-    )
+    model = Model.from_json(stored.parameters).under(settings.min_ratings, settings.helpful_at)
     return Fit(stored.community_id, stored.version, model, settings)
 
 
@@ -119,9 +119,9 @@ def rating_changed(
     rater = raters(session, fit, [rater_id]).get(rater_id)
     sums = Sums.from_list(row.sums)
     if before is not None:
-        sums = sums.minus(fit.model, rater, before)
+        sums = sums.minus(fit.model_of(note), rater, before)
     if after is not None:
-        sums = sums.plus(fit.model, rater, after)
+        sums = sums.plus(fit.model_of(note), rater, after)
     note.rating_changes += 1
     _keep(session, note, fit, row, sums)
     return Scored(fit, sums)
@@ -162,6 +162,8 @@ def _as_rater(row: RaterParameters) -> Rater:
         kept=row.kept,
         volume=row.volume,
         correlated=row.correlated,
+        acting_intercept=row.acting_intercept,
+        acting_factor=row.acting_factor or 0.0,
     )
 
 
@@ -195,7 +197,7 @@ def _from_ratings(session: Session, note: Note, fit: Fit) -> Sums:
     sums = Sums.zero()
     for level, parameters in found:
         rater = _as_rater(parameters) if parameters is not None else None
-        sums = sums.plus(fit.model, rater, VALUES[level])
+        sums = sums.plus(fit.model_of(note), rater, VALUES[level])
     return sums
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import community_settings, suffrage
 from app.core.community_settings import CommunitySettings
 from app.core.models import Action, Note, Rating, Request
-from app.core.scoring import GRAVE_MARGIN, VALUES, Facts, FloatArray, IntArray, Regime
+from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
 
 PROMPT = timedelta(hours=48)
@@ -35,6 +35,7 @@ class ReadNote(NamedTuple):
     status_since: datetime | None
     status_locked_at: datetime | None
     locked: bool
+    rationale: bool
     intercept: float | None
     helpfulness_score: int
     status_rule: str | None
@@ -57,8 +58,11 @@ class Snapshot:
     settings: CommunitySettings
 
 
-def take(session: Session, community_id: uuid.UUID, regime: Regime) -> Snapshot:
-    """Read a community's ratings; ``regime`` is that of the fit before. The session must be a new one."""
+def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps) -> Snapshot:
+    """Read a community's ratings. ``regime`` is that of the fit before, ``camps`` what the fits so far found.
+
+    The session must be a new one.
+    """
     if session.get_bind().dialect.name == "postgresql":
         # Several statements, one moment. A transaction of SQLite sees one moment anyway.
         session.connection().exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -73,7 +77,7 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime) -> Snapshot:
         if _key(note.author_id) in numbers
     }
     numbered = {note.id: number for number, note in enumerate(notes)}
-    raised, acting, under_review = _reviews(session, community_id, numbered)
+    raised, under_review = _reviews(session, community_id, numbered)
     return Snapshot(
         notes=notes,
         raters=[uuid.UUID(bytes=rater.ljust(16, b"\0")) for rater in numbers],
@@ -84,10 +88,11 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime) -> Snapshot:
             not_misleading=_where(notes, lambda note: note.classification is Classification.NOT_MISLEADING),
             helpful=_where(notes, lambda note: note.status is NoteStatus.CURRENTLY_RATED_HELPFUL),
             raised=raised,
-            acting=acting,
+            acting=_where(notes, lambda note: note.rationale),
             authors=authors,
             valid=columns["at"] < columns["until"],
             regime=regime,
+            camps=camps,
             min_ratings=settings.min_ratings,
             helpful_at=settings.helpful_at,
         ),
@@ -208,9 +213,8 @@ def _as_text(moment: datetime) -> str:
 
 def _reviews(
     session: Session, community_id: uuid.UUID, numbers: dict[uuid.UUID, int]
-) -> tuple[dict[int, float], IntArray, frozenset[int]]:
-    """What is added to the thresholds of notes that would delete or silence, which notes would have anything done,
-    and whose action waits for raters."""
+) -> tuple[dict[int, float], frozenset[int]]:
+    """What is added to the thresholds of notes that would delete or silence, and whose action waits for raters."""
     rows = session.execute(
         sa.select(Action.note_id, Action.action_type, Action.action_state).where(
             Action.community_id == community_id,
@@ -220,8 +224,7 @@ def _reviews(
     ).all()
     known = [(numbers[note_id], kind, state) for note_id, kind, state in rows if note_id in numbers]
     raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in suffrage.GRAVE}
-    acting = np.array(sorted({number for number, _, _ in known}), np.int64)
-    return raised, acting, frozenset(number for number, _, state in known if state in IN_REVIEW)
+    return raised, frozenset(number for number, _, state in known if state in IN_REVIEW)
 
 
 def _where(notes: Sequence[ReadNote], which: Callable[[ReadNote], bool]) -> IntArray:

@@ -23,7 +23,7 @@ from app.core.ids import new_id
 from app.core.models import Note, NoteSums, RaterParameters, ScoringModel, ScoringState
 from app.core.note_scores import Fit
 from app.core.rating_snapshots import Snapshot
-from app.core.scoring import Regime
+from app.core.scoring import Camps, Regime
 
 REFIT_JOB = "refit_notes"
 LEAST = 20
@@ -49,6 +49,7 @@ class Claim:
     """The right to fit one community: ``version`` is this fit's own number, never given again.
 
     ``version_before`` and ``regime_before`` are those of the fit in force; ``since`` the ratings it had not seen.
+    ``camps_before`` is what the fits before this one found of camps.
     """
 
     community_id: uuid.UUID
@@ -57,6 +58,7 @@ class Claim:
     version_before: int
     regime_before: Regime
     since: int
+    camps_before: Camps
 
 
 def rating_changed(session: Session, community_id: uuid.UUID) -> None:
@@ -127,7 +129,13 @@ def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
     state = session.get_one(ScoringState, community_id, populate_existing=True)
     before = note_scores.in_force(session, community_id)
     return Claim(
-        community_id, owner, state.last_version, before.version, before.model.regime, state.ratings_since
+        community_id,
+        owner,
+        state.last_version,
+        before.version,
+        before.model.regime,
+        state.ratings_since,
+        Camps.from_json(state.camps),
     )
 
 
@@ -151,7 +159,7 @@ def check(session: Session, claimed: Claim) -> None:
 
 def read(session: Session, claimed: Claim) -> Snapshot:
     """The community's ratings and facts as they are at one moment."""
-    return rating_snapshots.take(session, claimed.community_id, claimed.regime_before)
+    return rating_snapshots.take(session, claimed.community_id, claimed.regime_before, claimed.camps_before)
 
 
 def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int) -> Sequence[uuid.UUID]:
@@ -185,14 +193,15 @@ def catch_up(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
     session.flush()
 
 
-def swap(session: Session, claimed: Claim, version: int) -> None:
-    """From here on this fit is the one in force: who rates next is scored by it.
+def swap(session: Session, claimed: Claim, version: int, camps: Camps) -> None:
+    """From here on this fit is the one in force: who rates next is scored by it, and the next fit begins with what it
+    found of ``camps``.
 
     Raises:
         LeaseLost: this fit comes too late, and changes nothing.
     """
     serialise(session, claimed.community_id)
-    _update_own(session, claimed, model_version=version)
+    _update_own(session, claimed, model_version=version, camps=camps.to_json())
 
 
 def finish(session: Session, claimed: Claim, ratings: int, milliseconds: int) -> None:

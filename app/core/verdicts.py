@@ -96,7 +96,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     is_forced = rating_locks.is_lifted(note, action)
     before = _UNRATED if is_forced else note.status
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
-    verdict = scored.verdict(note, raised=raised, acting=action is not None, was=before)
+    verdict = scored.verdict(note, raised=raised, was=before)
     status = verdict.status if verdict is not None else _UNRATED
     waits = _waits(note, status, before, settings)
     note.intercept = round(verdict.intercept, 6) if verdict is not None else None

@@ -118,7 +118,7 @@ def _take_over(
             if len(behind) <= SETTLED:
                 break
     with database.writing() as session:
-        refits.swap(session, claimed, version)
+        refits.swap(session, claimed, version, scores.camps)
     # Rated between the last look and the swap: their sums are made again when they are settled.
     return changed + _stale(database, claimed.community_id, version)
 

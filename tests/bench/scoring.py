@@ -29,7 +29,7 @@ STAGES = {
     "sort and check": ("ratings",),
     "filter": ("eligible",),
     "matrix": ("of",),
-    "axis test": ("axis_ratio",),
+    "axis test": ("axis_test",),
     "fits": ("fit",),
     "raters": ("reputation", "high_volume", "correlated"),
     "sums": ("tally",),
@@ -108,12 +108,10 @@ def shares(count: int) -> dict[str, float]:
         if "/scoring/" not in path:
             continue
         for stage, names in STAGES.items():
-            if name in names and not any(caller[2] == "axis_ratio" for caller in callers):
+            if name in names and not any(caller[2] == "axis_test" for caller in callers):
                 spent[stage] += cumulative
             elif name in names:
-                spent[stage] += sum(
-                    timed[3] for caller, timed in callers.items() if caller[2] != "axis_ratio"
-                )
+                spent[stage] += sum(timed[3] for caller, timed in callers.items() if caller[2] != "axis_test")
     whole = sum(row[2] for row in stats.values())
     return {stage: share / whole for stage, share in spent.items()}
 

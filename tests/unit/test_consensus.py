@@ -22,8 +22,9 @@ from app.consensus.population import (
     community,
     truth_of,
 )
+from app.consensus.results import Cell, Method, Report, wilson
 from app.consensus.review import Review
-from app.consensus.trials import Cell, Method, Plan, Report, run, wilson
+from app.consensus.trials import Plan, run
 from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
 from app.core.vocabulary import NoteStatus
 
@@ -164,7 +165,13 @@ def _one_item(levels: list[int], *, grave: bool = False, newcomers: int = 0, kno
     people = People(nothing.astype(np.int64), nothing, nothing, nothing + 1, nothing > 0, seen)
     two = np.zeros(2)
     content = Content(
-        two, two, two.astype(np.int64), two.astype(np.int64), np.array([False, grave]), np.array([0, 99.9])
+        two,
+        two,
+        two.astype(np.int64),
+        two.astype(np.int64),
+        np.array([False, grave]),
+        np.array([0, 99.9]),
+        two == 0,
     )
     review = Review(people, content)
     others = np.arange(count, count + known)

@@ -20,7 +20,7 @@ from app.core.models import (
     ScoringState,
 )
 from app.core.refits import LeaseLost
-from app.core.scoring import Scores
+from app.core.scoring import Camps, Scores
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring
 from app.wiring import Wiring
@@ -101,7 +101,7 @@ def test_one_worker_at_a_time_fits_a_community_and_a_dead_ones_lease_is_taken_ov
         with pytest.raises(LeaseLost), wiring.database.writing() as session:
             late(session, dead)
     with pytest.raises(LeaseLost), wiring.database.writing() as session:
-        refits.swap(session, dead, dead.version)
+        refits.swap(session, dead, dead.version, Camps())
     with pytest.raises(LeaseLost), wiring.database.writing() as session:
         refits.finish(session, dead, 1, 1)
     assert state(wiring, cast).model_version == in_force

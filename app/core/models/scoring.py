@@ -41,7 +41,8 @@ class ScoringState(Base):
 
     ``model_version`` 0: none, the cold regime. ``last_version`` was given to some fit, finished or not: no number is
     given twice. ``ratings_since`` counts what the last finished fit has not seen. The fit that runs holds the lease:
-    ``lease_owner`` until ``lease_until``.
+    ``lease_owner`` until ``lease_until``. ``camps`` is what the fits so far found of camps (``scoring.Camps`` as
+    JSON), None before the first: the next fit begins with it.
     """
 
     __tablename__ = "scoring_states"
@@ -57,10 +58,15 @@ class ScoringState(Base):
     refit_due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     lease_owner: Mapped[uuid.UUID | None] = mapped_column()
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    camps: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
 
 
 class RaterParameters(Base):
-    """What one fit found of one rater (``scoring.Rater``); ``helpfulness`` 0.0 to 1.0, None while unknown."""
+    """What one fit found of one rater (``scoring.Rater``); ``helpfulness`` 0.0 to 1.0, None while unknown.
+
+    ``acting_intercept`` and ``acting_factor`` are those of the model by which notes that act are judged, where the
+    fit has one of its own; None for a rater whom that model does not know.
+    """
 
     __tablename__ = "rater_parameters"
 
@@ -73,6 +79,8 @@ class RaterParameters(Base):
     kept: Mapped[bool] = mapped_column()
     volume: Mapped[bool] = mapped_column()
     correlated: Mapped[bool] = mapped_column()
+    acting_intercept: Mapped[float | None] = mapped_column(sa.Float)
+    acting_factor: Mapped[float | None] = mapped_column(sa.Float)
 
 
 class NoteSums(Base):

@@ -1,10 +1,14 @@
 """Note scoring: pure, arrays in and verdicts out (SCORING.md). No ORM, clock or randomness in here."""
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.core.scoring.axis import AxisTest, Camps
+from app.core.scoring.codes import RULES, slug_of
 from app.core.scoring.model import Facts, Model, Rater
 from app.core.scoring.rounds import score, score_full
-from app.core.scoring.rules import RULES, decide
+from app.core.scoring.rules import decide
 from app.core.scoring.scale import (
+    BLIND_MARGIN,
+    BLIND_RATINGS,
     GRAVE_MARGIN,
     HELPFUL_AT,
     INERTIA,
@@ -18,13 +22,17 @@ from app.core.scoring.sums import Counts, Sides, Sums
 from app.core.scoring.verdict import Regime, Verdict
 
 __all__ = [
+    "BLIND_MARGIN",
+    "BLIND_RATINGS",
     "GRAVE_MARGIN",
     "HELPFUL_AT",
     "INERTIA",
     "MIN_RATINGS",
     "RULES",
     "VALUES",
+    "AxisTest",
     "BoolArray",
+    "Camps",
     "Counts",
     "Facts",
     "FloatArray",
@@ -42,4 +50,5 @@ __all__ = [
     "score",
     "score_full",
     "shown",
+    "slug_of",
 ]

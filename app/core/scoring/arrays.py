@@ -28,6 +28,19 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.note)
 
+    def of_notes(self, chosen: BoolArray) -> "Ratings":
+        """The ratings of these notes alone (one flag per note), with all raters."""
+        keep = chosen[self.note]
+        place = (np.cumsum(chosen) - 1).astype(np.int32)
+        return Ratings(
+            self.note_ids[chosen],
+            self.rater_ids,
+            place[self.note[keep]],
+            self.rater[keep],
+            self.level[keep],
+            self.valid[keep],
+        )
+
     @property
     def value(self) -> FloatArray:
         halves: FloatArray = np.multiply(self.level, 0.5, dtype=np.float64)

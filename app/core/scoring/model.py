@@ -1,12 +1,13 @@
 """What a fit leaves behind, and what a fit is told beside the ratings."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, IntArray
+from app.core.scoring.axis import Camps
 from app.core.scoring.scale import HELPFUL_AT, MIN_RATINGS, OFFSET
 from app.core.scoring.verdict import Regime
 
@@ -24,7 +25,8 @@ class Facts:
     done to a post, which asks for more of the weaker side. ``authors``: note id to the rater id of its
     author (SCORING: 1.4 step 3). ``valid``: per rating, in the order given, whether it may count for its rater's
     helpfulness (SCORING: 1.4 step 2); None lets all count. ``regime``: that of the fit before; stepping down
-    takes a 20 % margin. ``min_ratings``: ratings of any kind that a status needs. ``helpful_at``: the threshold.
+    takes a 20 % margin. ``camps``: what the fits before it found of camps, ``Scores.camps`` of the last one.
+    ``min_ratings``: ratings of any kind that a status needs. ``helpful_at``: the threshold.
     """
 
     not_misleading: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -34,19 +36,31 @@ class Facts:
     authors: Mapping[int, int] = field(default_factory=dict)
     valid: BoolArray | None = None
     regime: Regime | None = None
+    camps: Camps = field(default_factory=Camps)
     min_ratings: int = MIN_RATINGS
     helpful_at: float = HELPFUL_AT
 
 
 @dataclass(frozen=True)
 class Rater:
-    """A rater as the fit left them; None stands for a rater the fit did not know."""
+    """A rater as the fit left them; None stands for a rater the fit did not know.
+
+    ``acting_intercept`` and ``acting_factor`` belong to ``Model.acting``; None if that does not know the rater.
+    """
 
     intercept: float = 0.0
     factor: float = 0.0
     kept: bool = True
     volume: bool = False
     correlated: bool = False
+    acting_intercept: float | None = None
+    acting_factor: float = 0.0
+
+    def for_acting(self) -> "Rater | None":
+        """The rater as notes that act see them where those have a model of their own; None if unknown to it."""
+        if self.acting_intercept is None:
+            return None
+        return Rater(self.acting_intercept, self.acting_factor, True, self.volume, self.correlated)
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,8 @@ class Model:
     ``high_factor`` are the extremes over the kept raters. ``shift`` is added to a solved intercept, so that all
     regimes share one scale. ``mean_intercept`` is what a rater unknown to a warm model enters with.
     ``min_counted`` is how many ratings of kept raters a note needs before its score decides anything.
+    ``separation`` is how well the axis tells the camps apart, 0.0 to 1.0 (``axis.AxisTest``). ``acting`` is the model
+    of notes that act, where they have one of their own; ``of_acting`` says that this is such a model.
     """
 
     regime: Regime
@@ -78,6 +94,9 @@ class Model:
     min_counted: int = 0
     min_ratings: int = MIN_RATINGS
     helpful_at: float = HELPFUL_AT
+    separation: float = 1.0
+    of_acting: bool = False
+    acting: "Model | None" = None
 
     @classmethod
     def cold(cls, min_ratings: int = MIN_RATINGS, helpful_at: float = HELPFUL_AT) -> "Model":
@@ -92,8 +111,18 @@ class Model:
             helpful_at=helpful_at,
         )
 
+    def judging(self, *, acting: bool) -> "Model":
+        """The model by which a note is judged: that of notes that act, where ``acting`` ones have their own."""
+        return self.acting if acting and self.acting is not None else self
+
+    def under(self, min_ratings: int, helpful_at: float) -> "Model":
+        """The same fit under other settings of the community."""
+        acting = None if self.acting is None else self.acting.under(min_ratings, helpful_at)
+        return replace(self, min_ratings=min_ratings, helpful_at=helpful_at, acting=acting)
+
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "regime": self.regime.value}
+        acting = None if self.acting is None else self.acting.to_json()
+        return {**asdict(self), "regime": self.regime.value, "acting": acting}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Model":
@@ -103,4 +132,11 @@ class Model:
             raise ValueError(f"model: unknown {', '.join(unknown)}")
         if missing := sorted({"regime", "mu", "rho_intercept", "rho_factor"} - set(stored)):
             raise ValueError(f"model: without {', '.join(missing)}")
-        return cls(**{**stored, "regime": Regime(stored["regime"])})
+        acting = stored.get("acting")
+        return cls(
+            **{
+                **stored,
+                "regime": Regime(stored["regime"]),
+                "acting": None if acting is None else cls.from_json(acting),
+            }
+        )

@@ -1,11 +1,11 @@
 """The three regimes: what each makes of a community's ratings (SCORING: 1.4, 2.1)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, Ratings
-from app.core.scoring.axis import axis_ratio, has_camps
+from app.core.scoring.axis import AxisTest, Camps, axis_test
 from app.core.scoring.likeness import correlated
 from app.core.scoring.matrix import Matrix, eligible
 from app.core.scoring.model import Facts, Model
@@ -34,17 +34,20 @@ LEAST_ERROR = 0.01
 class Outcome:
     """What a regime made of the ratings, before the statuses.
 
+    ``acting_raters`` belong to ``model.acting``, where there is one.
     ``fitted_raters`` and ``fitted_ratings`` are the size of the last fit; ``first_mse``, ``suspect``,
-    ``axis_ratio`` and ``passes`` as in ``Scores``.
+    ``axis``, ``camps`` and ``passes`` as in ``Scores``.
     """
 
     model: Model
     raters: RaterArrays
+    acting_raters: RaterArrays | None = None
     fitted_raters: int = 0
     fitted_ratings: int = 0
     reputation: Reputation | None = None
     first_mse: float = 0.0
-    axis_ratio: float | None = None
+    axis: AxisTest | None = None
+    camps: Camps = field(default_factory=Camps)
     suspect: bool = False
     passes: tuple[int, ...] = ()
 
@@ -60,7 +63,7 @@ def warm_filter(ratings: Ratings) -> BoolArray:
 def cold(ratings: Ratings, facts: Facts) -> Outcome:
     """A Bayesian average; every rating counts the same."""
     model = Model.cold(facts.min_ratings, facts.helpful_at)
-    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), kept=True))
+    return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), kept=True), camps=facts.camps)
 
 
 def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
@@ -68,28 +71,45 @@ def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
     matrix = Matrix.of(ratings, chosen)
     size, notes, raters = len(matrix), len(matrix.notes), len(matrix.raters)
     ridges = Ridges.of(size, notes, raters, WARM_DENSITY)
-    ratio = axis_ratio(matrix, ridges)
-    camps = has_camps(ratio)
+    tested = axis_test(matrix, ridges)
+    remembered = facts.camps.after(tested)
+    camps = tested is None or remembered.found
     found = fit(matrix, ridges, factored=camps)
     arrays, mu = _rater_arrays(ratings, matrix, found)
-    bound = Ridges.of(size + notes, notes, raters, WARM_DENSITY)
-    model = _model(Regime.WARM, facts, arrays, (ridges, ridges, bound), mu, found.error / size, camps)
-    if camps:
-        share = min(1.0, WARM_PRIOR / ridges.note_intercept)
-        model = replace(
-            model,
-            rho_intercept=share * ridges.note_intercept,
-            rho_factor=share * ridges.note_factor,
-        )
     return Outcome(
-        model,
+        _warm_model(matrix, found, arrays, mu, facts, tested, camps),
         arrays,
-        raters,
-        size,
+        fitted_raters=raters,
+        fitted_ratings=size,
         first_mse=found.error / size,
-        axis_ratio=ratio,
+        axis=tested,
+        camps=remembered,
         suspect=_is_suspect(matrix, found),
         passes=(found.passes,),
+    )
+
+
+def _warm_model(
+    matrix: Matrix,
+    found: Fit,
+    raters: RaterArrays,
+    mu: float,
+    facts: Facts,
+    tested: AxisTest | None,
+    camps: bool,
+) -> Model:
+    size, notes = len(matrix), len(matrix.notes)
+    ridges = Ridges.of(size, notes, len(matrix.raters), WARM_DENSITY)
+    bound = Ridges.of(size + notes, notes, len(matrix.raters), WARM_DENSITY)
+    model = _model(Regime.WARM, facts, raters, (ridges, ridges, bound), mu, found.error / size, camps)
+    if not camps:
+        return model
+    share = min(1.0, WARM_PRIOR / ridges.note_intercept)
+    return replace(
+        model,
+        rho_intercept=share * ridges.note_intercept,
+        rho_factor=share * ridges.note_factor,
+        separation=1.0 if tested is None else tested.separation,
     )
 
 
@@ -99,8 +119,9 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
         return _without_raters(ratings, facts)
     matrix = Matrix.of(ratings, chosen)
     ridges = Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters))
-    ratio = axis_ratio(matrix, ridges) if test_axis else None
-    camps = has_camps(ratio)
+    tested = axis_test(matrix, ridges) if test_axis else None
+    remembered = facts.camps.after(tested)
+    camps = tested is None or remembered.found
     first = fit(matrix, ridges, factored=camps)
     standing = reputation(ratings, matrix, first, facts)
     so_far = Outcome(
@@ -108,7 +129,8 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
         RaterArrays.blank(len(ratings.rater_ids), kept=False),
         reputation=standing,
         first_mse=first.error / len(matrix),
-        axis_ratio=ratio,
+        axis=tested,
+        camps=remembered,
         suspect=_is_suspect(matrix, first),
         passes=(first.passes,),
     )
@@ -122,14 +144,36 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
     arrays, mu = _rater_arrays(ratings, again, second)
     arrays = replace(arrays, volume=high_volume(ratings), correlated=correlated(ratings))
     all_ridges = (ridges, *_final_ridges(ratings, arrays.kept, facts))
+    model = _model(Regime.FULL, facts, arrays, all_ridges, mu, second.error / size, camps)
+    acting = None
+    if test_axis:
+        acting, acting_model = _acting(ratings, matrix, first, facts, tested, camps)
+        acting = replace(acting, volume=arrays.volume, correlated=arrays.correlated)
+        model = replace(model, acting=acting_model)
     return replace(
         so_far,
-        model=_model(Regime.FULL, facts, arrays, all_ridges, mu, second.error / size, camps),
+        model=model,
         raters=arrays,
+        acting_raters=acting,
         fitted_raters=len(again.raters),
         fitted_ratings=size,
         passes=(first.passes, second.passes),
     )
+
+
+def _acting(
+    ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts, tested: AxisTest | None, camps: bool
+) -> tuple[RaterArrays, Model]:
+    """The model of notes that act in the full regime: the warm one over the first round's raters.
+
+    So what acts there needs what acts in the warm regime, no less and no more (decision 0028).
+    """
+    ridges = Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters), WARM_DENSITY)
+    if len(matrix) < WARM_DENSITY * len(matrix.notes):
+        first = fit(matrix, ridges, factored=camps, start=_start(matrix, first, matrix))
+    raters, mu = _rater_arrays(ratings, matrix, first)
+    model = _warm_model(matrix, first, raters, mu, facts, tested, camps)
+    return raters, replace(model, of_acting=True)
 
 
 def _without_raters(ratings: Ratings, facts: Facts) -> Outcome:

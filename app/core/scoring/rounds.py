@@ -5,11 +5,12 @@ import numpy.typing as npt
 
 from app.core.scoring import regimes
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray, Ratings, ratings, whole_numbers
+from app.core.scoring.codes import codes
 from app.core.scoring.model import Facts
 from app.core.scoring.regimes import Outcome
-from app.core.scoring.rules import STATUSES, codes, judge
+from app.core.scoring.rules import STATUSES, judge
 from app.core.scoring.scores import Scores
-from app.core.scoring.tally import tally
+from app.core.scoring.tally import RaterArrays, tally
 from app.core.scoring.verdict import Regime
 
 FULL_NOTES, FULL_RATERS = 200, 100
@@ -29,7 +30,8 @@ def score(
     """Score a community in the regime its ratings can carry, named in ``Scores.regime``.
 
     One that is large enough for the full regime, but whose rater filter keeps fewer than 20 raters or 200 ratings,
-    is scored warm. Nothing of an earlier fit is used but its regime, so the result depends on the ratings alone.
+    is scored warm. Of earlier fits nothing is used but the regime and what they found of camps
+    (``Facts.regime``, ``Facts.camps``): their parameters are not, so the result depends on the ratings.
 
     ``note_ids`` and ``rater_ids`` are whole numbers, ``values`` 0, 0.5 or 1, one entry per rating, in any order:
     the same ratings give the same result bit for bit. No ratings give an empty result. Ids in ``facts`` that
@@ -93,16 +95,27 @@ def _distinct(places: npt.NDArray[np.int32], chosen: BoolArray) -> int:
 
 def _finish(given: Ratings, outcome: Outcome, facts: Facts) -> Scores:
     model, raters, standing = outcome.model, outcome.raters, outcome.reputation
-    rows = tally(given, raters, model)
     notes, nothing = given.note_ids, np.zeros(len(given.rater_ids))
-    judged = judge(
-        rows,
-        model,
-        np.isin(notes, whole_numbers(facts.helpful, "facts.helpful")),
-        np.isin(notes, whole_numbers(facts.not_misleading, "facts.not_misleading")),
-        model.helpful_at + _raised(notes, facts),
-        np.isin(notes, whole_numbers(facts.acting, "facts.acting")),
-    )
+    acting = np.isin(notes, whole_numbers(facts.acting, "facts.acting"))
+    rows = tally(given, raters, model)
+    helpful = np.isin(notes, whole_numbers(facts.helpful, "facts.helpful"))
+    not_misleading = np.isin(notes, whole_numbers(facts.not_misleading, "facts.not_misleading"))
+    threshold = model.helpful_at + _raised(notes, facts)
+    judged = judge(rows, model, helpful, not_misleading, threshold, acting)
+    rules = np.array(codes(model.regime))[judged.rule]
+    known = outcome.acting_raters or RaterArrays.blank(len(given.rater_ids), kept=False)
+    if model.acting is not None and acting.any():
+        rows[acting] = tally(given.of_notes(acting), known, model.acting)
+        apart = judge(
+            rows[acting],
+            model.acting,
+            helpful[acting],
+            not_misleading[acting],
+            threshold[acting],
+            acting[acting],
+        )
+        judged = judged.with_others(acting, apart)
+        rules = np.where(acting, np.array(codes(model.acting.regime))[judged.rule], rules)
     return Scores(
         regime=model.regime,
         model=model,
@@ -110,7 +123,7 @@ def _finish(given: Ratings, outcome: Outcome, facts: Facts) -> Scores:
         intercepts=judged.intercept,
         factors=judged.factor,
         statuses=np.array(STATUSES, np.str_)[judged.status],
-        rules=np.array(codes(model.regime))[judged.rule],
+        rules=rules,
         sums=rows,
         rater_ids=given.rater_ids,
         rater_intercepts=raters.intercept,
@@ -120,10 +133,14 @@ def _finish(given: Ratings, outcome: Outcome, facts: Facts) -> Scores:
         raters_kept=raters.kept,
         raters_volume=raters.volume,
         raters_correlated=raters.correlated,
+        acting_intercepts=known.intercept,
+        acting_factors=known.factor,
+        raters_acting=known.kept,
         mse=model.mse,
         first_mse=outcome.first_mse,
         suspect=outcome.suspect,
-        axis_ratio=outcome.axis_ratio,
+        axis=outcome.axis,
+        camps=outcome.camps,
         passes=outcome.passes,
     )
 

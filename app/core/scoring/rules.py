@@ -5,13 +5,14 @@ ratings; a note that was helpful and only needs more views stays helpful.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.core.scoring.codes import NEEDS_NO_RATINGS, NUMBER, code
 from app.core.scoring.model import Model
-from app.core.scoring.scale import INERTIA, not_helpful_at
+from app.core.scoring.scale import BLIND_MARGIN, BLIND_RATINGS, INERTIA, not_helpful_at
 from app.core.scoring.solver import half_step
 from app.core.scoring.sums import ANY, CORRELATED, NEGATIVE, POSITIVE, SOLVED, VOLUME, Sums
 from app.core.scoring.verdict import Regime, Verdict
@@ -40,53 +41,18 @@ the weaker side, in raters. Of few ratings, two strays on the wrong side are eas
 rest on them, what hides a post may not."""
 ACTING_COLDER = 0.10
 """How far below the threshold the score may be for a typical rater of the side that likes an acting note less."""
-
-_SENTENCES = {
-    "few-ratings": "It has fewer ratings than a status needs.",
-    "few-counted": "It has fewer than 5 ratings from raters whose ratings count.",
-    "undecided": "Its score is neither high enough to be helpful nor low enough to be not helpful.",
-    "helpful": "Its score reached the helpful threshold, and nothing spoke against it.",
-    "not-helpful": "Its score fell to where notes are not helpful.",
-    "not-even-with-help": "Even one more helpful rating, from whoever gives few, would not lift its score.",
-    "both-sides-against": "Raters on both sides found it not helpful.",
-    "not-misleading-rejected": "It says the content is not misleading, and its score is low.",
-    "inertia": "It was helpful before, and its score is still within 0.01 of the threshold.",
-    "divisive": "Its score is high enough, but how raters see it depends too much on their viewpoint.",
-    "low-score": "Its score is too far below the helpful threshold.",
-    "one-sided": "Fewer than 4 more raters on one of the sides found it helpful than not.",
-    "unbalanced": "Too small a share of its ratings comes from one of the sides.",
-    "high-volume": "Without the few raters who rate most, its score would not be high enough.",
-    "correlated": "Without raters who rate the same notes the same way, its score would not be high enough.",
-    "kept": "It was helpful before, and stays so while it waits for ratings from more viewpoints.",
-}
-_WARM = {"one-sided": "Fewer than 2 more raters on one of the sides found it helpful than not."}
-_NEEDS_NO_RATINGS = frozenset({"few-ratings", "few-counted"})
-_SLUGS = list(_SENTENCES)
-_RULE = {slug: number for number, slug in enumerate(_SLUGS)}
-
-RULES = {
-    f"{regime}:{slug}": _WARM.get(slug, sentence) if regime is Regime.WARM else sentence
-    for regime in Regime
-    for slug, sentence in _SENTENCES.items()
-}
-"""Every rule code there can be, with one plain sentence each."""
-
+WELL_APART = 0.70
+"""``Model.separation`` from which on the two bounds above hold as they are. Where the axis tells the camps apart less
+well, more of one camp stand on the other's side: at 0.35 a crowd of one camp looks like seven of ten on one side. So
+the bounds narrow as the separation does, which asks for more raters and a more even split."""
+LEAST_APART = 0.10
+"""No bound narrows further than at this separation: where camps are remembered that the last fit does not show."""
 STATUSES = (
     NoteStatus.NEEDS_MORE_RATINGS,
     NoteStatus.CURRENTLY_RATED_HELPFUL,
     NoteStatus.CURRENTLY_RATED_NOT_HELPFUL,
 )
 _NMR, _CRH, _CRNH = range(3)
-
-
-def code(regime: Regime, number: int) -> str:
-    """The rule code of a rule's number in ``Judged.rule``."""
-    return f"{regime}:{_SLUGS[number]}"
-
-
-def codes(regime: Regime) -> list[str]:
-    """The rule codes of a regime by their number in ``Judged.rule``."""
-    return [code(regime, number) for number in range(len(_SLUGS))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +67,15 @@ class Judged:
     status: IntArray
     rule: IntArray
     z: FloatArray
+
+    def with_others(self, where: BoolArray, others: "Judged") -> "Judged":
+        """With the notes ``where`` replaced by ``others``, which are those notes alone in the same order."""
+        columns = []
+        for field in fields(self):
+            column = getattr(self, field.name).copy()
+            column[where] = getattr(others, field.name)
+            columns.append(column)
+        return Judged(*columns)
 
 
 def decide(
@@ -190,15 +165,15 @@ class _Sheet:
         self.counted = counted
         self.beyond = intercept - threshold
         self.status: IntArray = np.zeros(len(intercept), np.int64)
-        self.rule: IntArray = np.full(len(intercept), _RULE["undecided"])
+        self.rule: IntArray = np.full(len(intercept), NUMBER["undecided"])
         self.distance = self.beyond.copy()
 
     def put(self, where: BoolArray, status: int, slug: str, distance: FloatArray | None = None) -> None:
         """``distance`` is how far the note is beyond the bound in question, if that is not the helpful one."""
-        if slug not in _NEEDS_NO_RATINGS:
+        if slug not in NEEDS_NO_RATINGS:
             where = where & self.counted
         np.copyto(self.status, status, where=where)
-        np.copyto(self.rule, _RULE[slug], where=where)
+        np.copyto(self.rule, NUMBER[slug], where=where)
         np.copyto(self.distance, self.beyond if distance is None else distance, where=where)
 
 
@@ -246,17 +221,19 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
     return np.where(against, mean, 1.0)
 
 
-def _lopsided(rows: FloatArray, acting: BoolArray) -> BoolArray:
+def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArray:
     """Whether the known raters of a note stand almost all to one side; to act, the other must have a weight too.
 
     The weaker side weighs ``(n - |sum f| / rms f) / 2``: its number of raters, were all of them equally far out.
+    Where the axis tells the camps apart less well than ``WELL_APART``, ``sum f`` counts as that much larger.
     """
+    apart = min(1.0, max(separation, LEAST_APART) / WELL_APART)
     known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
     _, total, squares, _, _ = rows[:, SOLVED].T
-    lopsided = total * total > np.where(acting, ACTING_LOPSIDED, LOPSIDED) * known * squares + GRAIN
+    lopsided = total * total > np.where(acting, apart * ACTING_LOPSIDED, LOPSIDED) * known * squares + GRAIN
     # In a form without a division: |sum f| > (n - 2 w) rms f, where rms f is sqrt(sum f^2 / n).
     spare = np.maximum(known - 2.0 * ACTING_WEIGHT, 0.0)
-    light = (known < 2.0 * ACTING_WEIGHT) | (total * total * known > spare * spare * squares + GRAIN)
+    light = (known < 2.0 * ACTING_WEIGHT) | (total * total * known > apart * spare * spare * squares + GRAIN)
     return np.asarray(lopsided | (acting & light))
 
 
@@ -278,6 +255,9 @@ def _ask_for_more_views(
     if not (sheet.status == _CRH).any():
         return
     needs: list[tuple[BoolArray, str]] = []
+    if not model.axis:
+        few = rows[:, ANY].sum(axis=1) < BLIND_RATINGS
+        needs.append((acting & (few | (sheet.beyond < BLIND_MARGIN - GRAIN)), "no-camps"))
     if model.axis:
         net = np.minimum(
             rows[:, NEGATIVE.stop - 1] - rows[:, NEGATIVE.start],
@@ -285,12 +265,14 @@ def _ask_for_more_views(
         )
         if model.regime is Regime.WARM:
             needs.append((net < NET_WARM, "one-sided"))
-            needs.append(((net < NET_AMPLE) & _lopsided(rows, acting), "unbalanced"))
+            # However many of the other side there are: of 240 raters of one camp, twenty stand on the wrong side.
+            asked = (net < NET_AMPLE) | acting
+            needs.append((asked & _lopsided(rows, acting, model.separation), "unbalanced"))
         else:
             needs.append((net < NET_FULL, "one-sided"))
             small = net < NET_SHARE * rows[:, SOLVED.start] - GRAIN
             needs.append(((net < NET_AMPLE) & small, "unbalanced"))
-    if model.regime is Regime.FULL:
+    if model.regime is Regime.FULL or model.of_acting:
         for part, slug in ((VOLUME, "high-volume"), (CORRELATED, "correlated")):
             if not rows[:, part.start].any():
                 continue

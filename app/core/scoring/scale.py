@@ -23,6 +23,9 @@ GRAVE_MARGIN = 0.10
 """Added to the helpful threshold when the note would delete or silence (SCORING: 2.4)."""
 MIN_RATINGS = 5
 """Ratings of any kind that a status needs."""
+BLIND_RATINGS, BLIND_MARGIN = 8, 0.05
+"""Where no camps were found: the ratings that a note that acts needs, and what is added to its helpful threshold. No
+rule about sides stands behind it there, and an early handful may all be of one mind."""
 
 
 Factor = TypeVar("Factor", float, FloatArray)

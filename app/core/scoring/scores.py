@@ -1,12 +1,12 @@
 """The result of scoring a community."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.core.scoring.axis import AxisTest, Camps
 from app.core.scoring.model import Model, Rater
 from app.core.scoring.sums import Sums
 from app.core.scoring.verdict import Regime
@@ -24,11 +24,14 @@ class Scores:
     model enters them with its mean intercept), ``rater_valid`` (ratings that could agree or disagree with a
     note's provisional status) and ``rater_helpfulness`` (the share of them that agrees, 0.0 to 1.0; 0 where there
     are none), ``raters_kept`` (whose viewpoint the model knows), ``raters_volume``, ``raters_correlated``.
+    ``acting_intercepts``, ``acting_factors`` and ``raters_acting`` are ``model.acting``'s: its raters' parameters, and
+    whom it knows; 0 and nobody where the model has none. Sums, scores and rules of acting notes are by that model.
 
     ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round.
     ``suspect``: the first round explains so little (above 0.16 with 200 notes or more) that a caller with an older
-    model had better keep it (SCORING: 1.3, guard). ``axis_ratio``: the axis test's figure; None where it was not
-    made. ``passes``: alternations each round of the solver took.
+    model had better keep it (SCORING: 1.3, guard). ``axis``: the axis test; None where it was not made.
+    ``camps``: what the community is to remember of it, for the next fit's ``Facts.camps``. ``passes``: alternations
+    each round of the solver took.
     """
 
     regime: Regime
@@ -47,10 +50,14 @@ class Scores:
     raters_kept: BoolArray
     raters_volume: BoolArray
     raters_correlated: BoolArray
+    acting_intercepts: FloatArray
+    acting_factors: FloatArray
+    raters_acting: BoolArray
     mse: float
     first_mse: float = 0.0
     suspect: bool = False
-    axis_ratio: float | None = None
+    axis: AxisTest | None = None
+    camps: Camps = field(default_factory=Camps)
     passes: tuple[int, ...] = ()
 
     def sums_of(self, note: int) -> Sums:
@@ -59,14 +66,16 @@ class Scores:
 
     def rater(self, place: int) -> Rater:
         """The rater at this place in ``rater_ids``."""
-        columns: tuple[npt.NDArray[Any], ...] = (
-            self.rater_intercepts,
-            self.rater_factors,
-            self.raters_kept,
-            self.raters_volume,
-            self.raters_correlated,
+        known = bool(self.raters_acting[place])
+        return Rater(
+            intercept=float(self.rater_intercepts[place]),
+            factor=float(self.rater_factors[place]),
+            kept=bool(self.raters_kept[place]),
+            volume=bool(self.raters_volume[place]),
+            correlated=bool(self.raters_correlated[place]),
+            acting_intercept=float(self.acting_intercepts[place]) if known else None,
+            acting_factor=float(self.acting_factors[place]),
         )
-        return Rater(*(column[place].item() for column in columns))
 
 
 FullScores = Scores

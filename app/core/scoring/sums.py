@@ -106,6 +106,8 @@ def _counts(part: tuple[float, ...]) -> Counts:
 def _contribution(model: Model, rater: Rater | None, value: float) -> list[float]:
     if value not in (0.0, 0.5, 1.0):
         raise ValueError("value: must be 0, 0.5 or 1")
+    if model.of_acting and rater is not None:
+        rater = rater.for_acting()
     row = [0.0] * WIDTH
     level = int(2 * value)
     row[level] = 1.0

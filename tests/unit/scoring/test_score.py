@@ -59,7 +59,7 @@ def test_camps_are_found_where_they_are_and_nowhere_else(size: tuple[int, int, i
 @pytest.mark.parametrize("seed", range(4))
 def test_camps_are_found_although_most_raters_have_rated_little(seed: int) -> None:
     scores = score(*community(150, 150, 1300, seed=seed, lean=0.3).columns)
-    assert scores.axis_ratio is not None
+    assert scores.axis is not None
     assert scores.model.axis
     assert not score(*community(150, 150, 1300, seed=seed, lean=0.0).columns).model.axis
 
@@ -67,15 +67,19 @@ def test_camps_are_found_although_most_raters_have_rated_little(seed: int) -> No
 def test_camps_are_taken_to_be_there_where_hardly_any_rater_has_rated_enough_to_tell() -> None:
     scores = score(*community(300, 100, 1500, lean=0.0).columns)
     assert scores.regime is Regime.WARM
-    assert scores.axis_ratio is None
+    assert scores.axis is None
     assert scores.model.axis
 
 
 def test_a_crowd_that_rates_everything_has_no_camps_either() -> None:
     crowd = score(*community(300, 300, 75_000, lean=0.0).columns)
-    assert crowd.axis_ratio == pytest.approx(1.0, abs=0.05)
+    assert crowd.axis is not None
+    assert crowd.axis.ratio == pytest.approx(1.0, abs=0.05)
     note, rater = np.divmod(np.arange(250 * 120), 120)
-    assert score(note, rater, np.ones(len(note))).axis_ratio == 0.0
+    unanimous = score(note, rater, np.ones(len(note)))
+    assert unanimous.axis is not None
+    assert unanimous.axis.ratio == 0.0
+    assert not unanimous.model.axis
     assert not score(note, rater, (note % 3) / 2).model.axis
 
 
@@ -112,7 +116,7 @@ def test_notes_that_act_are_judged_as_such_with_all_the_others() -> None:
 def test_with_few_ratings_camps_are_taken_to_be_there() -> None:
     scores = score(*community(30, 30, 300, lean=0.0).columns)
     assert scores.regime is Regime.WARM
-    assert scores.axis_ratio is None
+    assert scores.axis is None
     assert scores.model.axis
 
 
