@@ -13,18 +13,20 @@ from app.core import claims, notices
 from app.core.notices import Told
 from app.core.paging import Slice
 from app.core.permissions import Permission
+from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, page, pending_undo
 from app.web.blueprint import web
 from app.web.filters import state_word
 from app.web.timeline import VERBS, actor_name, cause_words
+from app.web.verb_words import VERB_NAMES
 from app.wiring import wired
 
 PAGE_SIZE = 30
 
 _DECISIONS = {
-    "action.proposed": "Force-publish",
-    "action.confirmed": "Confirm",
-    "action.dismissed": "Dismiss",
+    "action.proposed": VERB_NAMES[HeldVerb.FORCE_PUBLISH],
+    "action.confirmed": VERB_NAMES[HeldVerb.CONFIRM],
+    "action.dismissed": VERB_NAMES[HeldVerb.DISMISS],
 }
 
 

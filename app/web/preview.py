@@ -25,8 +25,10 @@ from wtforms.validators import Email, InputRequired, Length
 
 from app.core import clock
 from app.core.models import Community
+from app.core.vocabulary import HeldVerb
 from app.web import page
 from app.web.filters import STATES, highlight
+from app.web.moderator_panel import VerbButton
 from app.web.page import NavItem, PageLinks
 
 
@@ -156,6 +158,10 @@ def preview_blueprint() -> Blueprint:
             "subject": _TEXTS[0],
             "marked": highlight(_TEXTS[0], [_place("never park anywhere"), _place("We know where you live")]),
             "now": clock.now(),
+            "verbs": [
+                VerbButton(HeldVerb.FORCE_PUBLISH, "Force-publish", "destructive", "F", "hide post"),
+                VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D", "keep post"),
+            ],
             "links": PageLinks(None, "#next", "1 to 18 of 24"),
             "first_links": PageLinks("#previous", "#next", "19 to 36 of 212"),
         }

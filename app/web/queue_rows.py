@@ -12,21 +12,14 @@ from app.core import review_queue
 from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review_queue import QueueItem
-from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
+from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import answering, auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
 from app.web.moderator_filters import QueueForm
+from app.web.verb_words import DECIDING
 
 PART = "_queue_row.html"
-
-DECIDING = {
-    HeldVerb.FORCE_PUBLISH: "Force-publishing…",
-    HeldVerb.DISMISS: "Dismissing…",
-    HeldVerb.OVERTURN: "Overturning…",
-    HeldVerb.CONFIRM: "Confirming…",
-    HeldVerb.REOPEN: "Reopening…",
-}
 
 
 @dataclass(frozen=True)

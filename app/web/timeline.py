@@ -8,6 +8,7 @@ from datetime import datetime
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.categories import category_name
+from app.web.verb_words import VERB_NAMES
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.under_review": ("messages-square", "Sent for review"),
@@ -40,13 +41,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
-VERBS: Mapping[str, str] = {
-    "force_publish": "Force-publish",
-    "dismiss": "Dismiss",
-    "overturn": "Overturn",
-    "confirm": "Confirm",
-    "reopen": "Reopen",
-}
+VERBS: Mapping[str, str] = {verb.value: name for verb, name in VERB_NAMES.items()}
 """Decisions that are held, by the words of their buttons."""
 _RESTORING: Mapping[str, tuple[str, str]] = {
     "action.proposed": ("eye", "The platform is asked to show the post again"),

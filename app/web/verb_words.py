@@ -13,6 +13,14 @@ VERB_NAMES: Mapping[HeldVerb, str] = {
     HeldVerb.OVERTURN: "Overturn",
     HeldVerb.REOPEN: "Reopen",
 }
+DECIDING: Mapping[HeldVerb, str] = {
+    HeldVerb.FORCE_PUBLISH: "Force-publishing…",
+    HeldVerb.DISMISS: "Dismissing…",
+    HeldVerb.OVERTURN: "Overturning…",
+    HeldVerb.CONFIRM: "Confirming…",
+    HeldVerb.REOPEN: "Reopening…",
+}
+"""What a row of the queue says while a decision can still be undone."""
 DISMISS_SELECTED = "Dismiss selected"
 DISMISS_SELECTED_EFFECT = "keep posts"
 """The button over several rows, whose actions may be of several types."""

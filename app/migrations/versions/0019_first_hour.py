@@ -7,7 +7,7 @@ from app.core import clock
 from app.core.types import UtcDateTime
 
 revision = "0019"
-down_revision = "0015"
+down_revision = "0018"
 branch_labels = None
 depends_on = None
 
