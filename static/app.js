@@ -130,7 +130,7 @@
     }
     if (event.key === "Escape") {
       document.querySelectorAll(".toast").forEach((toast) => toast.remove());
-      const open = event.target.closest?.("details.disclosure[open]");
+      const open = event.target.closest?.("details:is(.disclosure, [data-menu])[open]");
       if (open) {
         open.open = false;
         open.querySelector("summary").focus();
@@ -183,10 +183,15 @@
       }
     } else if (target?.matches("dialog")) target.close();
     target?.closest(".toast")?.remove();
-    for (const menu of document.querySelectorAll("details[data-menu][open]")) {
-      if (!menu.contains(target)) menu.open = false;
-    }
+    closeMenus(target);
   });
+  // A menu lies over what follows it, so it closes when work goes on elsewhere.
+  function closeMenus(at) {
+    for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+      if (!menu.contains(at) && !menu.closest(".invalid")) menu.open = false;
+    }
+  }
+  document.addEventListener("focusin", (event) => closeMenus(event.target));
   document.addEventListener("close", () => { if (opener?.isConnected) opener.focus(); opener = null; }, true);
 
   // --- Copying what stands in a field. Without script it is text to select. ---

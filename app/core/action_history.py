@@ -25,18 +25,19 @@ _CHANGES = tuple(f"action.{state.value}" for state in ActionState)
 class HistoryFilter:
     """Which changes of actions are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive.
 
-    ``trace`` is one of ``decision_trace.TRACES``: these entries alone, every one of them. Without it and without
-    ``state`` a held decision is left out once it has been carried out, for then the change itself stands there.
-    ``search`` finds posts (``post_search.finds``) and words of the reasons given.
+    ``states`` and ``traces`` (of ``decision_trace.TRACES``) are alternatives: a change to one of the states, or an
+    entry of one of the traces. With neither, a held decision is left out once it has been carried out, for then
+    the change itself stands there. A change is also of one of the types and of one of the categories. ``search``
+    finds posts (``post_search.finds``) and words of the reasons given.
     """
 
-    action_type: ActionType | None = None
-    state: ActionState | None = None
-    trace: str = ""
+    action_types: tuple[ActionType, ...] = ()
+    states: tuple[ActionState, ...] = ()
+    traces: tuple[str, ...] = ()
     search: str = ""
     actor: str = ""
     author: str = ""
-    category: str = ""
+    categories: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -120,10 +121,8 @@ def _of_entry(community_id: uuid.UUID, wanted: HistoryFilter) -> list[sa.ColumnE
 
 
 def _kind(wanted: HistoryFilter) -> sa.ColumnElement[bool]:
-    if wanted.trace:
-        return HistoryEntry.what == wanted.trace
-    if wanted.state:
-        return HistoryEntry.what == f"action.{wanted.state.value}"
+    if wanted.states or wanted.traces:
+        return HistoryEntry.what.in_([*(f"action.{state.value}" for state in wanted.states), *wanted.traces])
     always = [*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED]
     return sa.or_(
         HistoryEntry.what.in_(always), sa.and_(HistoryEntry.what == decision_trace.HELD, _came_to_nothing())
@@ -162,10 +161,11 @@ def _of_text(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
 
 def _of_action(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.action_type:
-        conditions.append(Action.action_type == wanted.action_type)
-    if wanted.category:
-        conditions.append(sa.func.coalesce(Action.decided_category, Action.category) == wanted.category)
+    if wanted.action_types:
+        conditions.append(Action.action_type.in_(wanted.action_types))
+    if wanted.categories:
+        category = sa.func.coalesce(Action.decided_category, Action.category)
+        conditions.append(category.in_(wanted.categories))
     return conditions
 
 
@@ -178,7 +178,7 @@ def _count(session: Session, community_id: uuid.UUID, wanted: HistoryFilter) -> 
     found = sa.select(HistoryEntry.id).where(*_of_entry(community_id, wanted))
     if wanted.actor:
         found = found.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(*_of_text(wanted))
-    if wanted.action_type or wanted.category or wanted.author:
+    if wanted.action_types or wanted.categories or wanted.author:
         found = found.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(wanted))
     if wanted.author:
         found = found.join(Request, Request.id == Action.request_id).where(*_of_request(wanted))

@@ -20,7 +20,7 @@ from app.core.vocabulary import ActionState, ReviewGroup
 class QueueFilter:
     """What a moderator wants to see; ``claimed_by`` is ``me``, ``nobody`` or empty for all."""
 
-    category: str = ""
+    categories: tuple[str, ...] = ()
     claimed_by: str = ""
     search: str = ""
     group: ReviewGroup | None = None
@@ -170,8 +170,8 @@ def filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.S
         Action.community_id == community_id,
         Action.action_state == ActionState.UNDER_REVIEW,
     )
-    if wanted.category:
-        statement = statement.where(Action.category == wanted.category)
+    if wanted.categories:
+        statement = statement.where(Action.category.in_(wanted.categories))
     if wanted.group is not None:
         statement = statement.where(Action.review_group == wanted.group)
     if wanted.claimed_by == "me":

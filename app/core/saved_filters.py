@@ -38,11 +38,11 @@ def save(
     actor: Actor,
     community_id: uuid.UUID,
     name: str,
-    query: Mapping[str, str],
+    query: Mapping[str, str | Sequence[str]],
     *,
     shared: bool = False,
 ) -> SavedFilter:
-    """Keep these filters under a name; one's own of the same name is replaced.
+    """Keep these filters under a name; one's own of the same name is replaced. A filter of several values has a list.
 
     Raises:
         Invalid: the name is blank or too long, a filter is none of the queue's, or there are too many.
@@ -54,7 +54,8 @@ def save(
     for field, value in query.items():
         if field not in FIELDS:
             raise Invalid.field("query", f"{field[:50]} is no filter of the review queue")
-        rules.text(value, "query", rules.ID_MAX)
+        for text in [value] if isinstance(value, str) else value:
+            rules.text(text, "query", rules.ID_MAX)
     serialise(session, community_id)
     own = session.scalars(
         sa.select(SavedFilter).where(

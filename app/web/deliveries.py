@@ -4,7 +4,6 @@ import json
 import uuid
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Response, g, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField
@@ -22,7 +21,7 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.endpoint_forms import EVENT_WORDS
 from app.web.endpoints import place_of
-from app.web.filter_forms import ALL, Days, FilterForm, typed
+from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
 from app.wiring import wired
@@ -207,6 +206,6 @@ def _edition(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 
 
-def _address(query: dict[str, str], path: str = "/deliveries", **more: str | None) -> str:
+def _address(query: Query, path: str = "/deliveries", **more: str | None) -> str:
     whole = {**query, **{name: value for name, value in more.items() if value is not None}}
-    return f"{path}?{urlencode(whole)}" if whole else path
+    return f"{path}?{encoded(whole)}" if whole else path

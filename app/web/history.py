@@ -5,7 +5,6 @@ import io
 import uuid
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Response, stream_with_context
 
@@ -18,6 +17,7 @@ from app.core.vocabulary import HeldVerb
 from app.web import auth, csv_cells, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.filter_forms import Query, encoded
 from app.web.item_views import blind_item
 from app.web.moderator_filters import HistoryForm
 from app.web.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
@@ -95,7 +95,7 @@ def history_page() -> Response:
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
-        query=f"?{urlencode(query)}" if query else "",
+        query=f"?{encoded(query)}" if query else "",
         csv_url=address("/history.csv", query, always=True),
         clear_url=address("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
@@ -154,7 +154,7 @@ def history_csv() -> Response:
 
 
 def tabs(
-    actor: Actor, community_id: uuid.UUID, path: str, query: dict[str, str]
+    actor: Actor, community_id: uuid.UUID, path: str, query: Query
 ) -> list[tuple[str, str | None, bool]]:
     """The two histories: words, address, whether it is the one shown. What both can filter by goes along.
 
@@ -219,10 +219,10 @@ def number_from(name: str) -> int | None:
     return forms.number(forms.from_address(name), digits=15)
 
 
-def address(path: str, query: dict[str, str], *, always: bool = False, **more: int | None) -> str | None:
+def address(path: str, query: Query, *, always: bool = False, **more: int | None) -> str | None:
     """The path with the filters and ``more``; None when there is no more, unless it is wanted ``always``."""
     given = {name: str(value) for name, value in more.items() if value is not None}
     if not given and not always:
         return None
     whole = {**query, **given}
-    return f"{path}?{urlencode(whole)}" if whole else path
+    return f"{path}?{encoded(whole)}" if whole else path

@@ -3,7 +3,6 @@
 import csv
 import io
 from datetime import timedelta
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from flask import Response, abort, g
@@ -17,7 +16,7 @@ from app.core.permissions import Permission
 from app.core.trend_figures import Trends
 from app.web import auth, csv_cells, forms, insight_tables, page
 from app.web.blueprint import web
-from app.web.filter_forms import FilterForm, check_year
+from app.web.filter_forms import FilterForm, check_year, encoded
 from app.web.insight_tables import duration
 from app.wiring import wired
 
@@ -68,10 +67,10 @@ def insights_page() -> Response:
         tables=tables,
         sums=_sums(found) if found is not None and tables else [],
         periods=[
-            (words, f"/insights?{urlencode({**kept, 'days': str(days)})}", _is_shown(form, days))
+            (words, f"/insights?{encoded({**kept, 'days': str(days)})}", _is_shown(form, days))
             for days, words in DAYS.items()
         ],
-        csv_url=f"/insights.csv?{urlencode(query)}{'&' if query else ''}table=",
+        csv_url=f"/insights.csv?{encoded(query)}{'&' if query else ''}table=",
         zone=g.get("timezone") or "UTC",
     )
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
@@ -15,6 +14,7 @@ from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
 from app.web import answering, done_to_post, forms, origins
 from app.web.done_to_post import DoneToPost
+from app.web.filter_forms import encoded
 from app.web.item_views import BlindItem, blind_item
 from app.web.moderator_filters import LookForm
 from app.web.moderator_forms import DecisionForm
@@ -120,16 +120,16 @@ def one(
 def url(action_id: uuid.UUID | None = None, **more: str) -> str:
     """The list with the filters that the address carries along, at one of its cards."""
     query = {**forms.queried(LookForm).query(), **more}
-    return PATH + (f"?{urlencode(query)}" if query else "") + (f"#look-{action_id}" if action_id else "")
+    return PATH + (f"?{encoded(query)}" if query else "") + (f"#look-{action_id}" if action_id else "")
 
 
 def context() -> dict[str, Any]:
     """What a card needs beside itself: the filters that its addresses carry along."""
     query = forms.queried(LookForm).query()
     return {
-        "query": f"?{urlencode(query)}" if query else "",
-        "undo_query": "?" + urlencode({**query, "at": AT}),
-        "item_query": "?" + urlencode({**query, "from": origins.SECOND_LOOK}),
+        "query": f"?{encoded(query)}" if query else "",
+        "undo_query": "?" + encoded({**query, "at": AT}),
+        "item_query": "?" + encoded({**query, "from": origins.SECOND_LOOK}),
     }
 
 

@@ -5,7 +5,6 @@
 
 import uuid
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
@@ -30,6 +29,7 @@ from app.web import (
     veils,
 )
 from app.web.blueprint import web
+from app.web.filter_forms import Query, encoded
 from app.web.moderator_filters import QueueForm
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
 from app.wiring import wired
@@ -188,8 +188,8 @@ def cleared_queue_url() -> str:
     return _with_query("/review", {"community": community} if community else {})
 
 
-def _with_query(path: str, query: dict[str, str]) -> str:
-    return f"{path}?{urlencode(query)}" if query else path
+def _with_query(path: str, query: Query) -> str:
+    return f"{path}?{encoded(query)}" if query else path
 
 
 def _claim_following(session: Session, action: Action) -> Action | None:

@@ -13,7 +13,7 @@ from app.core.review_queue import QueueFilter
 from app.core.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ActionType
 from app.web.categories import category_name
-from app.web.filter_forms import ALL, Days, FilterForm, typed
+from app.web.filter_forms import ALL, Days, FilterForm, SeveralField, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices, number
 
@@ -37,15 +37,15 @@ class QueueForm(FilterForm):
 
     community = HiddenField()
     q = SearchField("Search", [at_most(200, "Search")])
-    category = SelectField("Category", validate_choice=False)
+    category = SeveralField("Category", validate_choice=False)
     claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="")
     sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.OLDEST.value)
 
     PLAIN: ClassVar = {"sort": Sort.OLDEST.value}
 
     def offer(self, categories: Sequence[str]) -> None:
-        """Offer the categories that wait; one that is asked for stays although nothing of it waits."""
-        _offer(self.category, categories)
+        """Offer the categories that wait; those that are asked for stay although nothing of them waits."""
+        _offer_several(self.category, categories)
 
     @property
     def is_narrowed(self) -> bool:
@@ -55,7 +55,7 @@ class QueueForm(FilterForm):
     def wanted(self) -> QueueFilter:
         """What a valid form asks for."""
         return QueueFilter(
-            category=self.category.data or "",
+            categories=tuple(self.category.data or ()),
             claimed_by=self.claimed_by.data or "",
             search=typed(self.q),
             sort=Sort(self.sort.data),
@@ -66,38 +66,33 @@ class HistoryForm(Days, FilterForm):
     """The action history's filters, in the address. From and To are whole days of the reader's timezone."""
 
     q = SearchField("Search", [at_most(200, "Search")])
-    type = SelectField(
-        "Type",
-        choices=choices(ALL | {kind.value: kind.value.capitalize() for kind in ActionType}),
-        default="",
-    )
+    type = SeveralField("Type", choices=choices({kind.value: kind.value.capitalize() for kind in ActionType}))
     community = HiddenField()
-    state = SelectField(
-        "State",
-        choices=choices(ALL | {one: state_word(one) for one in (*ActionState, *decision_trace.TRACES)}),
-        default="",
+    state = SeveralField(
+        "State", choices=choices({one: state_word(one) for one in (*ActionState, *decision_trace.TRACES)})
     )
     actor = StringField("Actor", [at_most(200, "Actor")])
     author = StringField("Author", [at_most(rules.ID_MAX, "Author")])
-    category = SelectField("Category", validate_choice=False)
+    category = SeveralField("Category", validate_choice=False)
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
 
     def offer(self, categories: Sequence[str]) -> None:
-        _offer(self.category, categories)
+        """Offer the categories that actions ever had; those that are asked for stay."""
+        _offer_several(self.category, categories)
 
     def wanted(self) -> HistoryFilter:
         """What a valid form asks for."""
         return HistoryFilter(
-            action_type=ActionType(self.type.data) if self.type.data else None,
-            state=ActionState(self.state.data)
-            if self.state.data and self.state.data not in decision_trace.TRACES
-            else None,
-            trace=self.state.data if self.state.data in decision_trace.TRACES else "",
+            action_types=tuple(map(ActionType, self.type.data or ())),
+            states=tuple(
+                ActionState(one) for one in self.state.data or () if one not in decision_trace.TRACES
+            ),
+            traces=tuple(one for one in self.state.data or () if one in decision_trace.TRACES),
             search=typed(self.q),
             actor=typed(self.actor),
             author=typed(self.author),
-            category=self.category.data or "",
+            categories=tuple(self.category.data or ()),
             since=self.since,
             until=self.until,
         )
@@ -139,6 +134,11 @@ class LookForm(FilterForm):
 def page_number(raw: str | None) -> int:
     """A page's number from an address; anything else is the first page."""
     return number(raw, digits=6) or 1
+
+
+def _offer_several(field: SeveralField, categories: Sequence[str]) -> None:
+    known = dict.fromkeys([*categories, *(field.data or ())])
+    field.choices = choices({name: category_name(name) for name in known})
 
 
 def _offer(field: SelectField, categories: Sequence[str]) -> None:

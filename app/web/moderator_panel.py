@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
@@ -27,6 +26,7 @@ from app.web import (
 from app.web.categories import category_name
 from app.web.done_to_post import DoneToPost
 from app.web.evidence import Evidence, evidence
+from app.web.filter_forms import Query, encoded
 from app.web.missing import Missing
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm
 from app.web.pending_undo import PendingUndo, capitalised, seconds_left
@@ -98,7 +98,7 @@ class ModeratorPanel:
     dismissal: timeline.TimelineEvent | None
     may_ask_again: bool
     events: Sequence[timeline.TimelineEvent]
-    query: Mapping[str, str]
+    query: Query
     goes_on: bool
     category: str
     ratings: int
@@ -145,7 +145,7 @@ class ModeratorPanel:
     def address_query(self) -> str:
         """What every address of the panel carries along: the list's filters, and whether to go on."""
         query = {**self.query, **({"next": "1"} if self.goes_on else {})}
-        return f"?{urlencode(query)}" if query else ""
+        return f"?{encoded(query)}" if query else ""
 
     @property
     def back(self) -> tuple[str, str]:
@@ -167,7 +167,7 @@ class ModeratorPanel:
         """Takes back the decision that ``pending`` is about, and leads to its item."""
         if self.pending is None:
             return ""
-        query = urlencode(
+        query = encoded(
             {**self.query, **({"next": "1"} if self.goes_on else {}), "item": str(self.pending.action_ids[0])}
         )
         return f"{self.pending.undo_path}?{query}"

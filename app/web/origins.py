@@ -3,9 +3,8 @@
 The review queue, unless the address says ``from=second-look``. The list's filters go along in the address.
 """
 
-from urllib.parse import urlencode
-
 from app.web import forms
+from app.web.filter_forms import Query, encoded
 from app.web.moderator_filters import LookForm, QueueForm
 
 SECOND_LOOK = "second-look"
@@ -16,7 +15,7 @@ def is_second_look() -> bool:
     return forms.from_address("from") == SECOND_LOOK
 
 
-def query() -> dict[str, str]:
+def query() -> Query:
     """What every address of the item carries along."""
     if is_second_look():
         return {**forms.queried(LookForm).query(), "from": SECOND_LOOK}
@@ -27,5 +26,5 @@ def back(card: str = "") -> tuple[str, str]:
     """The address of the list, at the card of this id, and its name."""
     path, name = ("/second-look", "Second look") if is_second_look() else ("/review", "Review queue")
     carried = {key: text for key, text in query().items() if key != "from"}
-    address = f"{path}?{urlencode(carried)}" if carried else path
+    address = f"{path}?{encoded(carried)}" if carried else path
     return (f"{address}#look-{card}" if card and is_second_look() else address), name

@@ -4,7 +4,6 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
@@ -15,6 +14,7 @@ from app.core.review_queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import answering, auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
+from app.web.filter_forms import encoded
 from app.web.filters import excerpt
 from app.web.moderator_filters import QueueForm
 from app.web.verb_words import DECIDING
@@ -95,8 +95,8 @@ def context() -> dict[str, Any]:
     """What a row needs beside itself: the filters that its addresses carry along, and the ratings needed."""
     query = forms.queried(QueueForm).query()
     return {
-        "query": f"?{urlencode(query)}" if query else "",
-        "row_query": "?" + urlencode({**query, "at": "queue"}),
+        "query": f"?{encoded(query)}" if query else "",
+        "row_query": "?" + encoded({**query, "at": "queue"}),
         "needed": answering.needed(),
         "out_of_band": False,
     }

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
@@ -19,6 +18,7 @@ from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, moderation, page, pending_undo, queue_rows, reason_choice, veils
 from app.web import saved_filters as filter_links
 from app.web.blueprint import web
+from app.web.filter_forms import encoded
 from app.web.filters import state_phrase
 from app.web.moderator_filters import QueueForm
 from app.web.moderator_forms import BulkForm, Choice, SaveFilterForm
@@ -256,7 +256,7 @@ def _new(count: int, since: str) -> dict[str, Any]:
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",
-        "new_url": "/review/new-count?" + urlencode({**query, "since": since, "shown": str(count)}),
+        "new_url": "/review/new-count?" + encoded({**query, "since": since, "shown": str(count)}),
         "show_url": moderation.queue_url(),
     }
 
@@ -264,7 +264,7 @@ def _new(count: int, since: str) -> dict[str, Any]:
 def _links(found: QueuePage) -> page.PageLinks:
     def address(**beyond: uuid.UUID) -> str:
         query = {**forms.queried(QueueForm).query(), **{name: str(one) for name, one in beyond.items()}}
-        return f"/review?{urlencode(query)}"
+        return f"/review?{encoded(query)}"
 
     items = found.items
     return page.PageLinks(

@@ -1,16 +1,16 @@
 """Saved filters of the review queue, as links above it and as the form that keeps the present ones."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
 from app.core import saved_filters
 from app.core.permissions import Actor
 from app.web.categories import category_name
+from app.web.filter_forms import Query, encoded
 from app.web.moderator_filters import SORTS
 from app.web.moderator_forms import SaveFilterForm
 
@@ -30,9 +30,7 @@ class FilterLink:
     may_delete: bool
 
 
-def links(
-    session: Session, actor: Actor, community_id: uuid.UUID, query: Mapping[str, str]
-) -> Sequence[FilterLink]:
+def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query) -> Sequence[FilterLink]:
     """The filters that this moderator may use, by name. ``query`` is the present address's."""
     carried = {"community": query["community"]} if "community" in query else {}
     present = wanted(query)
@@ -40,7 +38,7 @@ def links(
         FilterLink(
             id=one.id,
             name=one.name,
-            url=f"/review?{urlencode({**one.query, **carried})}",
+            url=f"/review?{encoded({**one.query, **carried})}",
             is_current=one.query == present,
             is_shared=one.shared,
             may_delete=saved_filters.may_delete(actor, one),
@@ -53,7 +51,7 @@ def context(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    query: Mapping[str, str],
+    query: Query,
     form: SaveFilterForm | None = None,
 ) -> dict[str, Any]:
     """What the line above the queue shows: the links, and a form while the filters are none of them."""
@@ -68,17 +66,18 @@ def context(
     }
 
 
-def wanted(query: Mapping[str, str]) -> dict[str, str]:
+def wanted(query: Query) -> Query:
     """The filters alone, without what an address only carries along."""
     return {name: text for name, text in query.items() if name in saved_filters.FIELDS}
 
 
-def in_words(query: Mapping[str, str]) -> str:
-    """What a set of filters asks for: "Spam, claimed by me, newest first"."""
+def in_words(query: Query) -> str:
+    """What a set of filters asks for: "Spam or Threat, claimed by me, newest first"."""
+    asked = query.get("category", [])
     parts = [
-        category_name(query["category"]) if "category" in query else "",
+        " or ".join(map(category_name, [asked] if isinstance(asked, str) else asked)),
         f"“{query['q']}”" if "q" in query else "",
-        _CLAIMED.get(query.get("claimed_by", ""), ""),
-        _SORTED.get(query.get("sort", ""), ""),
+        _CLAIMED.get(str(query.get("claimed_by", "")), ""),
+        _SORTED.get(str(query.get("sort", "")), ""),
     ]
     return ", ".join(part for part in parts if part)

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlencode
 
 from flask import Response, stream_with_context
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
@@ -17,7 +16,7 @@ from app.core.permissions import Actor, Permission
 from app.core.setting_history import AREA_OF, Area, Entry, SettingFilter
 from app.web import auth, csv_cells, filters, forms, page, setting_words
 from app.web.blueprint import web
-from app.web.filter_forms import ALL, Days, FilterForm, typed
+from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
 from app.web.history import address, number_from, tabs
 from app.web.timeline import actor_name, cause_words
 from app.wiring import wired
@@ -113,7 +112,7 @@ def setting_history_page() -> Response:
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
-        query=f"?{urlencode(query)}" if query else "",
+        query=f"?{encoded(query)}" if query else "",
         csv_url=address(f"{PATH}.csv", query, always=True),
         clear_url=address(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),

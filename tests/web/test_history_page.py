@@ -137,7 +137,7 @@ def test_days_begin_at_midnight_where_the_reader_lives(
     [
         ("?from=yesterday", "Not a valid date value."),
         ("?from=2026-03-02&to=2026-03-01", "To must not be before From."),
-        ("?state=exploded", "Not a valid choice"),
+        ("?state=exploded", "State cannot be “exploded”. Choose from the list."),
         ("?to=9999-12-31", "To must be from 1970 to 2999."),
         ("?from=0001-01-01", "From must be from 1970 to 2999."),
     ],

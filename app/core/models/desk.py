@@ -32,7 +32,7 @@ class ReasonTemplate(Stamped, Base):
 
 
 class SavedFilter(Base):
-    """A named set of the review queue's filters; ``query`` holds them as an address does.
+    """A named set of the review queue's filters; ``query`` holds them as an address does: one value, or a list.
 
     ``shared``: every moderator of the community sees it.
     """

@@ -1,0 +1,229 @@
+"""Filters that hold several values: in the page, in its address, in the file, in what is saved under a name."""
+
+import csv
+import io
+import re
+import uuid
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+
+from app.core import verdicts
+from app.core.models import Action, SavedFilter
+from app.core.vocabulary import ActionState, ActionType
+from app.web import history as history_page
+from app.web import review as review_page
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+KINDS = (ActionType.HIDE, ActionType.WARN, ActionType.DELETE)
+
+
+def export(visitor: Visitor, query: str = "") -> list[tuple[str, str]]:
+    """The type and the state of each change in the file, oldest first."""
+    answer = visitor.get(f"/history.csv{query}")
+    assert answer.status_code == 200
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    return [(row["action_type"], row["state"]) for row in reversed(rows)]
+
+
+def ticked(page: str, name: str) -> set[str]:
+    boxes = re.findall(r"<input[^>]*>", page)
+    return {
+        unescape(found[1])
+        for box in boxes
+        if f'name="{name}"' in box and "checked" in box and (found := re.search(r'value="([^"]*)"', box))
+    }
+
+
+def posts(page: str) -> set[str]:
+    """The posts that a list shows, of those that a test named "Post …"."""
+    return set(re.findall(r"Post [a-z]+", page))
+
+
+def address_of(page: str, words: str) -> str:
+    found = re.search(rf'<a[^>]*href="([^"]+)"[^>]*>(?:(?!</a>).)*{words}', page)
+    assert found, f"no link {words}"
+    return unescape(found[1])
+
+
+@pytest.fixture
+def kinds(wiring: Wiring, cast: Cast, stage: Stage) -> dict[ActionType, uuid.UUID]:
+    """A post under review of each of three types; the one to delete was dismissed."""
+    found = {kind: stage.post(f"Post {kind.value}") for kind in KINDS}
+    with wiring.database.writing() as session:
+        for kind, action_id in found.items():
+            session.get_one(Action, action_id).action_type = kind
+    with wiring.database.writing() as session:
+        last = session.get_one(Action, found[ActionType.DELETE])
+        verdicts.change_action(session, factories.integration(cast), last, ActionState.DISMISSED)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("?type=hide&type=warn", [("hide", "under_review"), ("warn", "under_review")]),
+        (
+            "?type=warn&type=delete",
+            [("warn", "under_review"), ("delete", "under_review"), ("delete", "dismissed")],
+        ),
+        ("?type=hide&type=delete&state=dismissed", [("delete", "dismissed")]),
+        (
+            "?state=dismissed&state=under_review&type=delete",
+            [("delete", "under_review"), ("delete", "dismissed")],
+        ),
+        ("?state=applied&state=overturned", []),
+        ("?type=hide", [("hide", "under_review")]),
+        ("?type=hide&type=hide", [("hide", "under_review")]),
+        ("?type=&state=dismissed&q=", [("delete", "dismissed")]),
+    ],
+)
+@pytest.mark.usefixtures("kinds")
+def test_the_history_is_filtered_by_several_types_and_states(
+    visit: Visit, cast: Cast, query: str, found: list[tuple[str, str]]
+) -> None:
+    moderator = visit(cast.moderator)
+    assert export(moderator, query) == found
+    page = moderator.get(f"/history{query}").text
+    assert posts(page) == {f"Post {kind}" for kind, _ in found}
+    for name in ("type", "state"):
+        asked = set(re.findall(rf"\b{name}=(\w+)", query))
+        assert ticked(page, name) == asked
+
+
+def test_the_history_is_filtered_by_several_categories(visit: Visit, cast: Cast, stage: Stage) -> None:
+    for category in ("spam", "toxicity", "misinformation"):
+        stage.post(f"Post {category}", category=category)
+    moderator = visit(cast.moderator)
+    query = "?category=spam&category=misinformation"
+    assert len(export(moderator, query)) == 2
+    page = moderator.get(f"/history{query}").text
+    assert posts(page) == {"Post spam", "Post misinformation"}
+    assert ticked(page, "category") == {"spam", "misinformation"}
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("?type=hide&type=explode", "Type cannot be “explode”. Choose from the list."),
+        ("?state=exploded", "State cannot be “exploded”. Choose from the list."),
+        ("?type=<b>&type=hide", "Type cannot be “&lt;b&gt;”. Choose from the list."),
+    ],
+)
+@pytest.mark.parametrize("path", ["/history", "/history.csv"])
+def test_an_unknown_value_is_named_with_its_field(
+    visit: Visit, cast: Cast, path: str, query: str, told: str
+) -> None:
+    answer = visit(cast.moderator).get(f"{path}{query}")
+    assert answer.status_code == 422
+    assert told in answer.text
+
+
+@pytest.mark.parametrize("path", ["/history", "/history.csv", "/review"])
+def test_an_unknown_category_finds_nothing_and_stays_to_be_unticked(
+    visit: Visit, cast: Cast, stage: Stage, path: str
+) -> None:
+    stage.post("Post one")
+    answer = visit(cast.moderator).get(f"{path}?category=nothing-like-it%00")
+    assert answer.status_code == 200
+    assert posts(answer.text) == set()
+    if path != "/history.csv":
+        assert ticked(answer.text, "category") == {"nothing-like-it"}
+
+
+@pytest.mark.usefixtures("kinds")
+def test_pages_entries_tabs_and_the_file_keep_every_value(
+    visit: Visit, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_page, "PAGE_SIZE", 1)
+    moderator = visit(cast.moderator)
+    query = "type=hide&type=warn&state=dismissed&state=under_review"
+    page = moderator.get(f"/history?community=harbour-forum&{query}").text
+    assert posts(page) == {"Post warn"}
+    older = re.search(r'rel="next" href="([^"]+)"', page)
+    assert older
+    second = moderator.get(unescape(older[1])).text
+    assert posts(second) == {"Post hide"}
+    assert ticked(second, "type") == {"hide", "warn"}
+    assert ticked(second, "state") == {"dismissed", "under_review"}
+    file = moderator.get(address_of(page, "Export CSV")).text
+    assert len(list(csv.DictReader(io.StringIO(file)))) == 2
+    entry = re.search(r'href="(/history/[0-9a-f-]{36}[^"]*)"', page)
+    assert entry
+    back = address_of(moderator.get(unescape(entry[1])).text, "Action history</a>")
+    assert ticked(moderator.get(back).text, "type") == {"hide", "warn"}
+    nothing = moderator.get(f"/history?community=harbour-forum&{query}&q=nothing+like+it").text
+    assert address_of(nothing, "Clear filters") == "/history?community=harbour-forum"
+
+
+def test_several_values_cost_no_more_queries_than_none(
+    visit: Visit, cast: Cast, kinds: dict[ActionType, uuid.UUID], statements: Callable[[], Any]
+) -> None:
+    moderator = visit(cast.moderator)
+    with statements() as plain:
+        moderator.get("/history")
+    with statements() as narrowed:
+        page = moderator.get("/history?type=hide&type=warn&type=delete&state=under_review&state=dismissed")
+    assert len(posts(page.text)) == len(kinds)
+    assert len(narrowed) == len(plain)
+
+
+def test_the_queue_is_filtered_by_several_categories_wherever_one_goes(
+    visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_page, "PAGE_SIZE", 1)
+    for category in ("spam", "toxicity", "misinformation"):
+        stage.post(f"Post {category}", category=category)
+    moderator, query = visit(cast.moderator), "category=misinformation&category=spam"
+    page = moderator.get(f"/review?{query}").text
+    assert posts(page) == {"Post spam"}
+    assert "2 items wait" in page
+    assert ticked(page, "category") == {"spam", "misinformation"}
+    following = re.search(r'rel="next" href="([^"]+)"', page)
+    assert following
+    assert posts(moderator.get(unescape(following[1])).text) == {"Post misinformation"}
+    # Into an item and back, and on to the next one, the filters go along.
+    opened = moderator.post(f"/review/next?{query}").headers["Location"]
+    assert query in opened
+    item = moderator.get(opened).text
+    assert address_of(item, "Review queue</a>") == f"/review?{query}"
+    asked = re.search(r'hx-get="(/review/new-count[^"]+)"', page)
+    assert asked
+    assert query in unescape(asked[1])
+
+
+def test_several_categories_are_saved_under_a_name_and_what_was_saved_with_one_still_works(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    for category in ("spam", "toxicity", "misinformation"):
+        stage.post(f"Post {category}", category=category)
+    moderator = visit(cast.moderator)
+    moderator.post("/review/filters?category=misinformation&category=spam&sort=newest", name="Night shift")
+    with wiring.database.writing() as session:
+        session.add(
+            SavedFilter(
+                community_id=cast.community_id,
+                account_id=cast.moderator.account_id,
+                name="As before",
+                query={"category": "toxicity"},
+            )
+        )
+    page = moderator.get("/review").text
+    for name, found in (
+        ("Night shift", {"Post spam", "Post misinformation"}),
+        ("As before", {"Post toxicity"}),
+    ):
+        opened = moderator.get(address_of(page, name)).text
+        assert posts(opened) == found
+        assert re.search(rf'aria-current="true"[^>]*><bdi>{name}', opened), "it is shown as the present one"
+        assert "Delete filter" in opened
+    swapped = moderator.get("/review?sort=newest&category=spam&category=misinformation").text
+    assert re.search(r'aria-current="true"[^>]*><bdi>Night shift', swapped), (
+        "the order in the address is nothing"
+    )
