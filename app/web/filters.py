@@ -106,6 +106,11 @@ def _written(moment: datetime, *, names_zone: bool) -> str:
     return f"{local.day} {local:%b %Y, %H:%M}" + (f" {local.tzname()}" if names_zone or not chosen else "")
 
 
+def written(moment: datetime) -> str:
+    """The full moment with its zone, for names that script does not localise."""
+    return _written(moment, names_zone=True)
+
+
 def ago(moment: datetime) -> str:
     """How long since, in words: "just now", "2 min ago", "3 h ago", "5 d ago"; beyond 30 days the date.
 

@@ -3,7 +3,8 @@
 import csv
 import io
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, stream_with_context
@@ -14,12 +15,13 @@ from app.core.holds import verbs_open_to
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb
-from app.web import auth, csv_cells, forms, page
+from app.web import auth, csv_cells, filters, forms, page, row_names
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
 from app.web.item_views import blind_item
 from app.web.moderator_filters import HistoryForm
+from app.web.row_names import RowName
 from app.web.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
 from app.wiring import wired
 
@@ -81,6 +83,7 @@ def history_page() -> Response:
         status=200 if holds else 422,
         filters=form,
         rows=found.rows,
+        names=_names(found.rows),
         may_overturn=may_overturn,
         may_reopen=may_reopen,
         verbs=VERBS,
@@ -166,6 +169,36 @@ def tabs(
     return [
         (words, address(one, shared, always=True), one == path)
         for words, one in (("Actions", "/history"), ("Settings", "/history/settings"))
+    ]
+
+
+@dataclass(frozen=True)
+class _RowNames:
+    """What is added to a row's names: its link's, and that of the button that overturns or reopens."""
+
+    link: str
+    button: str
+
+
+def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
+    """For each row, what tells it from the others of the page."""
+    links, buttons = [], []
+    for row in rows:
+        post = filters.excerpt(_hidden(row.action) or row.request.content, 40)
+        why = row.text.reason or cause_words(row.entry.cause)
+        author = row.request.platform_author_id
+        facts = (
+            filters.state_word(row.kind).lower(),
+            f"by {author}" if author else "",
+            filters.written(row.entry.at),
+        )
+        links.append(RowName(f"{filters.excerpt(why)}: {post}", facts, row.entry.id))
+        if row.is_latest:
+            buttons.append(RowName(post, facts[1:], row.action.id))
+    of_button = iter(row_names.told_apart(buttons))
+    return [
+        _RowNames(link, next(of_button) if row.is_latest else "")
+        for row, link in zip(rows, row_names.told_apart(links), strict=True)
     ]
 
 

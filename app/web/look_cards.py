@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,14 +12,16 @@ from app.core import claims, second_looks
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
-from app.web import answering, done_to_post, forms, origins
+from app.web import answering, done_to_post, forms, origins, row_names
 from app.web.done_to_post import DoneToPost
 from app.web.filter_forms import encoded
+from app.web.filters import written
 from app.web.item_views import BlindItem, blind_item
 from app.web.moderator_filters import LookForm
 from app.web.moderator_forms import DecisionForm
 from app.web.moderator_panel import VerbButton, open_buttons
 from app.web.pending_undo import capitalised, seconds_left
+from app.web.row_names import RowName
 from app.web.timeline import cause_words
 from app.web.verb_words import outcome
 from app.wiring import wired
@@ -60,6 +62,8 @@ class LookCard:
     outcome: str
     claimant: str
     focus: bool = False
+    apart: str = ""
+    """What tells its name from others of the page."""
 
     @property
     def chosen(self) -> HeldVerb | None:
@@ -74,7 +78,18 @@ class LookCard:
     @property
     def name(self) -> str:
         """The card in a few words, for the names of its buttons."""
-        return f"{self.item.category.lower()}, {self.done_words.lower()}"
+        return f"{self.item.category.lower()}, {self.done_words.lower()}{self.apart}"
+
+    @property
+    def row_name(self) -> RowName:
+        """The name with what may tell it from others."""
+        item = self.item
+        facts = (
+            f"by {item.author}" if item.author else "",
+            f"in {item.channel}" if item.channel else "",
+            written(item.posted_at),
+        )
+        return RowName(self.name, facts, self.id)
 
 
 def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
@@ -95,7 +110,7 @@ def several(
     why = second_looks.openings(session, found)
     decided = second_looks.deciding(session, found)
     holders = claims.holders(session, actor, found)
-    return [
+    cards = [
         _card(
             actor,
             action,
@@ -107,6 +122,8 @@ def several(
         )
         for action in found
     ]
+    apart = row_names.told_apart([card.row_name for card in cards])
+    return [replace(card, apart=more) for card, more in zip(cards, apart, strict=True)]
 
 
 def one(
@@ -114,7 +131,7 @@ def one(
 ) -> LookCard:
     """The card of one action, in whatever state it is now."""
     (card,) = several(session, actor, [action], given={action.id: form} if form else None, focus=focus)
-    return card
+    return replace(card, apart=card.row_name.whole)
 
 
 def url(action_id: uuid.UUID | None = None, **more: str) -> str:

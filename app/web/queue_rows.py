@@ -1,7 +1,8 @@
 """A row of the review queue, as the table and a swapped row both show it."""
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,11 +13,12 @@ from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review_queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import answering, auth, forms
+from app.web import answering, auth, forms, row_names
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import excerpt
+from app.web.filters import excerpt, written
 from app.web.moderator_filters import QueueForm
+from app.web.row_names import RowName
 from app.web.verb_words import DECIDING
 
 PART = "_queue_row.html"
@@ -26,7 +28,8 @@ PART = "_queue_row.html"
 class QueueRow:
     """One row. ``text`` is a placeholder when ``is_veiled``; ``is_staffs``: nobody is asked to rate it.
 
-    ``held_id`` is the reader's own decision that can be undone, ``deciding`` anybody's in words.
+    ``apart`` tells its name from others of the page. ``held_id`` is the reader's own decision that can be undone,
+    ``deciding`` anybody's in words.
     """
 
     id: uuid.UUID
@@ -44,14 +47,13 @@ class QueueRow:
     state: str
     deciding: str | None
     held_id: uuid.UUID | None
+    apart: str
     is_ticked: bool = False
 
     @property
     def name(self) -> str:
         """The row in a few words, for the names of its buttons."""
-        return (
-            f"{self.text}, {self.category.lower()}" if self.is_veiled else excerpt(self.text, 40) or "no text"
-        )
+        return _short(self.text, self.category, is_veiled=self.is_veiled) + self.apart
 
     @property
     def value(self) -> str:
@@ -59,12 +61,23 @@ class QueueRow:
         return f"{self.id}.{self.version}"
 
 
+def listed(
+    items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
+) -> list[QueueRow]:
+    """The rows of a page, whose names differ from each other."""
+    apart = row_names.told_apart([_name(item.action) for item in items])
+    return [replace(of(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)]
+
+
 def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
-    """The row of an item; whose claim and whose decision it is depends on the reader."""
+    """The row of an item; whose claim and whose decision it is depends on the reader.
+
+    Drawn alone it does not know the page's other rows, so its name says all that may tell it from them.
+    """
     action = item.action
     held = action.held
     own = held is not None and held.account_id == actor.account_id
-    veiled = is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
+    veiled = _is_veiled(action)
     return QueueRow(
         id=action.id,
         version=action.version,
@@ -81,7 +94,31 @@ def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
         state=action.action_state.value,
         deciding=None if held is None else DECIDING[held.verb] if own else f"{held.account_name} is deciding",
         held_id=held.id if held is not None and own else None,
+        apart=_name(action).whole,
         is_ticked=action.id in ticked,
+    )
+
+
+def _is_veiled(action: Action) -> bool:
+    return is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
+
+
+def _short(text: str, category: str, *, is_veiled: bool) -> str:
+    return f"{text}, {category.lower()}" if is_veiled else excerpt(text, 40) or "no text"
+
+
+def _name(action: Action) -> RowName:
+    veiled, category, post = _is_veiled(action), category_name(action.category), action.request
+    author, channel = post.platform_author_id, post.platform_channel_id
+    return RowName(
+        _short(HIDDEN if veiled else post.content, category, is_veiled=veiled),
+        (
+            f"by {author}" if author else "",
+            category.lower(),
+            f"in {channel}" if channel else "",
+            written(action.created_at),
+        ),
+        action.id,
     )
 
 

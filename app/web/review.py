@@ -230,7 +230,7 @@ def _show(
     return page.render(
         "review.html",
         status=422 if asked.errors and status == 200 else status,
-        rows=[queue_rows.of(item, actor, ticked) for item in found.items],
+        rows=queue_rows.listed(found.items, actor, ticked),
         count=found.count,
         filters=asked,
         is_narrowed=asked.is_narrowed,
