@@ -284,6 +284,7 @@
     const words = bar.querySelector("p > span");
     const strip = bar.querySelector(".countdown");
     if (strip) strip.style.animationDuration = `${left}s`;
+    bar.style.minHeight = `${bar.offsetHeight}px`; // fewer words must not draw up what is below
     const tick = setInterval(() => {
       left -= 1;
       if (!bar.isConnected || left < 0) return clearInterval(tick);
@@ -333,6 +334,19 @@
   document.addEventListener("htmx:sendError", () => say("alert", "No connection. Check your network, then try again."));
   document.addEventListener("htmx:oobAfterSwap", (event) => event.detail.target.querySelectorAll(".toast").forEach(dress));
 
+  // --- What keeps its height when it is swapped for something smaller: nothing below it moves under a hand. ---
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const old = event.detail.target;
+    if (!event.detail.shouldSwap || !old.matches?.("[data-keep-height]")) return;
+    const height = old.offsetHeight;
+    const keep = () => {
+      const fresh = document.getElementById(old.id);
+      if (fresh && height) fresh.style.minHeight = `${height}px`;
+    };
+    // Twice: settling gives the new element the attributes it was sent with.
+    for (const moment of ["htmx:afterSwap", "htmx:afterSettle"]) document.addEventListener(moment, keep, { once: true });
+  });
+
   // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;
@@ -347,7 +361,8 @@
   });
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
   enhance(document.body);
-  if (!location.hash) document.querySelector(".error-summary")?.focus();
+  // Errors come first, whatever part of the page the address names.
+  document.querySelector(".error-summary")?.focus();
   // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.
   if (document.querySelector(".undo") && !document.querySelector("#status > *, #alert > *")) {
     setTimeout(() => say("status", "Decided. You can still undo it."), 500);

@@ -12,7 +12,16 @@ from sqlalchemy.orm import Session
 from app.core import clock, history_pages
 from app.core.errors import NotFound
 from app.core.history_pages import HistoryPage
-from app.core.models import Account, Endpoint, HistoryEntry, HistoryText, ReasonTemplate
+from app.core.models import (
+    Account,
+    Delivery,
+    Endpoint,
+    Event,
+    HistoryEntry,
+    HistoryText,
+    ReasonTemplate,
+    Replay,
+)
 from app.core.permissions import Actor, Permission, allows, require
 
 Entry = tuple[HistoryEntry, HistoryText]
@@ -138,17 +147,33 @@ def by_whom(session: Session, object_type: str, object_id: uuid.UUID, *what: str
 
 
 def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:
-    """What the people, webhooks and reasons that these entries are about are called now, by id."""
+    """What the people, webhooks, deliveries and reasons that these entries are about are called now, by id.
+
+    What is no longer there has no name.
+    """
     ids = {entry.object_id for entry, _ in entries}
-    # A query string may hold the receiver's token, so it is left out.
     urls = session.execute(sa.select(Endpoint.id, Endpoint.url).where(Endpoint.id.in_(ids)))
-    found = {one: url.partition("?")[0] for one, url in urls}
+    found = {one: _place(url) for one, url in urls}
+    sent = (
+        sa.select(Delivery.id, Event.name, Endpoint.url)
+        .join(Event, Event.id == Delivery.event_id)
+        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .where(Delivery.id.in_(ids))
+    )
+    found |= {one: f"{event} to {_place(url)}" for one, event, url in session.execute(sent)}
+    ranges = session.execute(sa.select(Replay.id, Replay.total).where(Replay.id.in_(ids)))
+    found |= {one: f"{total:,} {'delivery' if total == 1 else 'deliveries'}" for one, total in ranges}
     for column, key in (
         (Account.display_name, Account.id),
         (ReasonTemplate.title, ReasonTemplate.id),
     ):
         found |= {one: name for one, name in session.execute(sa.select(key, column).where(key.in_(ids)))}
     return found
+
+
+def _place(url: str) -> str:
+    """A webhook's address without its query string, which may hold the receiver's token."""
+    return url.partition("?")[0]
 
 
 def _matching(

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from flask import Response, make_response, redirect, url_for
+from markupsafe import Markup
 
 from app.core import clock, practice
 from app.core import help_needed as waiting_items
@@ -12,7 +13,7 @@ from app.core.errors import Conflict, Invalid, Settled
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.web import answering, auth, errors, forms, page, veils, welcome
-from app.web.answering import AnswerForm
+from app.web.answering import Answered, AnswerForm
 from app.web.blueprint import web
 from app.web.item_views import ANSWER_WORDS, OPTIONS, blind_item
 from app.wiring import wired
@@ -78,9 +79,6 @@ def answer_card(action_id: uuid.UUID) -> Response:
             else:
                 answered = answering.give(session, action, form.answer.data)
                 message = "Thank you. Your answer is saved."
-                if not page.wants_part():
-                    # Without script no card gives way to these words.
-                    message = f"{message} {answered.words}"
         except (Conflict, Settled) as refusal:
             # Nothing is lost: there was nothing to type. The card gives way all the same.
             status, message = 409, f"{refusal.detail}."
@@ -89,7 +87,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
     return page.done(
         "_answered.html",
         url_for("web.help_needed"),
-        message,
+        message if page.wants_part() else _with_link(message, action_id, answered, skipped=skipped),
         status=status,
         id=action_id,
         said=ANSWER_WORDS.get(form.answer.data or "", "") if not skipped else None,
@@ -98,6 +96,15 @@ def answer_card(action_id: uuid.UUID) -> Response:
         following=next_id if is_waiting else None,
         left=left,
     )
+
+
+def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *, skipped: bool) -> str:
+    """The message of a page without script, where no card gives way to what was said and to the link beside it."""
+    if answered is not None:
+        message = f"{message} {answered.words}"
+    is_open = answered is not None and not answered.decided
+    words = "Change answer" if is_open else "Open it anyway" if skipped else "See what was decided"
+    return Markup('{} <a href="{}">{}</a>').format(message, url_for("web.item", action_id=action_id), words)
 
 
 @web.get("/help-needed/new-count")

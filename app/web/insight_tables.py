@@ -38,7 +38,7 @@ class Table:
 
 def tables(trends: Trends) -> list[Table]:
     """Every section, in the order of ``KEYS``."""
-    days = [f"{day.day} {day:%b}" for day in trends.period.starts]
+    days = [f"{day.day} {day:%b %Y}" for day in trends.period.starts]
     return [
         _volume(trends, days),
         _time(trends, days),

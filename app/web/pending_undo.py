@@ -71,10 +71,13 @@ def undoable(
 
 
 def in_words(action: Action, length: int) -> str:
-    """A post within a sentence: its beginning, or only its category when the reader wants to be warned."""
+    """A post within a sentence: its beginning; else whose it is, and of a sensitive one its category."""
+    author = action.request.platform_author_id
+    whose = f" by {author}" if author else ""
     if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
-        return f"a post ({category_name(action.category).lower()})"
-    return f"“{excerpt(action.request.content, length)}”"
+        return f"a post{whose} ({category_name(action.category).lower()})"
+    words = excerpt(action.request.content, length)
+    return f"“{words}”" if words else f"a post without text{whose}"
 
 
 def capitalised(sentence: str) -> str:

@@ -70,12 +70,14 @@ class SettingHistoryForm(Days, FilterForm):
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One change as the list shows it."""
+    """One change as the list shows it. ``url``: where what was sent again stands, ``is_one`` delivery or a range."""
 
     id: uuid.UUID
     at: datetime
     what: str
     about: str
+    url: str | None
+    is_one: bool
     area: str
     made_by: str
     reason: str
@@ -133,6 +135,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         entry=entry,
         what=setting_words.sentence(entry),
         about=setting_words.about(entry, names),
+        about_url=setting_words.leads_to(entry, names),
         area=setting_words.AREAS[area],
         area_url=setting_words.PAGES[area],
         actor=actor_name(text),
@@ -172,6 +175,8 @@ def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
         at=entry.at,
         what=setting_words.sentence(entry),
         about=setting_words.about(entry, names),
+        url=setting_words.leads_to(entry, names),
+        is_one=entry.object_type == "delivery",
         area=setting_words.AREAS[AREA_OF[entry.object_type]],
         made_by=actor_name(text),
         reason=text.reason or cause_words(entry.cause),

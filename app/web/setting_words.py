@@ -64,6 +64,7 @@ _LABELS: Mapping[str, str] = {
     "may_assert_staff": "May speak for staff",
     "serves_all": "Serves every community",
 }
+_LEADS_TO: Mapping[str, str] = {"delivery": "/deliveries", "replay": "/deliveries/replays"}
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*Z")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -102,6 +103,13 @@ def about(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
         return ""
     told = next((v[k] for k in ("name", "title", "url") for v in (entry.after, entry.before) if v.get(k)), "")
     return names.get(entry.object_id) or str(told)
+
+
+def leads_to(entry: HistoryEntry, names: Mapping[Any, str]) -> str | None:
+    """Where what was sent again stands now; None for other changes, and when it is no longer kept."""
+    if entry.object_id not in names or entry.object_type not in _LEADS_TO:
+        return None
+    return f"{_LEADS_TO[entry.object_type]}/{entry.object_id}"
 
 
 def differences(entry: HistoryEntry) -> list[Difference]:

@@ -1,6 +1,6 @@
 """Whether a page fits its window."""
 
-from playwright.sync_api import ViewportSize
+from playwright.sync_api import Locator, ViewportSize
 
 from tests.browser.conftest import DESKTOP, PHONE, Visitor
 
@@ -20,6 +20,50 @@ _TOO_WIDE = """() => {
     .map((one) => one.outerHTML.slice(0, 120)).slice(0, 3).concat(
       [`the page is ${document.documentElement.scrollWidth} px wide`]);
 }"""
+
+
+_COVERED = """(backwards) => {
+  const shown = (one) => one.checkVisibility() && !one.disabled && !one.closest('.vh, [popover]:not(:popover-open)');
+  const controls = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
+  const all = [...document.querySelectorAll(`main :is(${controls})`)].filter(shown);
+  const found = [];
+  for (const one of backwards ? all.reverse() : all) {
+    one.focus();
+    const box = one.getBoundingClientRect();
+    const inset = (from, to) => [from + 3, (from + to) / 2, to - 3];
+    const over = new Set();
+    let outside = 0;
+    for (const x of inset(box.left, box.right)) for (const y of inset(box.top, box.bottom)) {
+      const hit = document.elementFromPoint(x, y);
+      if (hit === null) outside += 1;
+      else if (![one, one.closest('label')].some((own) => own?.contains(hit) || hit.contains(one)))
+        over.add(hit.outerHTML.slice(0, 80));
+    }
+    if (outside === 9) over.add('the edge of the window');
+    for (const what of over) found.push(`${one.outerHTML.slice(0, 100)} is covered by ${what}`);
+  }
+  return found;
+}"""
+
+
+def covered(visitor: Visitor) -> list[str]:
+    """The controls that something lies over while they have the focus (WCAG 2.4.11), met in either order."""
+    forwards: list[str] = visitor.page.evaluate(_COVERED, False)
+    backwards: list[str] = visitor.page.evaluate(_COVERED, True)
+    return forwards + backwards
+
+
+def overlap(one: Locator, other: Locator) -> bool:
+    """Whether two things on the page lie over each other."""
+    first, second = one.bounding_box(), other.bounding_box()
+    assert first
+    assert second
+    return (
+        first["x"] < second["x"] + second["width"]
+        and second["x"] < first["x"] + first["width"]
+        and first["y"] < second["y"] + second["height"]
+        and second["y"] < first["y"] + first["height"]
+    )
 
 
 def too_wide(visitor: Visitor, *screens: ViewportSize) -> list[str]:

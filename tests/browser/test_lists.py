@@ -3,12 +3,13 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, ViewportSize, expect
 
+from tests.browser import site
 from tests.browser.accessibility import Examiner
-from tests.browser.conftest import Visit, Visitor
-from tests.browser.layout import SCREENS, too_wide
-from tests.browser.live import DOUBTFUL
+from tests.browser.conftest import DESKTOP, PHONE, Visit, Visitor
+from tests.browser.layout import NARROW, SCREENS, covered, overlap, too_wide
+from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Place
 
 
@@ -85,3 +86,125 @@ def test_a_filter_that_does_not_exist_leads_to_its_field(place: Place, visit: Vi
     expect(summary).to_be_focused()
     summary.get_by_role("link", name="State cannot be “exploded”. Choose from the list.").click()
     expect(max_.page.get_by_role("group", name="State", exact=True)).to_be_focused()
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE, NARROW], ids=["1280", "390", "320"])
+def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_focus(
+    place: Place, visit: Visit, screen: ViewportSize
+) -> None:
+    place.queue(*[f"{DOUBTFUL[number % 4]} And this is number {number}." for number in range(12)])
+    max_ = visit(place.moderator, viewport=screen)
+    max_.page.clock.install()  # the bar stays for as long as the test looks
+    max_.open("/review")
+    max_.page.clock.pause_at(max_.page.evaluate("Date.now()") + 1000)
+    boxes = max_.page.get_by_role("checkbox", name="Select: ")
+    for number in range(6):
+        boxes.nth(number).check()
+    assert covered(max_) == []
+    max_.page.get_by_label("Reason").fill("Old quarrels")
+    max_.button("Dismiss selected").click()
+    bar = max_.main.get_by_text("6 decisions can still be undone.")
+    expect(bar).to_be_in_viewport()
+    expect(max_.button("Undo")).to_be_in_viewport()
+    for number in range(2):
+        boxes.nth(number).check()
+    reason = max_.page.get_by_label("Reason")
+    reason.scroll_into_view_if_needed()
+    assert not overlap(reason, bar)
+    assert not overlap(reason, max_.button("Undo"))
+    assert covered(max_) == []
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE, NARROW], ids=["1280", "390", "320"])
+def test_what_can_be_undone_on_an_item_covers_nothing(
+    place: Place, visit: Visit, screen: ViewportSize
+) -> None:
+    first, second = place.queue(*DOUBTFUL[:2])
+    max_ = visit(place.moderator, viewport=screen)
+    max_.open(f"/review/{first}?next=1")
+    max_.page.get_by_label("Reason").fill("Over the line")
+    max_.button("Dismiss").click()
+    expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])
+    expect(max_.button("Undo")).to_be_in_viewport()
+    assert covered(max_) == []
+    # Another decision: its own bar stands where it was made, and the key takes back that one.
+    max_.open(f"/review/{second}")
+    max_.page.get_by_label("Reason").fill("Banter")
+    max_.button("Dismiss").click()
+    expect(max_.button("Undo")).to_have_count(1)
+    expect(max_.button("Undo")).to_be_in_viewport()
+    assert covered(max_) == []
+    max_.press("u")
+    expect(max_.status).to_contain_text("Undone. Nothing was sent.")
+    assert place.state(second) == "under_review"
+
+
+def test_when_the_time_is_over_nothing_moves(place: Place, visit: Visit) -> None:
+    place.queue(*DOUBTFUL[:3])
+    max_ = visit(place.moderator, viewport=NARROW)
+    max_.open("/review")
+    max_.page.get_by_role("checkbox", name="Select: ").first.check()
+    max_.page.get_by_label("Reason").fill("Old quarrels")
+    max_.button("Dismiss selected").click()
+    expect(max_.button("Undo")).to_be_visible()
+    before = max_.heading("Review queue").bounding_box()
+    expect(max_.main).to_contain_text("Sent. The rows below say what became of them.")
+    assert max_.heading("Review queue").bounding_box() == before
+
+
+@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["390", "320"])
+def test_a_message_never_covers_the_menu(place: Place, visit: Visit, screen: ViewportSize) -> None:
+    place.queue(DOUBTFUL[0])
+    max_ = visit(place.moderator, viewport=screen)
+    max_.open("/review")
+    max_.page.get_by_role("button", name="Claim: ").click()
+    message = max_.status.get_by_text("Claimed. Yours for 10 minutes.")
+    expect(message).to_be_in_viewport()
+    max_.page.evaluate("scrollTo(0, 0)")
+    for far in (0, 30, 60):
+        max_.page.evaluate("(far) => scrollTo(0, far)", far)
+        assert not overlap(message, max_.button("Menu"))
+    expect(message).to_be_in_viewport()
+    max_.page.evaluate("scrollTo(0, 0)")
+    max_.button("Menu").click()
+    expect(max_.page.get_by_role("link", name="Action history")).to_be_visible()
+
+
+_CUT_DATES = """() => [...document.querySelectorAll('main :is(input[type=date], input[type=datetime-local], time)')]
+  .filter((one) => one.checkVisibility())
+  .flatMap((one) => {
+    const box = one.getBoundingClientRect(), found = [];
+    if (one.matches('input')) {
+      const width = one.style.width;
+      one.style.width = 'max-content';
+      const needed = one.getBoundingClientRect().width;
+      one.style.width = width;
+      if (needed > box.width + 1) found.push(`${one.name} needs ${needed} px and has ${box.width}`);
+    }
+    for (let at = one.parentElement; at && at.id !== 'main'; at = at.parentElement) {
+      const edge = at.getBoundingClientRect();
+      if (getComputedStyle(at).overflowX !== 'visible' && box.right > edge.right + 1 && !at.matches('[tabindex]'))
+        found.push(`${one.innerText || one.name} is cut`);
+    }
+    return found;
+  })"""
+"""Fields and times that are not shown whole; what can be scrolled into view is."""
+_NO_YEAR = re.compile(r"\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b(?! 20\d\d)")
+
+
+@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["390", "320"])
+def test_every_date_keeps_its_year(
+    service: Service, place: Place, visit: Visit, screen: ViewportSize
+) -> None:
+    filled = site.fill(service, place)
+    ada, found = visit(place.admin, locale="en-US"), list[str]()
+    ada.wants(403, 404)
+    paths = site.pages(ada, filled).values()
+    ada.page.set_viewport_size(screen)
+    assert "/history" in paths
+    for path in paths:
+        ada.open(path)
+        ada.page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+        found += [f"{path}: {cut}" for cut in ada.page.evaluate(_CUT_DATES)]
+        found += [f"{path}: {date}" for date in _NO_YEAR.findall(ada.main.inner_text())]
+    assert not found, "\n".join(found)

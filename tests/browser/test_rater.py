@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from app.core.classify.samples import SAMPLES
 from tests.browser.conftest import PHONE, Visit, Visitor
+from tests.browser.layout import NARROW
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import Place
 
@@ -158,3 +159,34 @@ def test_a_sensitive_post_stays_veiled_until_it_is_asked_for(place: Place, visit
         expect(reader.page.get_by_text("kill")).to_be_hidden()
         reader.page.get_by_text("Show content").click()
         expect(reader.page.get_by_text(post)).to_be_visible()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["htmx", "plain"])
+def test_a_note_with_mistakes_leads_to_its_errors(place: Place, visit: Visit, script: bool) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    rita = visit(place.rater, viewport=NARROW, java_script_enabled=script)
+    rita.wants(422)
+    # An address that names a part of the page, as a bookmark or the browser's back button has it.
+    rita.open(f"/review/{action_id}#notes")
+    rita.main.get_by_text("Write a note", exact=True).click()
+    rita.page.get_by_role("radio", name="Not misleading").check()
+    rita.page.get_by_label("Your note").fill("Nobody claims a fact here.")
+    rita.button("Submit note").click()
+    summary = rita.page.get_by_role("group", name="There is a problem")
+    expect(summary).to_be_focused()
+    expect(summary).to_be_in_viewport(ratio=1)
+    expect(rita.page.get_by_label("Your note")).to_have_value("Nobody claims a fact here.")
+
+
+def test_a_note_with_mistakes_leads_to_its_errors_when_only_htmx_is_missing(
+    place: Place, visit: Visit
+) -> None:
+    (action_id,) = place.queue(DOUBTFUL[0])
+    rita = visit(place.rater)
+    rita.wants(422)
+    # The form is sent as a form, and our own script is there.
+    rita.page.route("**/htmx*.js", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    rita.open(f"/review/{action_id}#notes")
+    rita.main.get_by_text("Write a note", exact=True).click()
+    rita.button("Submit note").click()
+    expect(rita.page.get_by_role("group", name="There is a problem")).to_be_focused()

@@ -1,5 +1,7 @@
 """With JavaScript off, every step still works."""
 
+import re
+
 from playwright.sync_api import expect
 
 from app.core.classify.samples import SAMPLES
@@ -19,7 +21,8 @@ def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place,
     expect(rita.status).to_contain_text("Your answer is saved.")
     assert place.ratings_of(action_id) == 1
 
-    rita.open(f"/review/{action_id}")
+    rita.status.get_by_role("link", name="Change answer").click()
+    expect(rita.page).to_have_url(re.compile(f"/review/{action_id}"))
     expect(rita.page.get_by_text("You said No.")).to_be_visible()
     rita.page.get_by_role("radio", name="Yes", exact=True).check()
     rita.button("Change answer").click()
@@ -68,5 +71,6 @@ def test_mistakes_are_explained_without_script_and_the_text_stays(place: Place, 
     rita.page.get_by_label("Your note").fill("This was checked last year.")
     rita.button("Submit note").click()
     expect(rita.page).to_have_title("Error: Possible misinformation · #general – Bridgenote")
+    expect(rita.page.get_by_role("group", name="There is a problem")).to_be_focused()
     expect(rita.page.get_by_role("link", name="Give at least one source")).to_be_visible()
     expect(rita.page.get_by_label("Your note")).to_have_value("This was checked last year.")

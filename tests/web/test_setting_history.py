@@ -16,6 +16,7 @@ from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor
+from tests.web.hooks import MISSING, Hooks
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -89,6 +90,26 @@ def test_pages_follow_one_another(
         url = found[1].replace("&amp;", "&") if found else ""
     assert len(told) == len(set(told)) > 4
     assert {row["entry_id"] for row in export(admin)} == set(told)
+
+
+def test_what_was_sent_again_is_a_link_away(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    hooks = Hooks(wiring, cast.community_id)
+    one, *_ = hooks.tell(hooks.register(), count=3)
+    hooks.attempt(MISSING)
+    operator = visit(cast.operator)
+    assert operator.post(f"/deliveries/{one}/replay").status_code == 303
+    begun = operator.post("/deliveries/replay", which="dead").headers["Location"]
+    page = operator.get("/history/settings?area=webhooks").text
+    for address, words in ((f"/deliveries/{one}", "Open the delivery"), (begun, "Follow the replay")):
+        assert f'href="{address}">{words}' in page
+        assert operator.get(address).status_code == 200
+    assert "webhook.test to https://forum.example.org/hook" in page
+    assert "2 deliveries" in page
+    assert "not-for-eyes" not in page
+    for words, address in (("Delivery replayed", f"/deliveries/{one}"), ("Deliveries replayed", begun)):
+        entry = re.search(rf'href="(/history/settings/[0-9a-f-]{{36}})[^"]*"[^>]*>{words}', page)
+        assert entry
+        assert f'href="{address}"' in operator.get(entry[1]).text
 
 
 def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:
