@@ -202,8 +202,8 @@ def _keep(
     now = clock.now()
     view = flask.current_app.view_functions[flask.request.endpoint or ""]
     is_poll = getattr(view, "is_poll", False)
-    last = key.last_polled_at if is_poll else key.last_used_at
-    used = last is None or last < now - keys.LAST_USED_EVERY
+    moments = [key.last_used_at, *([key.last_polled_at] if is_poll else [])]
+    used = any(last is None or last < now - keys.LAST_USED_EVERY for last in moments)
     changed = identity is not None and not read_only and _differs(profile, asserted)
     if not used and not changed:
         return profile
