@@ -163,6 +163,10 @@ class Story:
             self._at(at, lambda: claims.claim(self._session, self._people.moderators[-1], action))
         rationale = self._session.get_one(Note, action.note_id)
         spacing = _SPACING[number % len(_SPACING)]
+        if post.fate in {"applied", "rejected", "overturned"} and next(self._answered) == 0:
+            # Before the others: once the outcome is in view nobody answers any more.
+            is_no = (post.fate == "rejected") is next(self._agrees)
+            self._after(9, partial(self._rate_as_demo_rater, rationale, "n" if is_no else "h"))
         for turn, letter in enumerate(post.camps):
             self._after(
                 10 + turn * spacing, partial(self._rate, rationale, number + turn, letter, post.author)
@@ -186,9 +190,6 @@ class Story:
     def _conclude(self, number: int, action: Action, note: Note, post: Post) -> None:
         session, state = self._session, action.action_state
         moderator = self._people.moderators[number % len(self._people.moderators)]
-        if post.fate in {"applied", "rejected", "overturned"} and next(self._answered) == 0:
-            is_no = (post.fate == "rejected") is next(self._agrees)
-            self._rate_as_demo_rater(note, "n" if is_no else "h")
         if post.fate == "split":
             review_queue.comment(session, moderator, action, post.reason)
         elif post.fate == "forced" and state is ActionState.UNDER_REVIEW:

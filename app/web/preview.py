@@ -27,6 +27,7 @@ from app.core import clock
 from app.core.models import Community
 from app.core.vocabulary import HeldVerb
 from app.web import page
+from app.web.filter_forms import SeveralField
 from app.web.filters import STATES, highlight
 from app.web.moderator_panel import VerbButton
 from app.web.page import NavItem, PageLinks
@@ -51,6 +52,7 @@ class ControlsExample(Form):
     name = StringField("Filter name")
     category = SelectField("Category", choices=_same("Any", "Harassment", "Misinformation", "Spam"))
     comment = TextAreaField("Comment", [Length(max=1000, message="Use at most 1,000 characters.")])
+    channels = SeveralField("Channel", choices=_same("announcements", "general", "market"))
     warnings = BooleanField("Hide sensitive content until I ask for it")
     classification = RadioField(
         "What is this post?",

@@ -163,7 +163,7 @@ def test_a_sensitive_post_stays_veiled_until_it_is_asked_for(place: Place, visit
 
 @pytest.mark.parametrize("script", [True, False], ids=["htmx", "plain"])
 def test_a_note_with_mistakes_leads_to_its_errors(place: Place, visit: Visit, script: bool) -> None:
-    (action_id,) = place.queue(DOUBTFUL[0])
+    (action_id,) = place.queue(SAMPLES["misinformation"][0])
     rita = visit(place.rater, viewport=NARROW, java_script_enabled=script)
     rita.wants(422)
     # An address that names a part of the page, as a bookmark or the browser's back button has it.

@@ -29,8 +29,32 @@ from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
 from app.core.vocabulary import NoteStatus
 
 UNRATED = NoteStatus.NEEDS_MORE_RATINGS
-SMALL = Plan(trials=1, raters=60, items=100, shares=(0.3,), stages=(), balances=(), crowds=())
-TINY = Plan(1, 20, 30, 1, (0.3,), stages=((20, 30, 8.0),), balances=(0.2,), crowds=((20, 15, 120),))
+SMALL = Plan(
+    trials=1,
+    raters=60,
+    items=100,
+    shares=(0.3,),
+    stages=(),
+    balances=(),
+    crowds=(),
+    united_stages=(),
+    united_crowds=(),
+    large=0,
+)
+TINY = Plan(
+    trials=1,
+    raters=20,
+    items=30,
+    shares=(0.3,),
+    stages=((20, 30, 8.0),),
+    balances=(0.2,),
+    crowds=((20, 15, 120),),
+    united_stages=((20, 30, 8.0),),
+    united_crowds=((20, 15, 120),),
+    large_raters=30,
+    large_items=30,
+    large_shares=(0.3,),
+)
 HALF = HOURS / 2
 
 

@@ -27,6 +27,7 @@ from tests.inline_engine import InlineEngine
 SCORE = 0.8317
 """The score of every post: a figure that no page says by chance."""
 HTMX = {"HX-Request": "true"}
+TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
 @dataclass
@@ -35,6 +36,12 @@ class Visitor:
 
     client: FlaskClient
     token: str = ""
+
+    def renew(self) -> None:
+        """Take the token of a page seen now: signing in and out end the one from before."""
+        found = TOKEN.search(self.client.get("/settings").text)
+        assert found, "every form carries a token"
+        self.token = found.group(1)
 
     def get(self, path: str, **headers: str) -> TestResponse:
         return self.client.get(path, headers=headers)
@@ -54,7 +61,7 @@ def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
                 token = accounts.open_sign_in(session, session.get_one(Account, person.account_id), "Test")
             client.set_cookie("bridgenote", token)
         page = client.get("/settings" if person is not None else "/sign-in").text
-        found = re.search(r'name="csrf_token" value="([^"]+)"', page)
+        found = TOKEN.search(page)
         assert found, "every form carries a token"
         return Visitor(client, found.group(1))
 

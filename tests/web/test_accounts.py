@@ -79,6 +79,7 @@ def test_from_creating_an_account_to_rating_in_a_community(
 
     assert _sign_in(visitor, ANN).status_code == 303
     assert visitor.get("/").location == "/communities"
+    visitor.renew()
     listed = visitor.get("/communities").text
     assert "Harbour forum" in listed
     joined = visitor.post(f"/communities/{cast.community_id}/join")

@@ -78,6 +78,7 @@ def test_a_skipped_post_is_not_offered_again(visit: Visit, cast: Cast, stage: St
     action_id = stage.post()
     visitor = visit(cast.rater)
     assert visitor.post(f"/help-needed/{action_id}", skip="1").status_code == 303
+    assert "Open it anyway" in visitor.get("/help-needed").text
     assert str(action_id) not in visitor.get("/help-needed").text
     assert stage.own_rating(action_id, cast.rater) is None
 

@@ -18,7 +18,7 @@ from app.core.models import Account, Action, HistoryEntry, Request, Score
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
 from app.core.policies import CategoryDraft
-from app.core.scoring import Regime
+from app.core.scoring import Camps, Regime
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -201,7 +201,7 @@ def test_figures_previews_and_what_is_learned_of_raters_leave_test_posts_out(
         expected = {session.get_one(Action, real).note_id}
     with wiring.database.reading() as session:
         assert {
-            one.id for one in rating_snapshots.take(session, cast.community_id, Regime.COLD).notes
+            one.id for one in rating_snapshots.take(session, cast.community_id, Regime.COLD, Camps()).notes
         } == expected
 
 
