@@ -165,7 +165,9 @@ class Story:
         spacing = _SPACING[number % len(_SPACING)]
         if post.fate in {"applied", "rejected", "overturned"} and next(self._answered) == 0:
             # Before the others: once the outcome is in view nobody answers any more.
-            is_no = (post.fate == "rejected") is next(self._agrees)
+            # Among few answers one against them would leave the post undecided.
+            agrees = next(self._agrees) or len(post.camps) < 6
+            is_no = (post.fate == "rejected") is agrees
             self._after(9, partial(self._rate_as_demo_rater, rationale, "n" if is_no else "h"))
         for turn, letter in enumerate(post.camps):
             self._after(
