@@ -35,7 +35,7 @@
     const line = chosen.form.querySelector("[data-armed]");
     if (!line) return;
     line.hidden = false;
-    for (const name of line.querySelectorAll("b")) name.textContent = chosen.dataset.verb;
+    for (const name of line.querySelectorAll("strong")) name.textContent = chosen.dataset.verb;
     describe(line);
   }
   // The field that gets the focus is read out together with what Ctrl+Enter will send from it.

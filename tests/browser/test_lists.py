@@ -105,13 +105,13 @@ def test_what_can_be_undone_in_bulk_covers_no_field_and_nothing_that_has_the_foc
     max_.button("Dismiss selected: keep posts").click()
     bar = max_.main.get_by_text("6 decisions can still be undone.")
     expect(bar).to_be_in_viewport()
-    expect(max_.button("Undo")).to_be_in_viewport()
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_be_in_viewport()
     for number in range(2):
         boxes.nth(number).check()
     reason = max_.page.get_by_label("Reason")
     reason.scroll_into_view_if_needed()
     assert not overlap(reason, bar)
-    assert not overlap(reason, max_.button("Undo"))
+    assert not overlap(reason, max_.page.get_by_role("button", name="Undo", exact=True))
     assert covered(max_) == []
 
 
@@ -125,14 +125,14 @@ def test_what_can_be_undone_on_an_item_covers_nothing(
     max_.page.get_by_label("Reason").fill("Over the line")
     max_.button("Dismiss").click()
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])
-    expect(max_.button("Undo")).to_be_in_viewport()
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_be_in_viewport()
     assert covered(max_) == []
     # Another decision: its own bar stands where it was made, and the key takes back that one.
     max_.open(f"/review/{second}")
     max_.page.get_by_label("Reason").fill("Banter")
     max_.button("Dismiss").click()
-    expect(max_.button("Undo")).to_have_count(1)
-    expect(max_.button("Undo")).to_be_in_viewport()
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_have_count(1)
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_be_in_viewport()
     assert covered(max_) == []
     max_.press("u")
     expect(max_.status).to_contain_text("Undone. Nothing was sent.")
@@ -146,7 +146,7 @@ def test_when_the_time_is_over_nothing_moves(place: Place, visit: Visit) -> None
     max_.page.get_by_role("checkbox", name="Select: ").first.check()
     max_.page.get_by_label("Reason").fill("Old quarrels")
     max_.button("Dismiss selected: keep posts").click()
-    expect(max_.button("Undo")).to_be_visible()
+    expect(max_.page.get_by_role("button", name="Undo", exact=True)).to_be_visible()
     before = max_.heading("Review queue").bounding_box()
     expect(max_.main).to_contain_text("Sent. The rows below say what became of them.")
     assert max_.heading("Review queue").bounding_box() == before

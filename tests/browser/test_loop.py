@@ -44,4 +44,4 @@ def test_five_raters_decide_a_doubtful_post_and_the_platform_carries_it_out(
     carried_out = (
         moderator.page.get_by_role("row").filter(has_text="Forum adapter").filter(has_text="Applied")
     )
-    expect(carried_out.get_by_role("link", name=f"Details: {post[:29]}")).to_be_visible()
+    expect(carried_out.get_by_role("link", name=f"No reason: {post[:29]}")).to_be_visible()

@@ -65,7 +65,7 @@ def test_a_decision_about_an_unseen_post_is_refused_and_its_text_and_verb_stay(
     assert refused.status_code == 422
     assert WORDS in refused.text
     assert "A long and careful reason" in refused.text
-    assert "You chose <b>Dismiss</b>." in refused.text
+    assert "You chose <strong>Dismiss</strong>." in refused.text
     assert only_hold(wiring) is None
     max_.post(f"/review/{veiled}/decide", headers, **fields(seen=str(veiled)))
     assert only_hold(wiring) is not None
