@@ -207,6 +207,14 @@ def _keep(
     changed = identity is not None and not read_only and _differs(profile, asserted)
     if not used and not changed:
         return profile
+    if not changed and flask.request.method in ("GET", "HEAD"):
+        try:
+            with wired().database.writing() as session:
+                keys.note_use(session, key.id, now, is_poll=is_poll)
+        except sa.exc.DBAPIError as error:
+            # A full disk must not end reads; the next call writes the moment.
+            flask.current_app.logger.warning("the use of a key was not written: %s", error.orig)
+        return profile
     with wired().database.writing() as session:
         if used:
             keys.note_use(session, key.id, now, is_poll=is_poll)
