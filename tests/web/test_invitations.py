@@ -77,7 +77,9 @@ def test_a_new_address_creates_its_account_by_accepting(
     with wiring.database.reading() as session:
         assert invitations.pending(session, _actor(wiring, cast.admin), cast.community_id) == []
         entries = session.scalars(
-            sa.select(HistoryEntry).where(HistoryEntry.community_id == cast.community_id)
+            sa.select(HistoryEntry)
+            .where(HistoryEntry.community_id == cast.community_id)
+            .order_by(HistoryEntry.number)
         ).all()
         assert [entry.what for entry in entries[-2:]] == ["invitation.sent", "role.given"]
         written = json.dumps([[one.before, one.after, one.cause] for one in entries])
