@@ -10,7 +10,7 @@ from app.api.community_servers import platform_of
 from app.api.errors import Located
 from app.api.parse import JSON_API
 from app.api.schemas import ProfileDocument, ProfileLink, ProfileLookup
-from app.core import linking, profiles
+from app.core import communities, linking, profiles
 from app.core.errors import Invalid, Problem
 from app.core.models import Profile
 from app.core.profiles import Identity
@@ -31,7 +31,7 @@ def look_up_profile(query_data: ProfileLookup) -> Response:
     platform = platform_of(caller, query_data.platform)
     with wired().database.reading() as session:
         if query_data.provider_scope:
-            scope = profiles.scope_named(session, caller.actor, platform, query_data.provider_scope)
+            scope = communities.provider_scope(session, caller.actor, platform, query_data.provider_scope)
         else:
             home = caller.home or auth.only_community(session, caller.actor)
             scope = profiles.scope_in(platform, home)

@@ -10,12 +10,13 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import history, policies, rules
+from app.core import history, policies, profiles, rules
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
+from app.core.profiles import GLOBAL_PLATFORMS, USER_PROFILE
 
 SLUG_TRIES = 5
 
@@ -108,6 +109,26 @@ def look_up(
     if community is not None:
         return community, False
     return open_community(session, actor, platform, platform_id, name=name), True
+
+
+def provider_scope(session: Session, actor: Actor, platform: str, reference: str) -> str:
+    """The ``provider_scope`` of this platform's user ids on the server that ``reference`` names.
+
+    That server is one of the actor's communities, named as everywhere: by UUID, platform id or slug.
+
+    Raises:
+        NotFound: it is none of them, or of another platform.
+    """
+    try:
+        community = resolve(session, actor, reference, platform)
+    except Conflict:
+        # Several of the actor's communities, none of them of this platform.
+        community = None
+    except NotFound:
+        raise NotFound(USER_PROFILE) from None
+    if platform not in GLOBAL_PLATFORMS and (community is None or community.platform != platform):
+        raise NotFound(USER_PROFILE)
+    return profiles.scope_in(platform, community)
 
 
 def find_or_refuse(session: Session, actor: Actor, platform: str, platform_id: str) -> Community | None:

@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from app.core import communities, rules
+from app.core import rules
 from app.core.db import serialise
-from app.core.errors import Conflict, NotFound
+from app.core.errors import NotFound
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, Community, Membership, Note, Profile, Rating
 from app.core.permissions import Actor
@@ -237,26 +237,6 @@ def known_to(actor: Actor, profile: type[Profile] = Profile) -> sa.ColumnElement
 def get_known(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile | None:
     """The profile with this id; None when it is unknown, or not the actor's to know."""
     return session.scalars(sa.select(Profile).where(Profile.id == profile_id, known_to(actor))).first()
-
-
-def scope_named(session: Session, actor: Actor, platform: str, reference: str) -> str:
-    """The ``provider_scope`` of this platform's user ids on the server that ``reference`` names.
-
-    That server is one of the actor's communities, named as everywhere: by UUID, platform id or slug.
-
-    Raises:
-        NotFound: it is none of them, or of another platform.
-    """
-    try:
-        community = communities.resolve(session, actor, reference, platform)
-    except Conflict:
-        # Several of the actor's communities, none of them of this platform.
-        community = None
-    except NotFound:
-        raise NotFound(USER_PROFILE) from None
-    if platform not in GLOBAL_PLATFORMS and (community is None or community.platform != platform):
-        raise NotFound(USER_PROFILE)
-    return scope_in(platform, community)
 
 
 def find_known(session: Session, actor: Actor, identity: Identity) -> Profile | None:
