@@ -23,13 +23,13 @@ from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
 from app.connection import Channel
-from app.core import rules
+from app.core import limits
 
 log = logging.getLogger(__name__)
 
 WSGIApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
-MAX_BODY = rules.DATASET_FILE_BYTES + 1024 * 1024
+MAX_BODY = limits.DATASET_FILE_BYTES + 1024 * 1024
 """Bytes of a body that are read at most. The service's own limits are lower, the highest that of a dataset's file with
 the form around it; see ``connection.Parser`` for what is above."""
 ARRIVAL_SECONDS = 60

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from werkzeug.datastructures import Headers
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Invalid, Malformed
 
 _NAMES = ("Platform", "User-Id", "Username", "Trust-Level", "Admin", "Moderator", "Scope")
@@ -46,13 +46,13 @@ def read(headers: Headers) -> Asserted:
     username = values["Username"]
     try:
         if platform is not None:
-            rules.platform(platform, "X-Adapter-Platform")
+            limits.platform(platform, "X-Adapter-Platform")
         if user_id is not None:
-            rules.foreign_id(user_id, "X-Adapter-User-Id")
+            limits.foreign_id(user_id, "X-Adapter-User-Id")
         if scope is not None:
-            rules.foreign_id(scope, "X-Adapter-Scope")
+            limits.foreign_id(scope, "X-Adapter-Scope")
         if username is not None:
-            rules.text(username, "X-Adapter-Username", rules.NAME_MAX, least=0)
+            limits.text(username, "X-Adapter-Username", limits.NAME_MAX, least=0)
     except Invalid as refused:
         problem = refused.problems[0]
         raise Malformed(f"{problem.loc[0]} {problem.msg}") from refused
@@ -83,8 +83,8 @@ def _text(headers: Headers, name: str) -> str | None:
 def _level(value: str | None) -> int | None:
     if value is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,3}", value) or int(value) > rules.TRUST_LEVEL_MAX:
-        raise Malformed(f"X-Adapter-Trust-Level must be a whole number from 0 to {rules.TRUST_LEVEL_MAX}")
+    if not re.fullmatch(r"[0-9]{1,3}", value) or int(value) > limits.TRUST_LEVEL_MAX:
+        raise Malformed(f"X-Adapter-Trust-Level must be a whole number from 0 to {limits.TRUST_LEVEL_MAX}")
     return int(value)
 
 

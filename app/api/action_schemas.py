@@ -18,13 +18,13 @@ from app.api.shapes import (
     Shown,
     one_of,
 )
-from app.core import rules
+from app.core import limits
 from app.core.paging import Slice
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
 
 State = Annotated[ActionState, one_of(ActionState)]
 Tier = Annotated[ActionTier, one_of(ActionTier)]
-Reason = Annotated[str, Field(max_length=rules.REASON_MAX), STORABLE]
+Reason = Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE]
 
 PAGE_MAX = 100
 BRACKETED_DEFAULT, BRACKETED_MAX = 50, 1_000

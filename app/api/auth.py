@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.api import acting
 from app.api.acting import Asserted
-from app.core import clock, communities, keys, profiles, rules
+from app.core import clock, communities, keys, limits, profiles
 from app.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from app.core.keys import LiveKey
 from app.core.models import Community, Profile
@@ -105,7 +105,7 @@ def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     profile = _keep(key, asserted, identity, profile, read_only)
     if profile is not None:
         name = f"{asserted.username or asserted.user_id} via {key.name}"
-        made = replace(made, actor=replace(made.actor, name=name[: rules.NAME_MAX], profile_id=profile.id))
+        made = replace(made, actor=replace(made.actor, name=name[: limits.NAME_MAX], profile_id=profile.id))
     flask.g.caller = made
 
 

@@ -6,10 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas import Time, Uuid
 from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Platform, Query
-from app.core import rules
+from app.core import limits
 
-Name = Annotated[str, Field(min_length=1, max_length=rules.NAME_MAX, json_schema_extra=NOT_BLANK), STORABLE]
-Description = Annotated[str, Field(max_length=rules.SUMMARY_MAX), STORABLE]
+Name = Annotated[str, Field(min_length=1, max_length=limits.NAME_MAX, json_schema_extra=NOT_BLANK), STORABLE]
+Description = Annotated[str, Field(max_length=limits.SUMMARY_MAX), STORABLE]
 
 
 class CommunityCreate(Body):

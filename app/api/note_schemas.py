@@ -7,14 +7,14 @@ from pydantic_core import PydanticCustomError
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
-from app.core import rules
+from app.core import limits
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 
 Class = Annotated[Classification, one_of(Classification)]
 Level = Annotated[HelpfulnessLevel, one_of(HelpfulnessLevel)]
 State = Annotated[NoteStatus, one_of(NoteStatus)]
 Summary = Annotated[
-    str, Field(min_length=1, max_length=rules.SUMMARY_MAX, json_schema_extra=NOT_BLANK), STORABLE
+    str, Field(min_length=1, max_length=limits.SUMMARY_MAX, json_schema_extra=NOT_BLANK), STORABLE
 ]
 PERSON = "Profile UUID, or the platform's user id; default: the acting user."
 PEOPLE_MAX = 100
@@ -22,7 +22,7 @@ PEOPLE_MAX = 100
 
 def _is_list_of_ids(value: str) -> str:
     people = value.split(",")
-    if not all(0 < len(one) <= rules.ID_MAX for one in people) or len(people) > PEOPLE_MAX:
+    if not all(0 < len(one) <= limits.ID_MAX for one in people) or len(people) > PEOPLE_MAX:
         why = f"Input should be 1 to {PEOPLE_MAX} ids with commas between them"
         raise PydanticCustomError("value_error", "{why}", {"why": why})
     return value
@@ -33,7 +33,7 @@ People = Annotated[
     AfterValidator(_is_list_of_ids),
     Field(
         json_schema_extra={
-            "pattern": f"^[^,]{{1,{rules.ID_MAX}}}(,[^,]{{1,{rules.ID_MAX}}}){{0,{PEOPLE_MAX - 1}}}$"
+            "pattern": f"^[^,]{{1,{limits.ID_MAX}}}(,[^,]{{1,{limits.ID_MAX}}}){{0,{PEOPLE_MAX - 1}}}$"
         }
     ),
 ]
@@ -73,7 +73,7 @@ class NoteVerdict(Body):
     loose = True
     optional = True
 
-    reason: Annotated[str, Field(max_length=rules.REASON_MAX), STORABLE] | None = None
+    reason: Annotated[str, Field(max_length=limits.REASON_MAX), STORABLE] | None = None
 
 
 class NoteQuery(Paged):

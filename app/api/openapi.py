@@ -18,7 +18,7 @@ from app.api.openapi_parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
 from app.api.openapi_schemas import COMPONENT, markdown, parameter, share
 from app.api.parse import JSON_API
 from app.api.shapes import Body
-from app.core import rules
+from app.core import limits
 from app.errors import is_for_programs
 from app.wiring import base_url
 
@@ -42,7 +42,7 @@ _PATH_NAMES = {"requests": "request_id", "community-servers": "community_server_
 """What ``reference`` in a path stands for (Spec: Endpoints)."""
 
 _UUID = {"type": "string", "format": "uuid"}
-_FOREIGN = {"type": "string", "minLength": 1, "maxLength": rules.ID_MAX}
+_FOREIGN = {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX}
 PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
     "request_id": ("Our UUID, or the integration's `request_id`.", _FOREIGN, openapi_examples.REQUEST),
     "community_server_id": (

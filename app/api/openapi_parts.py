@@ -5,7 +5,7 @@ from typing import Any
 
 from app.api.errors import LISTED
 from app.api.openapi_schemas import reference
-from app.core import rules
+from app.core import limits
 
 TITLE = "Bridgenote"
 DESCRIPTION = """\
@@ -81,24 +81,24 @@ ADAPTER_HEADERS: dict[str, Any] = {
     "AdapterPlatform": _header(
         "X-Adapter-Platform",
         "Platform of the acting user, and default of `platform` in lookups.",
-        {"type": "string", "pattern": rules.PLATFORM_PATTERN},
+        {"type": "string", "pattern": limits.PLATFORM_PATTERN},
         "discourse",
     ),
     "AdapterUserId": _header(
         "X-Adapter-User-Id",
         "The platform's id of the acting user. With X-Adapter-Platform it says who acts; otherwise the key does.",
-        {"type": "string", "minLength": 1, "maxLength": rules.ID_MAX, "pattern": _PLAIN},
+        {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX, "pattern": _PLAIN},
         "user-7",
     ),
     "AdapterUsername": _header(
         "X-Adapter-Username",
         "Name of the acting user; becomes the profile's display name.",
-        {"type": "string", "maxLength": rules.NAME_MAX},
+        {"type": "string", "maxLength": limits.NAME_MAX},
         "ann",
     ),
     "AdapterTrustLevel": _header(
         "X-Adapter-Trust-Level",
-        f"Trust level of the acting user on the platform: a whole number from 0 to {rules.TRUST_LEVEL_MAX}.",
+        f"Trust level of the acting user on the platform: a whole number from 0 to {limits.TRUST_LEVEL_MAX}.",
         {"type": "string", "pattern": "^([0-9]{1,2}|100)$"},
         "2",
     ),
@@ -111,7 +111,7 @@ ADAPTER_HEADERS: dict[str, Any] = {
     "AdapterScope": _header(
         "X-Adapter-Scope",
         "Community that the call is about: our UUID, the platform's id or the slug. Another key's community is 403.",
-        {"type": "string", "minLength": 1, "maxLength": rules.ID_MAX, "pattern": _PLAIN},
+        {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX, "pattern": _PLAIN},
         "forum-1",
     ),
 }

@@ -16,7 +16,7 @@ from werkzeug.http import parse_options_header
 
 from app.api.errors import LISTED, NO_OBJECT, Located, found_by_pydantic, shortened
 from app.api.shapes import Body
-from app.core import rules
+from app.core import limits
 from app.core.errors import Conflict, Malformed, Problem
 from app.core.ids import parse_id
 
@@ -110,7 +110,7 @@ def _is_free(annotation: Any) -> bool:
     return is_choice and any(_is_free(one) for one in get_args(annotation))
 
 
-def read(request: Request, limit: int = rules.BODY_MAX_BYTES) -> bytes:
+def read(request: Request, limit: int = limits.BODY_MAX_BYTES) -> bytes:
     """The body's bytes; never holds more than ``limit`` of them, declared or chunked. Over it: 413."""
     check_size(request, limit)
     parts: list[bytes] = []
@@ -126,7 +126,7 @@ def read(request: Request, limit: int = rules.BODY_MAX_BYTES) -> bytes:
     return b"".join(parts)
 
 
-def check_size(request: Request, limit: int = rules.BODY_MAX_BYTES) -> None:
+def check_size(request: Request, limit: int = limits.BODY_MAX_BYTES) -> None:
     """413 for a body that says itself that it is larger than ``limit`` bytes."""
     if request.content_length is not None and request.content_length > limit:
         raise _too_large(limit)
@@ -199,7 +199,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _integer(text: str) -> int:
     if len(text) <= _INTEGER_DIGITS:
         value = int(text)
-        if -rules.INT64_MAX - 1 <= value <= rules.INT64_MAX:
+        if -limits.INT64_MAX - 1 <= value <= limits.INT64_MAX:
             return value
     raise Malformed("Request body holds an integer beyond 64 bits")
 

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session
 from app.api import community_servers
 from app.api.auth import OWN_PLATFORMS, Caller
 from app.api.errors import Located
-from app.core import profiles, rules
+from app.core import limits, profiles
 from app.core.errors import Forbidden
 from app.core.ids import parse_id
 from app.core.models import Community
@@ -33,7 +33,7 @@ def meant(
 
 
 def _named(session: Session, caller: Caller, reference: str, community: Community, field: str) -> Identity:
-    rules.foreign_id(reference, field)
+    limits.foreign_id(reference, field)
     uuid = parse_id(reference)
     # The id of a profile that the key may not know of is a user id of the platform, as an unknown one is.
     profile = profiles.get_known(session, caller.actor, uuid) if uuid is not None else None

@@ -22,7 +22,7 @@ from app.api.shapes import (
     Status,
     Yes,
 )
-from app.core import rules
+from app.core import limits
 from app.core.vocabulary import NoteStatus, RequestStatus, ReviewGroup, Verb
 
 Time = Annotated[
@@ -121,7 +121,7 @@ class RequestCreate(Body):
     requested_by: ForeignId = Field(description="The platform's id of who asked.")
     community_server_id: ForeignId = Field(description="Our UUID, or the platform's id of the community.")
     original_message_content: Annotated[
-        str, Field(min_length=1, max_length=rules.CONTENT_MAX, json_schema_extra=NOT_BLANK), STORABLE
+        str, Field(min_length=1, max_length=limits.CONTENT_MAX, json_schema_extra=NOT_BLANK), STORABLE
     ] = Field(description="The content to score; not blank.")
     platform_message_id: ForeignId | None = Field(None, description="The platform's id of the post.")
     platform_channel_id: ForeignId | None = Field(None, description="Where on the platform it stands.")
@@ -131,11 +131,11 @@ class RequestCreate(Body):
     similarity_score: float | None = Field(
         None, ge=0, le=1, description="How close it is to the named item of a dataset."
     )
-    dataset_name: Annotated[str, Field(min_length=1, max_length=rules.DATASET_NAME_MAX), STORABLE] | None = (
+    dataset_name: Annotated[str, Field(min_length=1, max_length=limits.DATASET_NAME_MAX), STORABLE] | None = (
         None
     )
     dataset_item_id: (
-        Annotated[str, Field(min_length=1, max_length=rules.DATASET_ITEM_MAX), STORABLE] | None
+        Annotated[str, Field(min_length=1, max_length=limits.DATASET_ITEM_MAX), STORABLE] | None
     ) = None
 
 
@@ -252,7 +252,7 @@ class ProfileLookup(Query):
 
     platform: Platform | None = None
     platform_user_id: ForeignId
-    provider_scope: Annotated[str, Field(max_length=rules.ID_MAX), STORABLE] | None = None
+    provider_scope: Annotated[str, Field(max_length=limits.ID_MAX), STORABLE] | None = None
 
 
 class ProfileLink(Body):
@@ -262,7 +262,7 @@ class ProfileLink(Body):
     plain = True
     loose = True
 
-    code: Annotated[str, Field(min_length=1, max_length=rules.ID_MAX), STORABLE] = Field(
+    code: Annotated[str, Field(min_length=1, max_length=limits.ID_MAX), STORABLE] = Field(
         description="Shown in the dashboard under Settings; works once, for 10 minutes."
     )
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Invalid
 from app.core.ids import parse_id
 from app.core.paging import Slice
@@ -56,7 +56,7 @@ def _read_whole(value: Any) -> int:
 
 def _storable(value: str) -> str:
     try:
-        return rules.storable(value, "text")
+        return limits.storable(value, "text")
     except Invalid as refused:
         raise PydanticCustomError("value_error", "{why}", {"why": refused.problems[0].msg}) from refused
 
@@ -91,13 +91,13 @@ STORABLE = AfterValidator(_storable)
 """Stands after the limits of a text: pydantic speaks of items, not characters, when it counts after a function."""
 Text = Annotated[str, STORABLE]
 """Text that a database can keep: no NUL."""
-ForeignId = Annotated[str, Field(min_length=1, max_length=rules.ID_MAX), STORABLE]
+ForeignId = Annotated[str, Field(min_length=1, max_length=limits.ID_MAX), STORABLE]
 """An id of the integration's platform, kept exactly as given."""
 Cursor = Annotated[str, STORABLE, WithJsonSchema({"type": "string", "format": "cursor"})]
 """A place in a list, as a link of ours carries it."""
 NOT_BLANK: JsonDict = {"pattern": r"\S"}
 """How the OpenAPI document says that a text must hold more than white space, which the core sees to."""
-Platform = Annotated[str, Field(pattern=rules.PLATFORM_PATTERN)]
+Platform = Annotated[str, Field(pattern=limits.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
 """A request's status in either case (Contract: section 3)."""
 

@@ -6,7 +6,7 @@ from pydantic import Field, WithJsonSchema, create_model
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
-from app.core import rules, webhook_values
+from app.core import limits, webhook_values
 from app.core.sending import URL_LENGTH
 
 # What these may be is the core's to say; the OpenAPI document repeats it.
@@ -17,7 +17,7 @@ Secret = Annotated[
     str,
     STORABLE,
     WithJsonSchema(
-        {"type": "string", "minLength": rules.SECRET_MIN, "maxLength": rules.SECRET_MAX, "pattern": r"\S"}
+        {"type": "string", "minLength": limits.SECRET_MIN, "maxLength": limits.SECRET_MAX, "pattern": r"\S"}
     ),
 ]
 Events = Annotated[

@@ -6,7 +6,7 @@ import click
 import sqlalchemy as sa
 
 from app.cli import opened_wiring
-from app.core import erasure, rules
+from app.core import erasure, limits
 from app.core.errors import NotFound
 from app.core.models import Account
 from app.core.permissions import SYSTEM
@@ -55,7 +55,7 @@ def erase_user(
             else:
                 if email is not None:
                     account_id = session.scalar(
-                        sa.select(Account.id).where(Account.email == rules.email(email))
+                        sa.select(Account.id).where(Account.email == limits.email(email))
                     )
                 if account_id is None:
                     raise NotFound("account")

@@ -13,18 +13,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, rules, tokens
+from app.core import clock, limits, tokens
 from app.core.errors import Refused
 from app.core.ids import new_id
 from app.core.models import AccountLink
 from app.core.vocabulary import LinkPurpose
 
 LIVES: Mapping[LinkPurpose, timedelta] = {
-    LinkPurpose.CONFIRM: timedelta(hours=rules.CONFIRM_HOURS),
-    LinkPurpose.RESET: timedelta(minutes=rules.RESET_MINUTES),
-    LinkPurpose.CHANGE_EMAIL: timedelta(hours=rules.CONFIRM_HOURS),
-    LinkPurpose.INVITE: timedelta(days=rules.INVITATION_DAYS),
-    LinkPurpose.FIRST_ADMIN: timedelta(minutes=rules.FIRST_ADMIN_MINUTES),
+    LinkPurpose.CONFIRM: timedelta(hours=limits.CONFIRM_HOURS),
+    LinkPurpose.RESET: timedelta(minutes=limits.RESET_MINUTES),
+    LinkPurpose.CHANGE_EMAIL: timedelta(hours=limits.CONFIRM_HOURS),
+    LinkPurpose.INVITE: timedelta(days=limits.INVITATION_DAYS),
+    LinkPurpose.FIRST_ADMIN: timedelta(minutes=limits.FIRST_ADMIN_MINUTES),
 }
 """How long each works, from when its mail is written."""
 

@@ -13,7 +13,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, history, rules, tokens
+from app.core import clock, history, limits, tokens
 from app.core.common_passwords import is_common
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
@@ -54,7 +54,7 @@ def create(
         Invalid: a bad address, a password too short, too common or like the address.
         Conflict: the address has an account.
     """
-    address = rules.email(email)
+    address = limits.email(email)
     hashed = hash_password(password, address)
     if find(session, address) is not None:
         raise Conflict(f"{address} already has an account")
@@ -80,7 +80,7 @@ def insert(
     account = Account(
         id=new_id(),
         email=address,
-        display_name=rules.text(display_name or address.split("@")[0], "display_name", rules.NAME_MAX),
+        display_name=limits.text(display_name or address.split("@")[0], "display_name", limits.NAME_MAX),
         password_hash=password_hash,
         service_admin=service_admin,
         confirmed_at=clock.now() if confirmed else None,
@@ -117,18 +117,18 @@ def hash_password(password: str, email: str = "", field: str = "password") -> st
 def has_password(account: Account, password: str) -> bool:
     """Whether this is the account's password."""
     try:
-        return hasher.verify(account.password_hash, password[: rules.PASSWORD_MAX])
+        return hasher.verify(account.password_hash, password[: limits.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         return False
 
 
 def check_password(password: str, email: str = "", field: str = "password") -> None:
     """At least 8 characters and none of the best-known; no rules of composition (ASVS 6.2)."""
-    if len(password) < rules.PASSWORD_MIN:
-        raise Invalid.field(field, f"must have at least {rules.PASSWORD_MIN} characters")
-    if len(password) > rules.PASSWORD_MAX:
-        raise Invalid.field(field, f"must have at most {rules.PASSWORD_MAX} characters")
-    rules.storable(password, field)
+    if len(password) < limits.PASSWORD_MIN:
+        raise Invalid.field(field, f"must have at least {limits.PASSWORD_MIN} characters")
+    if len(password) > limits.PASSWORD_MAX:
+        raise Invalid.field(field, f"must have at most {limits.PASSWORD_MAX} characters")
+    limits.storable(password, field)
     if is_common(password) or (email and password.casefold() == email):
         raise Invalid.field(field, "is too easy to guess; choose another")
 
@@ -177,12 +177,12 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
         Unconfirmed: the password is right, and the address has not been confirmed.
     """
     try:
-        address = rules.email(email)
+        address = limits.email(email)
     except Invalid:
         address = ""
     account = find(session, address)
     try:
-        hasher.verify(account.password_hash if account else _nobody(), password[: rules.PASSWORD_MAX])
+        hasher.verify(account.password_hash if account else _nobody(), password[: limits.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         raise Unauthenticated(BAD_SIGN_IN) from None
     if account is None or account.disabled_at is not None:
@@ -205,7 +205,7 @@ def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
         SignIn(
             account_id=account.id,
             token_hash=tokens.digest(token),
-            user_agent=rules.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
+            user_agent=limits.storable(user_agent[:255].replace("\x00", ""), "user_agent"),
             created_at=now,
             last_seen_at=now,
         )
@@ -303,7 +303,7 @@ def set_preferences(
         raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)
     if timezone not in available_timezones():
         raise Invalid.field("timezone", "must be a timezone such as Europe/Paris", timezone)
-    least, most = rules.UNDO_SECONDS
+    least, most = limits.UNDO_SECONDS
     if undo_seconds is not None and not least <= undo_seconds <= most:
         raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
     account.undo_seconds = undo_seconds

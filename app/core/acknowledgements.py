@@ -5,7 +5,7 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, community_settings, outbox, rules
+from app.core import actions, clock, community_settings, limits, outbox
 from app.core.db import serialise
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
@@ -25,7 +25,7 @@ def acknowledge(
     """The integration has carried the action out. Said again, it changes nothing (Contract: section 5)."""
     require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
     if platform_action_id is not None:
-        rules.foreign_id(platform_action_id, "platform_action_id")
+        limits.foreign_id(platform_action_id, "platform_action_id")
     if action.applied_at is not None:
         return action
     source = action.action_state
@@ -71,7 +71,7 @@ def record_taken(
     """
     require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
     if reason is not None:
-        rules.text(reason, "reason", rules.REASON_MAX, least=0)
+        limits.text(reason, "reason", limits.REASON_MAX, least=0)
     serialise(session, request.community_id)
     proposal = session.scalars(
         sa.select(Action)

@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, history, notices, queue_order, review_queue, rules
+from app.core import clock, history, limits, notices, queue_order, review_queue
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review_queue import QueueFilter
 
-LEASE = timedelta(minutes=rules.CLAIM_MINUTES)
+LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
 TAKEN_OVER = "claim.taken_over"
 
 

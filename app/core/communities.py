@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import history, policies, profiles, rules
+from app.core import history, limits, policies, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.ids import new_id, parse_id
@@ -79,7 +79,7 @@ def resolve_id(
     session: Session | sa.Connection, actor: Actor, reference: str, platform: str | None = None
 ) -> uuid.UUID:
     """The id of the community that ``resolve`` finds, where nothing else is wanted of it."""
-    if not rules.may_be_stored_id(reference):
+    if not limits.may_be_stored_id(reference):
         raise NotFound("community server")
     identity = parse_id(reference)
     found: list[Any] = []
@@ -103,8 +103,8 @@ def look_up(
     session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None
 ) -> tuple[Community, bool]:
     """The community of a platform, opened when unknown and the actor may: (community, opened)."""
-    rules.platform(platform)
-    rules.foreign_id(platform_id, "platform_community_server_id")
+    limits.platform(platform)
+    limits.foreign_id(platform_id, "platform_community_server_id")
     community = find_or_refuse(session, actor, platform, platform_id)
     if community is not None:
         return community, False
@@ -179,9 +179,9 @@ def create(
     if known is not None:
         raise Conflict("This community server exists already")
     if fields.get("description") is not None:
-        rules.text(fields["description"], "description", rules.DESCRIPTION_MAX, least=0)
+        limits.text(fields["description"], "description", limits.DESCRIPTION_MAX, least=0)
     if fields.get("supplied") is not None:
-        rules.json_object(fields["supplied"], "settings")
+        limits.json_object(fields["supplied"], "settings")
     community = _insert(session, actor, platform, platform_id, name, fields)
     if community is None:
         raise Conflict("This community server exists already")
@@ -197,9 +197,9 @@ def rename(
 ) -> Community:
     """Take over what the platform says of its community; ``server_stats`` None leaves the last ones."""
     require(actor, Permission.SUBMIT, community.id, "community server")
-    rules.text(name, "name", rules.NAME_MAX)
+    limits.text(name, "name", limits.NAME_MAX)
     if server_stats is not None:
-        rules.json_object(server_stats, "server_stats")
+        limits.json_object(server_stats, "server_stats")
     serialise(session, community.id)
     session.refresh(community)
     before = community.name
@@ -227,9 +227,9 @@ def _insert(
     """The new row with its first policy, or None when somebody else was first."""
     if actor.kind == "key":
         fields = {"is_public": False, **fields}
-    rules.platform(platform)
-    rules.foreign_id(platform_id, "platform_community_server_id")
-    rules.text(name, "name", rules.NAME_MAX)
+    limits.platform(platform)
+    limits.foreign_id(platform_id, "platform_community_server_id")
+    limits.text(name, "name", limits.NAME_MAX)
     community = None
     for _ in range(SLUG_TRIES):
         community = Community(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from app.core import accounts, communities, keys, rules
+from app.core import accounts, communities, keys, limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import new_id
 from app.core.models import Community
@@ -44,7 +44,7 @@ def found(session: Session, actor: Actor, wanted: Founding, *, open_to_all: bool
     account = accounts.get(session, actor.account_id)
     if account.confirmed_at is None or account.disabled_at is not None:
         raise Forbidden("Confirm your email address first")
-    rules.platform(wanted.platform)
+    limits.platform(wanted.platform)
     if wanted.platform == SERVICE_PLATFORM:
         raise Invalid.field("platform", "is the service's own", wanted.platform)
     is_claim = wanted.platform_id is not None or wanted.platform != WEB
@@ -56,7 +56,7 @@ def found(session: Session, actor: Actor, wanted: Founding, *, open_to_all: bool
     if wanted.platform_id is None and wanted.platform != WEB:
         raise Invalid.field("platform_id", "is needed for this platform")
     platform_id = wanted.platform_id or str(new_id())
-    rules.foreign_id(platform_id, "platform_id")
+    limits.foreign_id(platform_id, "platform_id")
     opener = replace(actor, may_open_communities=True)
     try:
         community = communities.create(

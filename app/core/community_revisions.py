@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import communities, community_settings, history, refits, rules
+from app.core import communities, community_settings, history, limits, refits
 from app.core.community_settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import Conflict
@@ -76,10 +76,10 @@ def revise(
         Conflict: somebody saved other values meanwhile.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    rules.text(draft.name, "name", rules.NAME_MAX)
-    rules.text(draft.description or "", "description", rules.DESCRIPTION_MAX, least=0)
-    rules.text(draft.policy_text or "", "policy_text", rules.POLICY_TEXT_MAX, least=0)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(draft.name, "name", limits.NAME_MAX)
+    limits.text(draft.description or "", "description", limits.DESCRIPTION_MAX, least=0)
+    limits.text(draft.policy_text or "", "policy_text", limits.POLICY_TEXT_MAX, least=0)
+    limits.text(reason, "reason", limits.REASON_MAX)
     community_settings.check(asdict(draft.settings))
     serialise(session, community_id)
     community = communities.get(session, actor, community_id)

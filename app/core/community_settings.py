@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Community
 
@@ -58,7 +58,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "helpful_at": (0.0, 0.64),
     "lock_days": (1, 3_650),
     "stabilisation_minutes": (0, 1_440),
-    "min_trust_level": (0, rules.TRUST_LEVEL_MAX),
+    "min_trust_level": (0, limits.TRUST_LEVEL_MAX),
     "min_age_days": (0, 3_650),
     "burst_share": (0.0, 1.0),
     "burst_minutes": (1, 10_080),

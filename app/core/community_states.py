@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, communities, history, holds, outbox, rules
+from app.core import actions, clock, communities, history, holds, limits, outbox
 from app.core.db import serialise
 from app.core.models import Action, Community, Hold
 from app.core.permissions import Actor, Permission, require
@@ -96,7 +96,7 @@ def _held(
 ) -> Community:
     """The community as it is now, while no other writer changes it."""
     require(actor, permission, community_id)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, community_id)
     community = communities.get(session, actor, community_id)
     session.refresh(community)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, mail, rules, sign_ins
+from app.core import account_links, accounts, clock, limits, mail, sign_ins
 from app.core.errors import Conflict, Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Membership
@@ -30,7 +30,7 @@ def sign_up(session: Session, address: str, display_name: str, password_hash: st
     Raises:
         Invalid: the name is blank or too long.
     """
-    rules.text(display_name, "display_name", rules.NAME_MAX)
+    limits.text(display_name, "display_name", limits.NAME_MAX)
     account = accounts.find(session, address)
     if account is None:
         try:
@@ -131,7 +131,7 @@ def ask_new_email(session: Session, account: Account, email: str) -> str:
     Raises:
         Invalid: no address, or the one in force.
     """
-    address = rules.email(email)
+    address = limits.email(email)
     if address == account.email:
         raise Invalid.field("email", "is your address already", email)
     account_links.drop(session, account.id, LinkPurpose.CHANGE_EMAIL)
@@ -194,5 +194,5 @@ def rename(session: Session, account: Account, display_name: str) -> None:
     Raises:
         Invalid: blank or too long.
     """
-    account.display_name = rules.text(display_name.strip(), "display_name", rules.NAME_MAX)
+    account.display_name = limits.text(display_name.strip(), "display_name", limits.NAME_MAX)
     session.flush()

@@ -9,7 +9,7 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, community_founding, rules
+from app.core import account_links, accounts, clock, community_founding, limits
 from app.core.account_links import LinkOver
 from app.core.community_founding import Founding
 from app.core.db import serialise
@@ -91,7 +91,7 @@ def create(
         Invalid: a name is blank or too long.
     """
     _use(session, token)
-    rules.text(display_name, "display_name", rules.NAME_MAX)
+    limits.text(display_name, "display_name", limits.NAME_MAX)
     account = accounts.find(session, address)
     if account is None:
         account = accounts.insert(

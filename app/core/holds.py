@@ -19,11 +19,11 @@ from app.core import (
     community_settings,
     decision_trace,
     history,
+    limits,
     notices,
     outbox,
     policies,
     reopening,
-    rules,
     verdicts,
 )
 from app.core.db import serialise
@@ -75,9 +75,9 @@ def hold(
     if subject is None or actor.account_id is None:
         raise Forbidden("Only a signed-in moderator's decision can be held")
     require(actor, Permission.MODERATE, subject.community_id, "item")
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     if comment:
-        rules.text(comment, "comment", rules.REASON_MAX)
+        limits.text(comment, "comment", limits.REASON_MAX)
     if category is not None and action is not None:
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)

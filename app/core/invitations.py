@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, history, mail, rules
+from app.core import account_links, accounts, clock, history, limits, mail
 from app.core.account_links import LinkOver
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
@@ -66,8 +66,8 @@ def invite(
     """
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     refuse_above_own(actor, community_id, role)
-    address = rules.email(email)
-    rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    address = limits.email(email)
+    limits.text(reason, "reason", limits.REASON_MAX, least=0)
     serialise(session, community_id)
     held = session.scalar(
         sa.select(Membership.role)
@@ -205,7 +205,7 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
     offer = look(session, token)
     if offer.account_id is not None:
         raise Conflict("This address has an account. Sign in to accept", offer.account_id)
-    rules.text(display_name, "display_name", rules.NAME_MAX)
+    limits.text(display_name, "display_name", limits.NAME_MAX)
     account = accounts.find(session, offer.email)
     if account is None:
         account = accounts.insert(session, offer.email, password_hash, display_name, confirmed=True)

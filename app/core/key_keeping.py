@@ -8,7 +8,7 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, history, keys, rules
+from app.core import clock, history, keys, limits
 from app.core.errors import NotFound
 from app.core.models import Account, ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
@@ -100,7 +100,7 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
     Raises:
         NotFound: unknown, or it reaches a community that the actor does not administer.
     """
-    rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    limits.text(reason, "reason", limits.REASON_MAX, least=0)
     key = get(session, actor, key_id).key
     revoked = session.execute(
         sa.update(ApiKey)

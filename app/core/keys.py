@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, rules
+from app.core import clock, history, limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
@@ -83,8 +83,8 @@ def mint(
     privileged = actor.kind == "system" or actor.service_admin
     if not privileged and (everywhere or may_open_communities):
         raise Forbidden("Only a service admin mints keys for every community")
-    rules.text(name, "name", rules.NAME_MAX)
-    rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    limits.text(name, "name", limits.NAME_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX, least=0)
     if days is not None and not 1 <= days <= DAYS_MAX:
         raise Invalid.field("days", f"must be from 1 to {DAYS_MAX}", days)
     wanted = tuple(dict.fromkeys(community_ids or ()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.core import account_links, digests, rules
+from app.core import account_links, digests, limits
 from app.core.mail import Kind, Message, one_line
 from app.core.models import Account, AccountLink, Community
 from app.core.vocabulary import LinkPurpose, Role
@@ -96,7 +96,7 @@ def _with_link(
             "Somebody, probably you, created a Bridgenote account with this address. "
             "Open this page and press the button:",
             f"{letterhead.base_url}/confirm/{token}",
-            f"The link works once, for {rules.CONFIRM_HOURS} hours.",
+            f"The link works once, for {limits.CONFIRM_HOURS} hours.",
             _IGNORE,
         )
     if kind is Kind.RESET:
@@ -106,7 +106,7 @@ def _with_link(
             "Choose a new password",
             "Somebody, probably you, forgot the password of your account. Choose a new one here:",
             f"{letterhead.base_url}/reset/{token}",
-            f"The link works once, for {rules.RESET_MINUTES} minutes.",
+            f"The link works once, for {limits.RESET_MINUTES} minutes.",
             _IGNORE,
         )
     if kind is Kind.CHANGE_EMAIL:
@@ -116,7 +116,7 @@ def _with_link(
             "Confirm your new email address",
             "You asked to sign in with this address from now on. Open this page and press the button:",
             f"{letterhead.base_url}/confirm/{token}",
-            f"The link works once, for {rules.CONFIRM_HOURS} hours.",
+            f"The link works once, for {limits.CONFIRM_HOURS} hours.",
             _IGNORE,
         )
     return _invitation(session, letterhead, link, token)
@@ -135,7 +135,7 @@ def _invitation(session: Session, letterhead: Letterhead, link: AccountLink, tok
         f"Join {name}",
         f"{who} invites you to join {name} as {with_article(link.role)}. Open this page to accept:",
         f"{letterhead.base_url}/join/{token}",
-        f"The link works once, for {rules.INVITATION_DAYS} days. If you do not want to join, ignore this mail.",
+        f"The link works once, for {limits.INVITATION_DAYS} days. If you do not want to join, ignore this mail.",
     )
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, rules, tokens
+from app.core import clock, limits, tokens
 from app.core.errors import Invalid
 from app.core.ids import new_id
 from app.core.models import Account, LinkCode, Profile
@@ -16,7 +16,7 @@ from app.core.models import Account, LinkCode, Profile
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Without 0, 1, I, L, O, U: what is read off one screen and typed into another must not be mistaken."""
 CODE_LENGTH = 8
-VALID_FOR = timedelta(minutes=rules.LINK_CODE_MINUTES)
+VALID_FOR = timedelta(minutes=limits.LINK_CODE_MINUTES)
 NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
 
 

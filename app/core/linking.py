@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, history, link_codes, profiles, ratings, refits, rules, verdicts
+from app.core import clock, history, limits, link_codes, profiles, ratings, refits, verdicts
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import (
@@ -161,8 +161,10 @@ def _check_reach(session: Session, actor: Actor, account: Account, active_in: Co
     """Nobody moves votes of communities that are none of theirs, nor gathers the votes of many in one account."""
     if not all(actor.sees(one) for one in active_in):
         raise Forbidden(NOT_YOURS if actor.kind == "account" else NOT_THE_KEYS)
-    if len(linked_to(session, account.id)) >= rules.LINKED_PROFILES_MAX:
-        raise Conflict(f"This account has {rules.LINKED_PROFILES_MAX} linked profiles; more cannot be linked")
+    if len(linked_to(session, account.id)) >= limits.LINKED_PROFILES_MAX:
+        raise Conflict(
+            f"This account has {limits.LINKED_PROFILES_MAX} linked profiles; more cannot be linked"
+        )
 
 
 def _memberships(session: Session, account: Account) -> Collection[uuid.UUID]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import linking, members, profiles, rules
+from app.core import limits, linking, members, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Account, Note, Profile, Rating
@@ -48,7 +48,7 @@ def link(
         Conflict: it is linked already, or the account has as many as it may.
     """
     member = members.get(session, actor, membership_id)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     community_id = member.membership.community_id
     profile = _locked(session, profile_id)
     is_here = sa.select(Profile.id).where(Profile.id == profile_id, _is_active_in(community_id))
@@ -73,7 +73,7 @@ def unlink(
         Forbidden: its link also counts where the actor is no admin.
     """
     member = members.get(session, actor, membership_id)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     profile = _locked(session, profile_id)
     if profile is None or profile.platform == profiles.WEB or profile.account_id != member.account.id:
         raise NotFound("linked profile")

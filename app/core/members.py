@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, history, rules, sign_ins
+from app.core import clock, history, limits, sign_ins
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Account, Community, Membership, Profile, SignIn
@@ -126,7 +126,7 @@ def set_disabled(
     """
     if not (actor.service_admin or actor.kind == "system"):
         raise Forbidden("Only a service admin disables accounts")
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, SERVICE)
     _refuse_former_service_admin(session, actor)
     account = session.scalars(
@@ -209,7 +209,7 @@ def _with_more(session: Session, found: Sequence[Membership]) -> list[Member]:
 
 def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> tuple[Membership, Role]:
     """The membership, and the actor's own role, as they are now, while no other writer changes them."""
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     community_id = get(session, actor, membership_id).membership.community_id
     serialise(session, community_id)
     membership = session.scalars(

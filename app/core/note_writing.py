@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, communities, exemptions, policies, profiles, rules
+from app.core import clock, communities, exemptions, limits, policies, profiles
 from app.core.classify import Classifier, Context, combine
 from app.core.db import serialise
 from app.core.errors import Forbidden
@@ -106,7 +106,7 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
 def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: Item | None = None) -> Note:
     """Keep a draft as a note of the service on the request: unrated, never published by itself."""
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
-    rules.text(draft.summary, "summary", rules.SUMMARY_MAX)
+    limits.text(draft.summary, "summary", limits.SUMMARY_MAX)
     # Before the service's profile is made: whoever makes it for a rationale holds this lock already.
     serialise(session, request.community_id)
     author = profiles.of_service(session)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, events, history, profiles, rules
+from app.core import clock, events, history, limits, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.ids import new_id, parse_id
@@ -57,7 +57,7 @@ def write(
         Malformed: the community differs from the request's (a 400, Contract: section 4).
     """
     require(actor, Permission.WRITE_NOTE, community_id)
-    rules.text(summary, "summary", rules.SUMMARY_MAX)
+    limits.text(summary, "summary", limits.SUMMARY_MAX)
     if request is not None and request.community_id != community_id:
         raise Malformed("community_server_id differs from the request's")
     author_ref = author_ref if author_ref is not None else str(author.id)
@@ -149,7 +149,7 @@ def edit(
         raise Forbidden("The rationale of an action cannot be edited")
     if note.locked:
         raise Forbidden("This note is locked")
-    rules.text(summary, "summary", rules.SUMMARY_MAX)
+    limits.text(summary, "summary", limits.SUMMARY_MAX)
     before = {"version": note.version, "classification": note.classification.value}
     is_other = summary != note.summary or (sources is not None and list(sources) != note.sources)
     if reasons is not None:

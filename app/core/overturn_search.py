@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, rules
+from app.core import clock, limits
 from app.core.errors import Invalid
 from app.core.models import Action, Request
 from app.core.permissions import Actor, Permission, require
@@ -84,9 +84,9 @@ def check(criteria: Criteria) -> None:
     if (criteria.category is None) == (criteria.rule is None):
         raise Invalid.field("category", "or a rule must be named, and not both")
     if criteria.category is not None:
-        rules.category_name(criteria.category, "category")
+        limits.category_name(criteria.category, "category")
     if criteria.rule is not None:
-        rules.text(criteria.rule, "rule", RULE_MAX)
+        limits.text(criteria.rule, "rule", RULE_MAX)
     if criteria.since > clock.now():
         raise Invalid.field("since", "must not lie ahead")
 

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts, claims, clock, history, outbox, overturn_search, rules, verdicts
+from app.core import accounts, claims, clock, history, limits, outbox, overturn_search, verdicts
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.ids import new_id
@@ -49,7 +49,7 @@ def begin(
     require(actor, Permission.REVISE_POLICY, community_id)
     require(actor, Permission.MODERATE, community_id)
     overturn_search.check(criteria)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, community_id)
     known = session.get(Overturn, overturn_id) if overturn_id is not None else None
     if known is not None:

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import history, rules
+from app.core import history, limits
 from app.core.classify import CATEGORIES
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
@@ -138,7 +138,7 @@ def revise(
         Conflict: ``based_on`` is no longer the version in force.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     check(drafts)
     serialise(session, community_id)
     policy = current(session, community_id)
@@ -216,7 +216,7 @@ def new_name(name: str) -> None:
     Raises:
         Invalid: it is no name, or the service's own for what no category sent to staff.
     """
-    rules.category_name(name)
+    limits.category_name(name)
     if name in {ESCALATED, UNFINISHED}:
         raise Invalid.field("name", f"must not be {name}, which the service uses itself", name)
 
@@ -235,7 +235,7 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
         if draft.name in seen:
             raise Invalid.field("name", f"{draft.name} is there twice", draft.name)
         seen.add(draft.name)
-        rules.thresholds(draft.tier1, draft.tier2)
+        limits.thresholds(draft.tier1, draft.tier2)
         if not 0 <= draft.severity <= SEVERITY_MAX:
             raise Invalid.field(
                 "severity", f"must be a whole number from 0 to {SEVERITY_MAX:,}", draft.severity

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, aliased
 
-from app.core import rules
+from app.core import limits
 from app.core.db import serialise
 from app.core.errors import NotFound
 from app.core.ids import new_id, parse_id
@@ -92,8 +92,8 @@ def ensure(
     account_id: uuid.UUID | None = None,
 ) -> Profile:
     """The profile of a platform identity, made when unknown; name and trust level are kept up to date."""
-    rules.platform(platform)
-    rules.foreign_id(user_id, "platform_user_id")
+    limits.platform(platform)
+    limits.foreign_id(user_id, "platform_user_id")
     profile = find(session, platform, user_id, provider_scope) or _adopted(
         session, Identity(platform, user_id, provider_scope)
     )
@@ -252,8 +252,8 @@ def look_up(session: Session, actor: Actor, identity: Identity) -> Profile:
     Raises:
         NotFound: there is none and the actor may not make it, or it is not the actor's to know.
     """
-    rules.platform(identity.platform)
-    rules.foreign_id(identity.user_id, "platform_user_id")
+    limits.platform(identity.platform)
+    limits.foreign_id(identity.user_id, "platform_user_id")
     profile = find_known(session, actor, identity)
     if profile is not None:
         return profile

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history, rules, setting_history
+from app.core import history, limits, setting_history
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id
@@ -90,7 +90,7 @@ def revise(
         Conflict: somebody changed it meanwhile; the detail says who and when.
     """
     _check(draft)
-    rules.text(why, "why", rules.REASON_MAX, least=0)
+    limits.text(why, "why", limits.REASON_MAX, least=0)
     changed = _locked(session, actor, reason_id, version)
     _check_free(session, changed.community_id, draft.title, besides=changed.id)
     before = {name: getattr(changed, name) for name in asdict(draft)}
@@ -126,7 +126,7 @@ def set_active(
         Invalid: its title is another reason's by now.
         Conflict: somebody changed it meanwhile.
     """
-    rules.text(why, "why", rules.REASON_MAX, least=0)
+    limits.text(why, "why", limits.REASON_MAX, least=0)
     changed = _locked(session, actor, reason_id, version)
     if changed.active != active:
         if active:
@@ -175,10 +175,10 @@ def _of(community_id: uuid.UUID, *first: Any) -> sa.Select[ReasonTemplate]:
 
 
 def _check(draft: ReasonDraft) -> None:
-    rules.text(draft.title, "title", TITLE_MAX)
-    rules.text(draft.text, "text", rules.REASON_MAX)
+    limits.text(draft.title, "title", TITLE_MAX)
+    limits.text(draft.text, "text", limits.REASON_MAX)
     if draft.category is not None:
-        rules.category_name(draft.category, "category")
+        limits.category_name(draft.category, "category")
 
 
 def _check_free(

@@ -10,7 +10,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, exemptions, notes, notices, rules
+from app.core import actions, clock, exemptions, limits, notes, notices
 from app.core.blindness import is_for_raters
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
@@ -21,7 +21,7 @@ from app.core.permissions import Actor, Permission, require
 from app.core.states import ACTION, When
 from app.core.vocabulary import ActionState, ActionTier, NoteStatus, ReopenTo, ReviewGroup
 
-WITHIN = timedelta(days=rules.REOPEN_DAYS)
+WITHIN = timedelta(days=limits.REOPEN_DAYS)
 
 ROWS = tuple(move for move in ACTION.moves if move.when is When.REOPENS)
 """How a reopened action may begin."""
@@ -37,7 +37,7 @@ def reopen(
         Invalid: no reason.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, action.community_id)
     session.refresh(action)
     request = session.get_one(Request, action.request_id, populate_existing=True)
@@ -131,7 +131,7 @@ def _of_the_rows(action: Action, request: Request) -> str | None:
     if action.note_id is None or action.dismissed_at is None:
         return "This cannot be reopened: it has no rationale to decide on"
     if clock.now() > action.dismissed_at + WITHIN:
-        return f"A dismissal can be reopened for {rules.REOPEN_DAYS} days, and these are over"
+        return f"A dismissal can be reopened for {limits.REOPEN_DAYS} days, and these are over"
     if request.withdrawn_at is not None:
         return "The submission was withdrawn; it cannot be reopened"
     if request.content_removed_at is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Malformed, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action, Decision, Note, Request
@@ -100,7 +100,7 @@ def _find(
     by_id: sa.Select[Any],
     every: sa.Select[Any],
 ) -> Any:
-    if not rules.may_be_stored_id(reference):
+    if not limits.may_be_stored_id(reference):
         raise NotFound("request")
     identity = parse_id(reference)
     if identity is not None:

@@ -18,11 +18,11 @@ from app.core import (
     decisions,
     exemptions,
     history,
+    limits,
     notes,
     outbox,
     request_marks,
     request_reading,
-    rules,
 )
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
@@ -214,17 +214,17 @@ def _enqueue_scoring(session: Session, request: Request) -> None:
 
 
 def _check(submission: Submission) -> None:
-    rules.foreign_id(submission.request_id, "request_id")
-    rules.foreign_id(submission.requested_by, "requested_by")
-    rules.text(submission.content, "original_message_content", rules.CONTENT_MAX)
+    limits.foreign_id(submission.request_id, "request_id")
+    limits.foreign_id(submission.requested_by, "requested_by")
+    limits.text(submission.content, "original_message_content", limits.CONTENT_MAX)
     for name in ("platform_message_id", "platform_channel_id", "platform_author_id"):
         value = getattr(submission, name)
         if value is not None:
-            rules.foreign_id(value, name)
+            limits.foreign_id(value, name)
     if submission.dataset_name is not None:
-        rules.text(submission.dataset_name, "dataset_name", rules.DATASET_NAME_MAX)
+        limits.text(submission.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
     if submission.dataset_item_id is not None:
-        rules.text(submission.dataset_item_id, "dataset_item_id", rules.DATASET_ITEM_MAX)
+        limits.text(submission.dataset_item_id, "dataset_item_id", limits.DATASET_ITEM_MAX)
     if submission.similarity_score is not None and not 0 <= submission.similarity_score <= 1:
         raise Invalid.field("similarity_score", "must be a number from 0 to 1", submission.similarity_score)
     if submission.extra is not None:
@@ -232,7 +232,7 @@ def _check(submission: Submission) -> None:
 
 
 def _check_metadata(extra: Mapping[str, Any]) -> None:
-    rules.storable_tree(extra, "metadata")
+    limits.storable_tree(extra, "metadata")
     written = json.dumps(extra, ensure_ascii=False)
-    if len(written.encode("utf-8", "surrogatepass")) > rules.METADATA_MAX_BYTES:
-        raise Invalid.field("metadata", f"must be at most {rules.METADATA_MAX_BYTES // 1024} KB")
+    if len(written.encode("utf-8", "surrogatepass")) > limits.METADATA_MAX_BYTES:
+        raise Invalid.field("metadata", f"must be at most {limits.METADATA_MAX_BYTES // 1024} KB")

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import actions, clock, history, post_search, queue_order, rules
+from app.core import actions, clock, history, limits, post_search, queue_order
 from app.core.models import Account, Action, Hold, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.queue_order import Sort
@@ -160,7 +160,7 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
 def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     """An internal comment on an item: an entry of its history."""
     require(actor, Permission.MODERATE, action.community_id, "item")
-    rules.text(text, "comment", rules.REASON_MAX)
+    limits.text(text, "comment", limits.REASON_MAX)
     history.record(session, actor, action.community_id, "action.commented", "action", action.id, comment=text)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, rule_packs, rules
+from app.core import clock, limits, rule_packs
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import RULES_MAX, parse_pack
 from app.core.db import serialise
@@ -124,7 +124,7 @@ def publish(
         Invalid: no reason, or there is nothing to put in force.
         Conflict: ``based_on`` is no longer the version in force, or ``edition`` no longer the draft.
     """
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     wanted = _working(session, actor, community_id, edition)
     made = rule_packs.write(session, actor, community_id, wanted, reason, based_on)
     discard(session, actor, community_id)
@@ -149,7 +149,7 @@ def _working(session: Session, actor: Actor, community_id: uuid.UUID, edition: i
 def _keep(session: Session, actor: Actor, community_id: uuid.UUID, wanted: RuleSet) -> RuleSet:
     if len(wanted.rules) > RULES_MAX:
         raise Invalid.field("rules", f"must be at most {RULES_MAX:,}; remove one first")
-    rules.storable_tree(wanted.pack, "pack")
+    limits.storable_tree(wanted.pack, "pack")
     if len(json.dumps(wanted.pack).encode()) > rule_packs.PACK_MAX_BYTES:
         raise Invalid.field("pack", f"must be at most {rule_packs.PACK_MAX_BYTES // 1024} KB")
     rule_packs.parsed(wanted)

@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history, rules
+from app.core import history, limits
 from app.core.classify.rules import RulePack, parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
@@ -120,7 +120,7 @@ def revert(
     Refusals as ``rule_drafts.publish``.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    rules.text(reason, "reason", rules.REASON_MAX)
+    limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, community_id)
     return write(session, actor, community_id, read(session, community_id, version), reason, based_on)
 

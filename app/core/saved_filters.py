@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history, rules
+from app.core import history, limits
 from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.ids import new_id
@@ -50,12 +50,12 @@ def save(
     require(actor, Permission.SEE_QUEUE, community_id)
     if actor.account_id is None:
         raise Forbidden("Only somebody who is signed in can save a filter")
-    rules.text(name, "name", NAME_MAX)
+    limits.text(name, "name", NAME_MAX)
     for field, value in query.items():
         if field not in FIELDS:
             raise Invalid.field("query", f"{field[:50]} is no filter of the review queue")
         for text in [value] if isinstance(value, str) else value:
-            rules.text(text, "query", rules.ID_MAX)
+            limits.text(text, "query", limits.ID_MAX)
     serialise(session, community_id)
     own = session.scalars(
         sa.select(SavedFilter).where(

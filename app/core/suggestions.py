@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import outcomes, rules
+from app.core import limits, outcomes
 from app.core.errors import Invalid
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, require
@@ -56,7 +56,7 @@ def suggest(
         Invalid: a precision that is no number from 0.5 to 0.995, or no category's name.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    rules.category_name(category, "category")
+    limits.category_name(category, "category")
     if not LEAST_PRECISION <= precision <= MOST_PRECISION:
         raise Invalid.field(
             "precision", f"must be a number from {LEAST_PRECISION:g} to {MOST_PRECISION:g}", precision

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from app.core import payloads, rules, signing
+from app.core import limits, payloads, signing
 from app.core.errors import Invalid, Problem
 from app.core.models import Endpoint
 from app.core.sending import AllowList, BadAddress, check_url
@@ -31,9 +31,9 @@ def check_address(url: str, allow: AllowList) -> None:
 def check_secret(secret: str) -> None:
     """Refuse a secret that is too short, too long, blank, or no base64 although it says so."""
     # The refusals never carry the value: ``input`` is echoed to the caller and may be logged there.
-    if not rules.SECRET_MIN <= len(secret) <= rules.SECRET_MAX:
-        raise Invalid.field("secret", f"must have {rules.SECRET_MIN} to {rules.SECRET_MAX} characters")
-    rules.storable(secret, "secret")
+    if not limits.SECRET_MIN <= len(secret) <= limits.SECRET_MAX:
+        raise Invalid.field("secret", f"must have {limits.SECRET_MIN} to {limits.SECRET_MAX} characters")
+    limits.storable(secret, "secret")
     if not secret.strip():
         raise Invalid.field("secret", "must not be blank")
     if secret.startswith(signing.STANDARD_PREFIX) and signing.standard_key(secret) == secret.encode():

@@ -18,7 +18,7 @@ from app.core import (
     endpoint_secrets,
     events,
     history,
-    rules,
+    limits,
     setting_history,
     webhook_values,
 )
@@ -113,7 +113,7 @@ def get(
 def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Endpoint | None:
     """The community's endpoint with this URL."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-    rules.storable(url, "url")
+    limits.storable(url, "url")
     serialise(session, community_id)
     return _at(session, community_id, url)
 
@@ -177,7 +177,7 @@ def change(
         Conflict: another endpoint of the community already has this URL, the secret is another one by now, or somebody
             saved another URL or other events meanwhile.
     """
-    rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    limits.text(reason, "reason", limits.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
     if edition is not None and edition != endpoint_secrets.edition(endpoint):
         raise Conflict("The secret was replaced already", endpoint.id)
@@ -203,7 +203,7 @@ def change(
 
 def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str = "") -> Endpoint:
     """Remove an endpoint: its secrets are forgotten and what was due to it is cancelled; its log stays."""
-    rules.text(reason, "reason", rules.REASON_MAX, least=0)
+    limits.text(reason, "reason", limits.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
     before = endpoint_health.shown(endpoint)
     endpoint.deleted_at = clock.now()

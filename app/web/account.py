@@ -5,7 +5,7 @@ import uuid
 from flask import Response, flash, make_response, redirect, url_for
 from wtforms import Form, PasswordField
 
-from app.core import accounts, credentials, digests, erasure, rules, sign_ins
+from app.core import accounts, credentials, digests, erasure, limits, sign_ins
 from app.core.errors import Conflict, Invalid, TooMany
 from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
@@ -39,7 +39,7 @@ def change_email() -> Response:
         return refused
     account = auth.current_reader().account
     try:
-        wired().throttle.hit("mail", rules.email(form.email.data or ""))
+        wired().throttle.hit("mail", limits.email(form.email.data or ""))
         with wired().database.writing() as session:
             address = credentials.ask_new_email(
                 session, accounts.get(session, account.id), form.email.data or ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from wtforms import EmailField, Form, HiddenField, PasswordField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
-from app.core import rules
+from app.core import limits
 from app.web import forms
 
 ADDRESS = [InputRequired("Enter your email address."), forms.mail_address]
@@ -14,7 +14,9 @@ ADDRESS = [InputRequired("Enter your email address."), forms.mail_address]
 class SignUpForm(Form):
     """Create an account."""
 
-    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    display_name = StringField(
+        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
+    )
     email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
     password = PasswordField("Password", [InputRequired("Enter a password.")])
 
@@ -22,7 +24,9 @@ class SignUpForm(Form):
 class JoinForm(Form):
     """Create the account of an invitation, whose address is known."""
 
-    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    display_name = StringField(
+        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
+    )
     password = PasswordField("Password", [InputRequired("Enter a password.")])
 
 
@@ -42,7 +46,9 @@ class ResetForm(Form):
 class NameForm(Form):
     """The name that others read."""
 
-    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    display_name = StringField(
+        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
+    )
 
 
 class NewEmailForm(Form):

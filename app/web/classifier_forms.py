@@ -6,7 +6,7 @@ from typing import Any
 from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import rules
+from app.core import limits
 from app.core.classify.checks import CHECKS
 from app.core.classify.rules import KINDS
 from app.core.errors import Invalid
@@ -45,7 +45,7 @@ class RuleForm(Form):
         "Check", choices=forms.choices({"": "None", **{name: name for name in CHECKS}}), default=""
     )
     enabled = BooleanField("On", default=True)
-    note = TextAreaField("Note", [forms.at_most(rules.REASON_MAX, "Note")], filters=[forms.whole_lines])
+    note = TextAreaField("Note", [forms.at_most(limits.REASON_MAX, "Note")], filters=[forms.whole_lines])
     edition = HiddenField()
 
     def rule(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class PublishForm(Form):
 
     reason = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
     )
     version = HiddenField()
@@ -116,7 +116,7 @@ class RevertForm(Form):
 
     reason = TextAreaField(
         "Reason to revert",
-        [InputRequired("Enter a reason to revert."), forms.at_most(rules.REASON_MAX, "Reason to revert")],
+        [InputRequired("Enter a reason to revert."), forms.at_most(limits.REASON_MAX, "Reason to revert")],
         filters=[forms.whole_lines],
         id="revert-reason",
     )
@@ -136,7 +136,7 @@ class TextForm(Form):
 
     text = TextAreaField(
         "Text",
-        [InputRequired("Enter a text."), forms.at_most(rules.CONTENT_MAX, "Text")],
+        [InputRequired("Enter a text."), forms.at_most(limits.CONTENT_MAX, "Text")],
         filters=[forms.whole_lines],
     )
     which = SelectField(

@@ -8,7 +8,7 @@ from flask import Response, url_for
 from wtforms import Form, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import communities, community_revisions, community_states, overturns, rules
+from app.core import communities, community_revisions, community_states, limits, overturns
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.web import auth, changes, curl_lines, forms, page
@@ -22,7 +22,7 @@ class SwitchForm(Form):
 
     reason = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from wtforms import BooleanField, Field, Form, HiddenField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import community_settings, rules
+from app.core import community_settings, limits
 from app.core.community_revisions import Draft
 from app.core.community_settings import CommunitySettings
 from app.core.errors import Invalid
@@ -114,16 +114,16 @@ class CommunityForm(Form):
 
     name = StringField(
         LABELS["name"],
-        [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, LABELS["name"])],
+        [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, LABELS["name"])],
     )
     description = TextAreaField(
         LABELS["description"],
-        [forms.at_most(rules.DESCRIPTION_MAX, LABELS["description"])],
+        [forms.at_most(limits.DESCRIPTION_MAX, LABELS["description"])],
         filters=[forms.whole_lines],
     )
     policy_text = TextAreaField(
         LABELS["policy_text"],
-        [forms.at_most(rules.POLICY_TEXT_MAX, LABELS["policy_text"])],
+        [forms.at_most(limits.POLICY_TEXT_MAX, LABELS["policy_text"])],
         filters=[forms.whole_lines],
     )
     is_public = BooleanField(LABELS["is_public"])
@@ -145,7 +145,7 @@ class CommunityForm(Form):
     burst_known = StringField(LABELS["burst_known"], [_within])
     reason = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
     )
     version = HiddenField()

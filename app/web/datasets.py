@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 from wtforms import BooleanField, FileField, Form, HiddenField
 
-from app.core import rules
+from app.core import limits
 from app.core.factcheck import datasets, reading
 from app.core.factcheck.items import Imported
 from app.core.factcheck.reading import Reading
@@ -37,11 +37,11 @@ def list_datasets() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def import_dataset() -> Response:
     form = forms.posted(ImportForm)
-    given = forms.uploaded("file", rules.DATASET_FILE_BYTES)
+    given = forms.uploaded("file", limits.DATASET_FILE_BYTES)
     if given is None:
         return _refuse(form, ["Choose a file."])
-    if len(given) > rules.DATASET_FILE_BYTES:
-        return _refuse(form, [f"The file must be at most {rules.DATASET_FILE_BYTES // 1_048_576} MB."])
+    if len(given) > limits.DATASET_FILE_BYTES:
+        return _refuse(form, [f"The file must be at most {limits.DATASET_FILE_BYTES // 1_048_576} MB."])
     found = reading.read(io.BytesIO(given))
     if found.bad_lines and not form.skip_bad.data:
         return _refuse(form, _faults(found))
@@ -93,7 +93,7 @@ def _show(form: ImportForm, *, status: int = 200, checked: Reading | None = None
         left_out=_lines(checked.bad_lines) if checked and checked.bad_lines else "",
         unknown=unknown,
         serves_all=datasets.serves_all(auth.current_actor()),
-        most=f"{rules.DATASET_FILE_BYTES // 1_048_576} MB",
+        most=f"{limits.DATASET_FILE_BYTES // 1_048_576} MB",
     )
 
 

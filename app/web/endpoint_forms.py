@@ -14,7 +14,7 @@ from wtforms import (
 from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import rules, signing
+from app.core import limits, signing
 from app.core.models import Endpoint
 from app.core.payloads import PROPOSED
 from app.core.vocabulary import EventName
@@ -102,7 +102,7 @@ class EditForm(EndpointForm):
     ``version`` is the edition of the values that the page was made from.
     """
 
-    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")])
+    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")])
     version = HiddenField()
 
     @classmethod
@@ -120,19 +120,19 @@ class EditForm(EndpointForm):
 class StateForm(Form):
     """Why a webhook is enabled or disabled; may stay empty."""
 
-    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")], id="state-reason")
+    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="state-reason")
 
 
 class RotationForm(SecretForm):
     """Another secret in place of the present one."""
 
-    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")], id="rotation-reason")
+    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="rotation-reason")
 
 
 class RemovalForm(Form):
     """Why a webhook is removed; may stay empty."""
 
-    reason = StringField("Reason", [at_most(rules.REASON_MAX, "Reason")], id="removal-reason")
+    reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="removal-reason")
 
 
 class RegisterForm(EndpointForm, SecretForm):

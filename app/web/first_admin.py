@@ -5,7 +5,7 @@ from wtforms import EmailField, Form, PasswordField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
 from app import peers
-from app.core import accounts, first_admin, rules
+from app.core import accounts, first_admin, limits
 from app.core.account_links import LinkOver
 from app.core.errors import Conflict, Invalid
 from app.core.models import Community
@@ -22,14 +22,16 @@ class CommunityName(Form):
     """A community to begin with."""
 
     community = StringField(
-        "Community", [forms.at_most(rules.NAME_MAX, "Community")], filters=[forms.trimmed]
+        "Community", [forms.at_most(limits.NAME_MAX, "Community")], filters=[forms.trimmed]
     )
 
 
 class FirstAdminForm(CommunityName):
     """The first admin's account."""
 
-    display_name = StringField("Name", [DataRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    display_name = StringField(
+        "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
+    )
     email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
     password = PasswordField("Password", [InputRequired("Enter a password.")])
 
@@ -74,7 +76,7 @@ def make_first_admin(token: str) -> Response:
                 community = first_admin.promote(session, token, who.account.id, community_name=name)
             return _welcome(make_response(redirect(_start(community), 303)))
         assert isinstance(form, FirstAdminForm)  # noqa: S101 - narrows the type
-        address = rules.email(form.email.data or "")
+        address = limits.email(form.email.data or "")
         hashed = accounts.hash_password(form.password.data or "", address)
         with wired().database.writing() as session:
             account, community = first_admin.create(
@@ -114,5 +116,5 @@ def _show(form: Form, *, status: int = 200) -> Response:
         status=status,
         form=form,
         signed_in_as=who.account.email if who is not None else None,
-        password_min=rules.PASSWORD_MIN,
+        password_min=limits.PASSWORD_MIN,
     )

@@ -9,7 +9,7 @@ from wtforms import Field, Form, StringField, TextAreaField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 from wtforms.validators import InputRequired
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Invalid
 
 AnyForm = TypeVar("AnyForm", bound=Form)
@@ -117,12 +117,12 @@ class ReasonForm(Form):
 
     reason = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), at_most(limits.REASON_MAX, "Reason")],
         filters=[whole_lines],
     )
     comment = TextAreaField(
         "Comment",
-        [at_most(rules.REASON_MAX, "Comment")],
+        [at_most(limits.REASON_MAX, "Comment")],
         filters=[whole_lines],
     )
     version = StringField("Version")

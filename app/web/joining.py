@@ -4,7 +4,7 @@ import uuid
 
 from flask import Response, url_for
 
-from app.core import account_links, accounts, invitations, joining, letters, rules
+from app.core import account_links, accounts, invitations, joining, letters, limits
 from app.core.account_links import LinkOver
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import parse_id
@@ -86,7 +86,7 @@ def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
         is_me=who is not None and who.account.id == offer.account_id,
         signed_in_as=who.account.email if who is not None else None,
         sign_in_url=url_for("web.sign_in", next=url_for("web.join", token=token)),
-        password_min=rules.PASSWORD_MIN,
+        password_min=limits.PASSWORD_MIN,
     )
 
 

@@ -17,7 +17,7 @@ from wtforms import (
 from wtforms.validators import InputRequired, ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import community_revisions, key_keeping, keys, rules
+from app.core import community_revisions, key_keeping, keys, limits
 from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id, parse_id
 from app.core.keys import DAYS_MAX, Minted
@@ -45,7 +45,7 @@ STATES = {"live": "Live", "expired": "Expired", "revoked": "Revoked"}
 class KeyForm(Form):
     """A key to mint. ``once`` is this page's own: sent a second time, it mints nothing."""
 
-    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")])
     template = RadioField("Template", choices=forms.choices(TEMPLATES), default=KeyTemplate.ADAPTER.value)
     communities = SelectMultipleField(
         "Communities",
@@ -58,7 +58,9 @@ class KeyForm(Form):
     may_assert_staff = BooleanField("May name moderators and admins")
     may_open_communities = BooleanField("May open communities")
     search = StringField("Find a community")
-    reason = TextAreaField("Reason", [forms.at_most(rules.REASON_MAX, "Reason")], filters=[forms.whole_lines])
+    reason = TextAreaField(
+        "Reason", [forms.at_most(limits.REASON_MAX, "Reason")], filters=[forms.whole_lines]
+    )
     once = HiddenField()
 
     def validate_days(self, field: StringField) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
-from app.core import decision_trace, rules, second_looks
+from app.core import decision_trace, limits, second_looks
 from app.core.action_history import HistoryFilter
 from app.core.queue_order import Sort
 from app.core.review_queue import QueueFilter
@@ -72,7 +72,7 @@ class HistoryForm(Days, FilterForm):
         "State", choices=choices({one: state_word(one) for one in (*ActionState, *decision_trace.TRACES)})
     )
     actor = StringField("Actor", [at_most(200, "Actor")])
-    author = StringField("Author", [at_most(rules.ID_MAX, "Author")])
+    author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
     category = SeveralField("Category", validate_choice=False)
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")

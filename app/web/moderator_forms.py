@@ -17,7 +17,7 @@ from wtforms import (
 )
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import rules, saved_filters
+from app.core import limits, saved_filters
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
 from app.core.vocabulary import HeldVerb, ReopenTo
@@ -83,7 +83,7 @@ class CommentForm(Form):
 
     message = TextAreaField(
         "Message to other moderators",
-        [InputRequired("Write a message."), at_most(rules.REASON_MAX, "The message")],
+        [InputRequired("Write a message."), at_most(limits.REASON_MAX, "The message")],
         filters=[whole_lines],
     )
 
@@ -120,7 +120,7 @@ class IdsField(Field):
     data: list[uuid.UUID]
 
     def process_formdata(self, valuelist: Any) -> None:
-        self.data = [one for one in map(parse_id, valuelist[: rules.BULK_MAX]) if one is not None]
+        self.data = [one for one in map(parse_id, valuelist[: limits.BULK_MAX]) if one is not None]
 
     def _value(self) -> str:
         return ""
@@ -138,7 +138,7 @@ class BulkForm(Form):
     verb = StringField("What to do")
     reason = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), at_most(limits.REASON_MAX, "Reason")],
         filters=[whole_lines],
     )
     template = HiddenField()
@@ -166,8 +166,8 @@ class BulkForm(Form):
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
             raise ValidationError("Tick the items to dismiss.")
-        if len(field.data) > rules.BULK_MAX:
-            raise ValidationError(f"Tick at most {rules.BULK_MAX} items.")
+        if len(field.data) > limits.BULK_MAX:
+            raise ValidationError(f"Tick at most {limits.BULK_MAX} items.")
 
 
 def version_of(form: ReasonForm) -> int | None:

@@ -4,7 +4,7 @@ from flask import Response, url_for
 from wtforms import BooleanField, Form, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import community_founding, rules
+from app.core import community_founding, limits
 from app.core.community_founding import Founding
 from app.core.errors import Forbidden, Invalid
 from app.core.profiles import WEB
@@ -19,15 +19,15 @@ FIELDS = {"platform_community_server_id": "platform_id"}
 class FoundingForm(Form):
     """A new community."""
 
-    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(rules.NAME_MAX, "Name")])
+    name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")])
     description = TextAreaField(
         "Description",
-        [forms.at_most(rules.DESCRIPTION_MAX, "Description")],
+        [forms.at_most(limits.DESCRIPTION_MAX, "Description")],
         filters=[forms.whole_lines],
     )
     is_public = BooleanField("Public")
     platform = StringField("Platform", [InputRequired("Enter a platform.")], default=WEB)
-    platform_id = StringField("Id on the platform", [forms.at_most(rules.ID_MAX, "Id on the platform")])
+    platform_id = StringField("Id on the platform", [forms.at_most(limits.ID_MAX, "Id on the platform")])
 
     def wanted(self) -> Founding:
         """What was typed; empty texts are none."""

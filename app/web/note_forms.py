@@ -14,7 +14,7 @@ from wtforms import (
 from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Action, Note, Rating
 from app.core.routing import MISINFORMATION
@@ -50,7 +50,7 @@ class NoteForm(Form):
     )
     summary = TextAreaField(
         "Your note",
-        [InputRequired("Write the note."), at_most(rules.FORM_SUMMARY_MAX, "Your note")],
+        [InputRequired("Write the note."), at_most(limits.FORM_SUMMARY_MAX, "Your note")],
         filters=[whole_lines],
     )
     why_misleading = MultiCheckboxField("If it is misleading: why?", choices=choices(WHY_MISLEADING))
@@ -93,11 +93,11 @@ class NoteForm(Form):
         sources = self.source_list
         if self.is_misleading and not sources:
             raise ValidationError("Give at least one source: an address that begins with https://.")
-        if len(sources) > rules.SOURCES_MAX:
-            raise ValidationError(f"Give at most {rules.SOURCES_MAX} sources.")
+        if len(sources) > limits.SOURCES_MAX:
+            raise ValidationError(f"Give at most {limits.SOURCES_MAX} sources.")
         for source in sources:
             try:
-                rules.source(source)
+                limits.source(source)
             except Invalid as refusal:
                 raise ValidationError(f"Sources {refusal.problems[0].msg}.") from None
 
@@ -108,7 +108,7 @@ class PlainNoteForm(NoteForm):
     classification = why_misleading = why_not_misleading = None  # type: ignore[assignment]  # takes the fields away
     summary = TextAreaField(
         "What should readers know?",
-        [InputRequired("Write the note."), at_most(rules.FORM_SUMMARY_MAX, "The note")],
+        [InputRequired("Write the note."), at_most(limits.FORM_SUMMARY_MAX, "The note")],
         filters=[whole_lines],
     )
 

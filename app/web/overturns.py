@@ -8,7 +8,7 @@ from flask import Response, g, url_for
 from wtforms import BooleanField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
-from app.core import clock, overturn_search, overturns, policies, rules
+from app.core import clock, limits, overturn_search, overturns, policies
 from app.core.errors import Invalid
 from app.core.ids import new_id, parse_id
 from app.core.models import Overturn
@@ -30,7 +30,9 @@ class OverturnForm(Form):
     rule = StringField("Rule", [forms.at_most(overturn_search.RULE_MAX, "Rule")])
     since = StringField("Since")
     with_reviewed = BooleanField("Also what people agreed to")
-    reason = TextAreaField("Reason", [forms.at_most(rules.REASON_MAX, "Reason")], filters=[forms.whole_lines])
+    reason = TextAreaField(
+        "Reason", [forms.at_most(limits.REASON_MAX, "Reason")], filters=[forms.whole_lines]
+    )
     once = HiddenField()
 
     def validate_since(self, field: StringField) -> None:

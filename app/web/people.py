@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from wtforms import Form, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import account_links, community_revisions, invitations, manual_links, members, rules
+from app.core import account_links, community_revisions, invitations, limits, manual_links, members
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.members import Member
 from app.core.paging import Slice
@@ -39,7 +39,7 @@ class InviteForm(Form):
         "Email", [InputRequired("Enter an email address."), forms.mail_address], filters=[forms.trimmed]
     )
     role = SelectField("Role", choices=forms.choices(ROLES), default=Role.RATER.value)
-    reason = StringField("Reason", [forms.at_most(rules.REASON_MAX, "Reason")])
+    reason = StringField("Reason", [forms.at_most(limits.REASON_MAX, "Reason")])
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class MemberForm(Form):
     role = SelectField("Role", choices=forms.choices(ROLES), validate_choice=False)
     reason = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
     )
     profile = StringField("Profile")
@@ -89,7 +89,7 @@ def invite() -> Response:
     try:
         wired().throttle.hit("invitations", str(auth.current_actor().account_id))
         if by_mail:
-            wired().throttle.hit("mail", rules.email(form.email.data or ""))
+            wired().throttle.hit("mail", limits.email(form.email.data or ""))
         with wired().database.writing() as session:
             link = invitations.invite(
                 session,

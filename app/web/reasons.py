@@ -9,7 +9,7 @@ from flask import Response, url_for
 from wtforms import Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import policies, reason_templates, rules
+from app.core import limits, policies, reason_templates
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Permission
@@ -37,7 +37,7 @@ class ReasonTemplateForm(Form):
     )
     text = TextAreaField(
         "Text",
-        [InputRequired("Enter the text."), forms.at_most(rules.REASON_MAX, "Text")],
+        [InputRequired("Enter the text."), forms.at_most(limits.REASON_MAX, "Text")],
         filters=[forms.whole_lines],
     )
     category = SelectField("Category", validate_choice=False)
@@ -63,7 +63,7 @@ class RevisedReasonForm(ReasonTemplateForm):
 
     why = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
     )
 
@@ -73,7 +73,7 @@ class RetiringForm(Form):
 
     why = TextAreaField(
         "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(rules.REASON_MAX, "Reason")],
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
         id="retiring-why",
     )
@@ -84,7 +84,7 @@ class RestoringForm(Form):
 
     why = TextAreaField(
         "Reason",
-        [forms.at_most(rules.REASON_MAX, "Reason")],
+        [forms.at_most(limits.REASON_MAX, "Reason")],
         filters=[forms.whole_lines],
         id="restoring-why",
     )

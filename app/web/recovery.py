@@ -2,7 +2,7 @@
 
 from flask import Response, make_response, redirect, url_for
 
-from app.core import account_links, accounts, credentials, rules
+from app.core import account_links, accounts, credentials, limits
 from app.core.account_links import LinkOver
 from app.core.errors import Invalid
 from app.core.vocabulary import LinkPurpose
@@ -28,7 +28,7 @@ def forgot_submit() -> Response:
     if not forms.filled_in(form):
         return page.render("forgot.html", status=422, form=form)
     try:
-        address = rules.email(form.email.data or "")
+        address = limits.email(form.email.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return page.render("forgot.html", status=422, form=form)
@@ -78,4 +78,4 @@ def _address(token: str) -> str:
 
 
 def _show(form: ResetForm, status: int = 200) -> Response:
-    return page.render("reset.html", status=status, form=form, password_min=rules.PASSWORD_MIN)
+    return page.render("reset.html", status=status, form=form, password_min=limits.PASSWORD_MIN)

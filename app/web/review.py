@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, clock, getting_started, holds, review_queue, rules, saved_filters
+from app.core import actions, claims, clock, getting_started, holds, limits, review_queue, saved_filters
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id
 from app.core.permissions import Permission
@@ -176,7 +176,7 @@ def dismiss_selected() -> Response:
 
 def _hidden_among(session: Session, choices: Sequence[Choice]) -> int:
     """How many of these rows the list showed without their content."""
-    ids = [choice.id for choice in choices[: rules.BULK_MAX]]
+    ids = [choice.id for choice in choices[: limits.BULK_MAX]]
     found = review_queue.items(session, auth.current_actor(), auth.current_community().id, ids)
     return sum(veils.hides(item.action) for item in found)
 

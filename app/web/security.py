@@ -15,7 +15,7 @@ from jinja2 import StrictUndefined
 from werkzeug.exceptions import BadRequest
 from wtforms.validators import ValidationError
 
-from app.core import rules
+from app.core import limits
 from app.core.errors import Forbidden
 from app.settings import Settings
 from app.web.blueprint import web
@@ -110,7 +110,7 @@ def limit_body() -> None:
     is_dataset = request.endpoint == "web.import_dataset"
     # Beside the file, a form sends its other fields and what parts them.
     request.max_content_length = (
-        rules.DATASET_FILE_BYTES + rules.METADATA_MAX_BYTES if is_dataset else rules.BODY_MAX_BYTES
+        limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES if is_dataset else limits.BODY_MAX_BYTES
     )
 
 

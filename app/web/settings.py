@@ -11,7 +11,8 @@ from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField, StringField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import accounts, community_settings, digests, link_codes, linking, rules, sign_ins
+from app.core import accounts, community_settings, digests, link_codes, linking, sign_ins
+from app.core import limits as rules
 from app.core.errors import Invalid
 from app.core.link_codes import ShownCode
 from app.core.permissions import Permission

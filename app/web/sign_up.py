@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Response, make_response, redirect, session, url_for
 
-from app.core import account_links, accounts, credentials, rules
+from app.core import account_links, accounts, credentials, limits
 from app.core.account_links import LinkOver
 from app.core.errors import Forbidden, Invalid, TooMany
 from app.core.models import Account, AccountLink
@@ -31,7 +31,7 @@ def sign_up() -> Response:
         return make_response(redirect("/", 303))
     if not is_open():
         raise Forbidden(CLOSED)
-    return page.render("sign_up.html", form=SignUpForm(), password_min=rules.PASSWORD_MIN)
+    return page.render("sign_up.html", form=SignUpForm(), password_min=limits.PASSWORD_MIN)
 
 
 @web.post("/sign-up")
@@ -43,8 +43,8 @@ def sign_up_submit() -> Response:
     if not forms.filled_in(form):
         return _again(form)
     try:
-        address = rules.email(form.email.data or "")
-        rules.text(form.display_name.data or "", "display_name", rules.NAME_MAX)
+        address = limits.email(form.email.data or "")
+        limits.text(form.display_name.data or "", "display_name", limits.NAME_MAX)
         if refused := too_many_mails(address):
             return refused
         # Before the transaction, and whether or not the address is taken: it is what takes the time.
@@ -85,8 +85,8 @@ def mail_sent() -> Response:
         "mail_sent.html",
         about=about if about in {"confirm", "reset"} else "confirm",
         folder=settings.data_dir.resolve() / "mail" if here else None,
-        confirm_hours=rules.CONFIRM_HOURS,
-        reset_minutes=rules.RESET_MINUTES,
+        confirm_hours=limits.CONFIRM_HOURS,
+        reset_minutes=limits.RESET_MINUTES,
     )
 
 
@@ -130,7 +130,7 @@ def _found(token: str) -> AccountLink:
 
 
 def _again(form: SignUpForm) -> Response:
-    return page.render("sign_up.html", status=422, form=form, password_min=rules.PASSWORD_MIN)
+    return page.render("sign_up.html", status=422, form=form, password_min=limits.PASSWORD_MIN)
 
 
 def sent(about: str) -> Response:

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from wtforms import Form, HiddenField, SelectField, TextAreaField
 
-from app.core import clock, rules, test_posts
+from app.core import clock, limits, test_posts
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.test_posts import Outcome
@@ -27,7 +27,7 @@ class TestPostForm(Form):
     category = SelectField("Category", validate_choice=False)
     text = TextAreaField(
         "Your own text",
-        [forms.at_most(rules.CONTENT_MAX, "Your own text")],
+        [forms.at_most(limits.CONTENT_MAX, "Your own text")],
         filters=[forms.whole_lines, forms.trimmed],
     )
     reference = HiddenField()

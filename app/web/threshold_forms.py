@@ -6,7 +6,7 @@ from typing import Any
 from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import policies, rules, suggestions
+from app.core import limits, policies, suggestions
 from app.core.errors import Invalid
 from app.core.models import Category
 from app.core.policies import CategoryDraft, draft_of
@@ -51,7 +51,7 @@ def as_threshold(text: str | None) -> float | None:
         return None
     try:
         value = float(written)
-        rules.threshold("threshold", value)
+        limits.threshold("threshold", value)
     except (ValueError, Invalid):
         raise ValidationError("Enter a number from 0 to 1, such as 0.85.") from None
     return value

@@ -23,7 +23,7 @@ from schemathesis.transport.wsgi import WSGITransport
 
 from app.api import openapi_examples
 from app.api.blueprints import PREFIX
-from app.core import rules
+from app.core import limits
 from tests.api.conftest import SPAM, Api
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine
@@ -94,7 +94,7 @@ def map_body(_context: Any, body: Any) -> Any:
     ``test_parsing``.
     """
     if isinstance(body, int) and not isinstance(body, bool):
-        return max(-rules.INT64_MAX - 1, min(rules.INT64_MAX, body))
+        return max(-limits.INT64_MAX - 1, min(limits.INT64_MAX, body))
     if isinstance(body, list):
         return [map_body(_context, one) for one in body]
     if isinstance(body, dict):

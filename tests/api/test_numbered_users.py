@@ -166,7 +166,7 @@ def test_no_key_links_a_profile_that_votes_where_the_key_may_not_act(
 def test_one_account_gathers_only_so_many_profiles(
     api: Api, wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.core.rules.LINKED_PROFILES_MAX", 2)
+    monkeypatch.setattr("app.core.limits.LINKED_PROFILES_MAX", 2)
     statuses = [
         api.post(
             "/user-profiles/link", json={"code": code_of(wiring, cast)}, headers=acting(str(number))

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from app.core import rules
+from app.core import limits
 from app.jobs.engine import Engine
 from app.serve import serve
 from tests.faults.engine_app import make_engine
 
-LARGEST = rules.DATASET_FILE_BYTES + rules.METADATA_MAX_BYTES
+LARGEST = limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES
 """Bytes of the largest body that this application takes, as ours does: less than the server reads at most."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import rules
+from app.core import limits
 from app.core.factcheck import items
 from app.core.models import Account, FactCheckItem, HistoryEntry
 from app.wiring import Wiring
@@ -41,7 +41,7 @@ def test_a_file_is_checked_imported_and_listed(
     assert "Line 2: url must be an address" in bad.text
     assert "Line 3: row must be an object" in bad.text
     with monkeypatch.context() as smaller:
-        smaller.setattr(rules, "DATASET_FILE_BYTES", 1_000)
+        smaller.setattr(limits, "DATASET_FILE_BYTES", 1_000)
         large = (io.BytesIO(b" " * 1_001), "large.jsonl")
         assert "The file must be at most" in operator.post("/datasets", file=large).text
     assert "The file holds no items." in operator.post("/datasets", file=upload([])).text

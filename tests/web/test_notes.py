@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import rules
+from app.core import limits
 from app.core.models import Action, Note, Rating
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.wiring import Wiring
@@ -108,13 +108,13 @@ def test_only_misinformation_is_asked_whether_it_misleads(
         ({"why_misleading": ["nonsense"]}, "not a valid choice"),
         ({"summary": ""}, "Write the note."),
         ({"summary": "   \n "}, "Write the note."),
-        ({"summary": "x" * (rules.FORM_SUMMARY_MAX + 1)}, "at most 1,000 characters; it has 1,001"),
+        ({"summary": "x" * (limits.FORM_SUMMARY_MAX + 1)}, "at most 1,000 characters; it has 1,001"),
         ({"summary": "a NUL \x00 inside"}, "must not contain NUL"),
         ({"sources": ""}, "Give at least one source"),
         ({"sources": "http://example.org/"}, "begins with https://"),
         ({"sources": "javascript:alert(1)"}, "begins with https://"),
         ({"sources": "https://user@example.org/"}, "begins with https://"),
-        ({"sources": "https://example.org/" + "x" * rules.SOURCE_MAX}, "at most 2,048 characters"),
+        ({"sources": "https://example.org/" + "x" * limits.SOURCE_MAX}, "at most 2,048 characters"),
         ({"sources": "\n".join(f"https://example.org/{n}" for n in range(11))}, "at most 10 sources"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
@@ -137,7 +137,7 @@ def test_a_note_may_be_as_long_as_the_limit_counted_with_plain_line_ends(
     visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
 ) -> None:
     action_id = stage.post()
-    text = "x\r\n" * (rules.FORM_SUMMARY_MAX // 2)
+    text = "x\r\n" * (limits.FORM_SUMMARY_MAX // 2)
     assert visit(cast.rater).post(f"/review/{action_id}/notes", **NOTE | {"summary": text}).status_code == 303
     (note,) = _people_notes(wiring)
     assert note.summary == text.replace("\r\n", "\n")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import rules
+from app.core import limits
 from app.core.models import Account, Action, Hold, Request
 from app.core.vocabulary import ActionState, HeldVerb, HelpfulnessLevel
 from app.web import review as review_page
@@ -348,7 +348,7 @@ def test_items_that_cannot_be_dismissed_are_named_one_by_one_and_the_rest_go_on(
         (1, "", "Enter a reason."),
         (1, "   ", "must not be blank"),
         (0, "Banter", "Tick the items to dismiss."),
-        (rules.BULK_MAX + 1, "Banter", "Tick at most 50 items."),
+        (limits.BULK_MAX + 1, "Banter", "Tick at most 50 items."),
     ],
 )
 def test_dismiss_selected_needs_items_and_a_reason(

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core import errors
-from app.core import rules as limits
+from app.core import errors, limits
 from app.core.classify import patterns
 from app.core.classify.checks import CHECKS
 from app.core.classify.normalise import plain_text

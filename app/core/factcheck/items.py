@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import rules
+from app.core import limits
 from app.core.db import serialise
 from app.core.errors import Invalid, Problem
 from app.core.factcheck import words
@@ -31,10 +31,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 _LIMITS = {
     "claim": CLAIM_MAX,
     "rating": 255,
-    "url": rules.SOURCE_MAX,
+    "url": limits.SOURCE_MAX,
     "publisher": 255,
-    "dataset_name": rules.DATASET_NAME_MAX,
-    "item_id": rules.DATASET_ITEM_MAX,
+    "dataset_name": limits.DATASET_NAME_MAX,
+    "item_id": limits.DATASET_ITEM_MAX,
 }
 _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 _CANDIDATES = 20
@@ -118,7 +118,7 @@ def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     value = next(iter(given.values()))
     if not isinstance(value, str):
         raise Invalid.field(member, "must be text", value)
-    rules.text(value, member, _LIMITS[member])
+    limits.text(value, member, _LIMITS[member])
     if member == "url" and not _URL.fullmatch(value):
         raise Invalid.field(member, "must be an address that begins with https:// or http://", value[:50])
     return value
