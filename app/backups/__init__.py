@@ -18,9 +18,10 @@ from alembic.util.exc import CommandError
 
 from app import migrations, runtime
 from app.backups import postgres, sqlite
-from app.core import communities, history, resealing, restoring
+from app.core import communities, resealing, restoring
 from app.core.db import Database
 from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
 from app.core.permissions import SYSTEM
 from app.core.restoring import Quieted
 from app.settings import Settings

@@ -11,9 +11,10 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, contains_eager
 
-from app.core import decision_trace, history_pages, post_search
+from app.core import decision_trace, post_search
 from app.core.errors import NotFound
-from app.core.history_pages import HistoryPage
+from app.core.history import pages
+from app.core.history.pages import HistoryPage
 from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
@@ -182,7 +183,7 @@ def _count(session: Session, community_id: uuid.UUID, wanted: HistoryFilter) -> 
         found = found.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(wanted))
     if wanted.author:
         found = found.join(Request, Request.id == Action.request_id).where(*_of_request(wanted))
-    return history_pages.counted(session, found)
+    return pages.counted(session, found)
 
 
 def changes(
@@ -201,7 +202,7 @@ def changes(
     """
     statement = matching(actor, community_id, wanted)
     count = _count(session, community_id, wanted)
-    return history_pages.page(
+    return pages.page(
         session, statement, ActionChange, count, size=size, older_than=older_than, newer_than=newer_than
     )
 
@@ -234,7 +235,7 @@ def export(
 
     Refusals are raised at the call, not at the first row.
     """
-    return history_pages.export(session, matching(actor, community_id, wanted), ActionChange)
+    return pages.export(session, matching(actor, community_id, wanted), ActionChange)
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:

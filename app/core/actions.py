@@ -10,8 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, decisions, history
+from app.core import clock, decisions
 from app.core.errors import Invalid
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.moves import begin, make_move

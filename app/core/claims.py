@@ -12,9 +12,11 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, history, limits, notices, queue_order, review_queue
+from app.core import clock, limits, queue_order, review_queue
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
+from app.core.history import chain as history
+from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review_queue import QueueFilter

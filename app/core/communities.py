@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import history, limits, policies, profiles
+from app.core import limits, policies, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.history import chain as history
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require

@@ -10,10 +10,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import communities, community_settings, history, limits, refits
+from app.core import communities, community_settings, limits, refits
 from app.core.community_settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import Conflict
+from app.core.history import chain as history
 from app.core.models import Community, HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission, require
 

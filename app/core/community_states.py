@@ -6,8 +6,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, communities, history, holds, limits, outbox
+from app.core import actions, clock, communities, holds, limits, outbox
 from app.core.db import serialise
+from app.core.history import chain as history
 from app.core.models import Action, Community, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import IN_REVIEW

@@ -8,7 +8,8 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history
+from app.core import clock
+from app.core.history import chain as history
 from app.core.models import HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
 

@@ -6,8 +6,9 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, events, history
+from app.core import clock, events
 from app.core.db import serialise
+from app.core.history import chain as history
 from app.core.models import Action, Decision, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM

@@ -10,9 +10,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, history, outbox, paging, webhooks
+from app.core import clock, outbox, paging, webhooks
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
+from app.core.history import chain as history
 from app.core.ids import parse_id
 from app.core.models import Action, Attempt, Delivery, Endpoint, Event, Request
 from app.core.permissions import Actor, Permission, require, require_found

@@ -10,7 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, notices, outbox
+from app.core import clock, outbox
+from app.core.history import chain as history
+from app.core.history import notices
 from app.core.models import Delivery, Endpoint
 from app.core.permissions import SYSTEM
 from app.core.sending import Outcome

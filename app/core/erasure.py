@@ -14,9 +14,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, holds, members, profiles
+from app.core import clock, holds, members, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
+from app.core.history import chain as history
 from app.core.models import (
     Account,
     AccountLink,

@@ -18,9 +18,7 @@ from app.core import (
     clock,
     community_settings,
     decision_trace,
-    history,
     limits,
-    notices,
     outbox,
     policies,
     reopening,
@@ -28,6 +26,8 @@ from app.core import (
 )
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
+from app.core.history import chain as history
+from app.core.history import notices
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.moves import moves_open_to

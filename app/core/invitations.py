@@ -8,10 +8,11 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, history, limits, mail
+from app.core import account_links, accounts, clock, limits, mail
 from app.core.account_links import LinkOver
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.history import chain as history
 from app.core.mail import Kind
 from app.core.models import Account, AccountLink, Community, Membership
 from app.core.permissions import Actor, Permission, require

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, history, limits
+from app.core import clock, limits
 from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require

@@ -13,9 +13,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, history, limits, sign_ins
+from app.core import clock, limits, sign_ins
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.history import chain as history
 from app.core.models import Account, Community, Membership, Profile, SignIn
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import Actor, Permission, require, require_found

@@ -7,9 +7,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from app.core import clock, events, history, notices
+from app.core import clock, events
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
+from app.core.history import chain as history
+from app.core.history import notices
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who

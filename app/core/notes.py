@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, events, history, limits, profiles
+from app.core import clock, events, limits, profiles
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
+from app.core.history import chain as history
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
 from app.core.moves import begin, make_move

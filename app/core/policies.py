@@ -9,10 +9,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import history, limits
+from app.core import limits
 from app.core.classify import CATEGORIES
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
+from app.core.history import chain as history
 from app.core.models import Category, Policy, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.routing import ESCALATED, UNFINISHED, CategoryRule

@@ -13,7 +13,6 @@ from app.core import (
     actions,
     blindness,
     community_settings,
-    history,
     note_scores,
     profiles,
     rating_locks,
@@ -23,6 +22,7 @@ from app.core import (
 )
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound, Settled
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
 from app.core.note_scores import Scored

@@ -8,9 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history, limits, setting_history
+from app.core import limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
+from app.core.history import settings as setting_history
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
 from app.core.permissions import Actor, Permission, require, require_found

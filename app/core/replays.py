@@ -13,10 +13,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, deliveries, history, outbox
+from app.core import clock, deliveries, outbox
 from app.core.db import serialise
 from app.core.deliveries import Filters
 from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
 from app.core.models import Delivery, Endpoint, Replay
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName

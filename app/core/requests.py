@@ -17,7 +17,6 @@ from app.core import (
     clock,
     decisions,
     exemptions,
-    history,
     limits,
     notes,
     outbox,
@@ -26,6 +25,7 @@ from app.core import (
 )
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.moves import make_move

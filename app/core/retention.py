@@ -13,8 +13,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, community_settings, history
+from app.core import clock, community_settings
 from app.core.db import serialise
+from app.core.history import chain as history
 from app.core.models import Action, AiDraft, Community, Decision, Note, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, RequestStatus

@@ -12,10 +12,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history, limits
+from app.core import limits
 from app.core.classify.rules import RulePack, parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
+from app.core.history import chain as history
 from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
 

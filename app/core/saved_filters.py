@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history, limits
+from app.core import limits
 from app.core.db import serialise
 from app.core.errors import Forbidden, Invalid, NotFound
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import SavedFilter
 from app.core.permissions import Actor, Permission, allows, require, require_found

@@ -12,18 +12,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import (
-    clock,
-    endpoint_health,
-    endpoint_secrets,
-    events,
-    history,
-    limits,
-    setting_history,
-    webhook_values,
-)
+from app.core import clock, endpoint_health, endpoint_secrets, events, limits, webhook_values
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.history import chain as history
+from app.core.history import settings as setting_history
 from app.core.ids import new_id
 from app.core.models import Community, Endpoint, Event
 from app.core.permissions import Actor, Permission, allows, require, require_found

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, history, holds, policies, reopening, second_looks
+from app.core import actions, claims, holds, policies, reopening, second_looks
 from app.core.errors import NotFound
+from app.core.history import chain as history
 from app.core.models import Action, Hold, Policy
 from app.core.permissions import Actor
 from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo

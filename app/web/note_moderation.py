@@ -7,7 +7,8 @@ from datetime import datetime
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.core import actions, history, holds
+from app.core import actions, holds
+from app.core.history import chain as history
 from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
 from app.core.permissions import Actor, Permission, allows
 from app.core.vocabulary import HeldVerb

@@ -9,8 +9,9 @@ from typing import Any
 
 from flask import Response, g, url_for
 
-from app.core import claims, notices
-from app.core.notices import Told
+from app.core import claims
+from app.core.history import notices
+from app.core.history.notices import Told
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import HeldVerb

@@ -11,9 +11,10 @@ from flask import Response, stream_with_context
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
-from app.core import clock, setting_history
+from app.core import clock
+from app.core.history import settings as setting_history
+from app.core.history.settings import AREA_OF, Area, Entry, SettingFilter
 from app.core.permissions import Actor, Permission
-from app.core.setting_history import AREA_OF, Area, Entry, SettingFilter
 from app.web import auth, csv_cells, filters, forms, page, setting_words
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
-from app.core.setting_history import AREA_OF, Area
 from app.web.categories import category_name
 from app.web.changes import SENTENCES, SHOWN
 from app.web.filters import state_word

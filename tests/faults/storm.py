@@ -15,8 +15,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import history
 from app.core.db import Database
+from app.core.history import chain as history
 from app.core.models import Action, Decision, Delivery, Event, Rating, Request
 from app.core.vocabulary import ActionState, EventName, RequestStatus
 from tests.faults.dispatcher_receiver import Receiver

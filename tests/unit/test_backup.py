@@ -14,9 +14,10 @@ from click.testing import CliRunner
 from app import backups, migrations, runtime
 from app.backups import postgres
 from app.cli import cli
-from app.core import accounts, deliveries, history, holds, webhooks
+from app.core import accounts, deliveries, holds, webhooks
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
 from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
 from app.core.permissions import SYSTEM
 from app.core.sending import AllowList

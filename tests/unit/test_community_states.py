@@ -11,13 +11,13 @@ from app.core import (
     acknowledgements,
     community_settings,
     community_states,
-    history,
     holds,
     keys,
     request_scoring,
     requests,
 )
 from app.core.errors import Forbidden
+from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from app.core import history
+from app.core.history import chain as history
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import SYSTEM
 from app.wiring import Wiring

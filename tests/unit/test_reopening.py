@@ -12,9 +12,7 @@ from app.core import (
     actions,
     clock,
     help_needed,
-    history,
     holds,
-    notices,
     outcomes,
     reopening,
     request_reading,
@@ -22,6 +20,8 @@ from app.core import (
     verdicts,
 )
 from app.core.errors import Conflict, Forbidden, Invalid
+from app.core.history import chain as history
+from app.core.history import notices
 from app.core.models import Action, Decision, Event, HistoryEntry, Hold, Note, Notice, Request
 from app.core.outcomes import Outcome
 from app.core.paging import Slice

@@ -18,7 +18,6 @@ from app.core import (
     accounts,
     clock,
     help_needed,
-    history,
     invitations,
     keys,
     members,
@@ -26,6 +25,7 @@ from app.core import (
     review_queue,
     second_looks,
 )
+from app.core.history import chain as history
 from app.core.models import (
     Action,
     Community,

@@ -22,7 +22,6 @@ from app.core import (
     delivery_queue,
     endpoint_secrets,
     events,
-    history,
     payloads,
     replays,
     signing,
@@ -30,6 +29,7 @@ from app.core import (
 )
 from app.core.deliveries import Filters
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
+from app.core.history import chain as history
 from app.core.models import Attempt, Community, Delivery, Endpoint, Event, HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, history, history_pages, verdicts
+from app.core import accounts, verdicts
+from app.core.history import chain as history
+from app.core.history import pages as history_pages
 from app.core.models import Account, Action
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.core import accounts, history, keys, policies, reason_templates, webhooks
+from app.core import accounts, keys, policies, reason_templates, webhooks
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.reason_templates import ReasonDraft

@@ -8,9 +8,9 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import history
 from app.core.factcheck import items
 from app.core.factcheck.items import Imported, Item
+from app.core.history import chain as history
 from app.core.models import FactCheckItem
 from app.core.permissions import Actor, Permission, require
 

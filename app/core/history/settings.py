@@ -9,9 +9,10 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, history_pages
+from app.core import clock
 from app.core.errors import NotFound
-from app.core.history_pages import HistoryPage
+from app.core.history import pages
+from app.core.history.pages import HistoryPage
 from app.core.models import (
     Account,
     Delivery,
@@ -94,8 +95,8 @@ def changes(
         NotFound, Forbidden: the community's settings are not the actor's to see.
     """
     statement = _matching(actor, community_id, wanted)
-    count = history_pages.counted(session, statement.with_only_columns(HistoryEntry.id))
-    return history_pages.page(
+    count = pages.counted(session, statement.with_only_columns(HistoryEntry.id))
+    return pages.page(
         session, statement, _entry, count, size=size, older_than=older_than, newer_than=newer_than
     )
 
@@ -120,7 +121,7 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> Entry:
 
 def export(session: Session, actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Entry]:
     """Every change that matches, newest first, read in batches. Refusals are raised at the call."""
-    return history_pages.export(session, _matching(actor, community_id, wanted), _entry)
+    return pages.export(session, _matching(actor, community_id, wanted), _entry)
 
 
 def _entry(entry: HistoryEntry, text: HistoryText) -> Entry:
