@@ -22,7 +22,7 @@ from app.core.letters import Letterhead
 from app.core.mail import Mailer
 from app.core.note_writing import NoteWriter
 from app.core.sealing import Sealer
-from app.core.sending import AllowList, Sender
+from app.core.webhooks.sending import AllowList, Sender
 from app.settings import Settings
 from app.throttle import Throttle
 

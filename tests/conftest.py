@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from app import create_app, migrations
 from app.core import accounts, clock
 from app.core.db import Database, make_engine
-from app.core.sending import Outcome
+from app.core.webhooks.sending import Outcome
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import EXTENSION, Wiring, wire

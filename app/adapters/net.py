@@ -21,7 +21,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from app.core.sending import TIMEOUT, Target, is_public
+from app.core.webhooks.sending import TIMEOUT, Target, is_public
 
 Resolver = Callable[[str, int], Sequence[str]]
 """(host, port) to the IP addresses of the host, best first. Raises OSError or UnicodeError without any."""

@@ -24,8 +24,8 @@ from app.core.classify import Classifier
 from app.core.errors import Unavailable, UpstreamFailed, UpstreamTimeout
 from app.core.factcheck.items import Item
 from app.core.note_writing import Draft, NoteWriter, Post
-from app.core.sending import Target, parse_retry_after
 from app.core.vocabulary import Classification
+from app.core.webhooks.sending import Target, parse_retry_after
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from app.adapters.net import (
 )
 from app.adapters.net import dial as dial_address
 from app.core.clock import now
-from app.core.sending import (
+from app.core.webhooks.sending import (
     BAD_ADDRESS,
     TIMEOUT,
     AllowList,

@@ -13,12 +13,13 @@ from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.core import acknowledgements, actions, payloads, requests, verdicts
+from app.core import acknowledgements, actions, requests, verdicts
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.paging import paginate
 from app.core.vocabulary import ActionState
+from app.core.webhooks import payloads
 from app.wiring import wired
 
 

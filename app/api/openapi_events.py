@@ -4,8 +4,8 @@ from typing import Any
 
 from app.api import openapi_examples as examples
 from app.api.openapi_schemas import reference
-from app.core.payloads import PROPOSED
 from app.core.vocabulary import ActionState, EventName, NoteStatus, Verb
+from app.core.webhooks.payloads import PROPOSED
 
 _ID = {"type": "string", "format": "uuid"}
 _SIGNED: dict[str, Any] = {

@@ -6,8 +6,9 @@ from pydantic import Field, WithJsonSchema, create_model
 
 from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
-from app.core import limits, webhook_values
-from app.core.sending import URL_LENGTH
+from app.core import limits
+from app.core.webhooks import values
+from app.core.webhooks.sending import URL_LENGTH
 
 # What these may be is the core's to say; the OpenAPI document repeats it.
 Address = Annotated[
@@ -26,7 +27,7 @@ Events = Annotated[
         {
             "type": "array",
             "minItems": 1,
-            "items": {"type": "string", "enum": list(webhook_values.EVENTS)},
+            "items": {"type": "string", "enum": list(values.EVENTS)},
         }
     ),
 ]

@@ -19,12 +19,13 @@ from app.api.webhook_schemas import (
     WebhookQuery,
     WebhookRegistration,
 )
-from app.core import clock, communities, webhooks
+from app.core import clock, communities
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, Endpoint
 from app.core.paging import paginate
 from app.core.permissions import Permission
+from app.core.webhooks import endpoints as webhooks
 from app.wiring import base_url, wired
 
 PREFIX = "/webhooks"

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 import click
 
 from app.cli import opened_wiring
-from app.core import communities, replays
-from app.core.deliveries import REPLAYABLE, Filters
+from app.core import communities
 from app.core.errors import NotFound
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import replays
+from app.core.webhooks.deliveries import REPLAYABLE, Filters
 
 _DAY = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 

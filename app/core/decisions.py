@@ -6,13 +6,14 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, events
+from app.core import clock
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.models import Action, Decision, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import RequestStatus
+from app.core.webhooks import events
 
 NO_ACTION = "none"
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
-from app.core import clock, events
+from app.core import clock
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
@@ -16,6 +16,7 @@ from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
 from app.core.vocabulary import EventName
+from app.core.webhooks import events
 
 Stateful = Request | Note | Action
 

@@ -11,13 +11,15 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, delivery_queue, replays, signing, webhooks
-from app.core.deliveries import Filters
+from app.core import clock
 from app.core.models import Community
 from app.core.permissions import Actor
 from app.core.sealing import Sealer
-from app.core.sending import AllowList, Outcome
 from app.core.vocabulary import DeliveryState, EventName
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import queue, replays, signing
+from app.core.webhooks.deliveries import Filters
+from app.core.webhooks.sending import AllowList, Outcome
 
 URL = "http://localhost:8099/demo-forum/hook"
 OWNER = "demonstration"
@@ -84,12 +86,12 @@ class DemoWebhook:
         moment = clock.now()
         for seconds in (0, 11, 43):
             at = moment + timedelta(seconds=seconds)
-            due = delivery_queue.claim_due(self._session, self._sealer, OWNER, at, busy={})
+            due = queue.claim_due(self._session, self._sealer, OWNER, at, busy={})
             if not due:
                 return
             for one in due:
                 answer = always or next(self._answers)
-                delivery_queue.record_attempt(self._session, one.delivery_id, OWNER, answer, at, DELAYS)
+                queue.record_attempt(self._session, one.delivery_id, OWNER, answer, at, DELAYS)
 
     def _replay(self) -> None:
         """What failed until now is sent again; the steps that follow answer it."""

@@ -15,12 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from app.core import clock, delivery_queue, payloads, signing
+from app.core import clock
 from app.core.db import Database
-from app.core.delivery_queue import LEASE_SECONDS, Claimed, Tried
 from app.core.ids import new_id
 from app.core.sealing import Sealer
-from app.core.sending import Outcome, Sender
+from app.core.webhooks import payloads, signing
+from app.core.webhooks import queue as delivery_queue
+from app.core.webhooks.queue import LEASE_SECONDS, Claimed, Tried
+from app.core.webhooks.sending import Outcome, Sender
 
 log = logging.getLogger(__name__)
 

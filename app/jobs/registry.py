@@ -8,18 +8,17 @@ from app.core import (
     acknowledgements,
     clock,
     community_states,
-    deliveries,
     digests,
     holds,
     mail,
     overturns,
     refits,
-    replays,
     request_scoring,
     requests,
     retention,
     review_queue,
 )
+from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring
 from app.wiring import JobEngine, Wiring
 

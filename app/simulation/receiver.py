@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
 from typing import Any
 
-from app.core import payloads, signing
 from app.core.vocabulary import EventName
+from app.core.webhooks import payloads, signing
 
 
 @dataclass

@@ -9,14 +9,16 @@ from flask import Response, g, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField
 from wtforms.validators import Optional
 
-from app.core import clock, deliveries, payloads, replays, signing, webhooks
-from app.core.deliveries import Filters
+from app.core import clock
 from app.core.errors import Conflict
 from app.core.ids import parse_id
 from app.core.models import Attempt, Community, Delivery, Endpoint
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
+from app.core.webhooks import deliveries, payloads, replays, signing
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks.deliveries import Filters
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.endpoint_forms import EVENT_WORDS

@@ -14,10 +14,11 @@ from wtforms import (
 from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import limits, signing
+from app.core import limits
 from app.core.models import Endpoint
-from app.core.payloads import PROPOSED
 from app.core.vocabulary import EventName
+from app.core.webhooks import signing
+from app.core.webhooks.payloads import PROPOSED
 from app.web.forms import at_most, choices
 
 URL_LENGTH = 2_048

@@ -9,18 +9,13 @@ from urllib.parse import urlsplit
 
 from flask import Response, url_for
 
-from app.core import (
-    clock,
-    communities,
-    deliveries,
-    endpoint_figures,
-    endpoint_secrets,
-    webhook_values,
-    webhooks,
-)
+from app.core import clock, communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Endpoint
 from app.core.permissions import Permission
+from app.core.webhooks import deliveries, secrets, values
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import figures as webhook_figures
 from app.throttle import OverLimit
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -213,7 +208,7 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         rows = webhooks.visible(session, actor, community.id)
-        figures = endpoint_figures.of(session, [row.id for row in rows])
+        figures = webhook_figures.of(session, [row.id for row in rows])
     return page.render(
         "endpoints.html",
         status=status,
@@ -240,15 +235,15 @@ def _show(
     with wired().database.reading() as session:
         endpoint = webhooks.get(session, auth.current_actor(), endpoint_id)
         auth.enter(endpoint.community_id)
-        figures = endpoint_figures.of(session, [endpoint.id])[endpoint.id]
+        figures = webhook_figures.of(session, [endpoint.id])[endpoint.id]
         latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
     rotated = rotation or RotationForm()
-    rotated.edition.data = endpoint_secrets.edition(endpoint)
+    rotated.edition.data = secrets.edition(endpoint)
     edited = form or EditForm.of(endpoint)
     if outdated is not None:
         alert = f"{outdated} {_in_force(endpoint, edited)}"
     if not edited.version.data:
-        edited.version.data = webhook_values.edition(endpoint)
+        edited.version.data = values.edition(endpoint)
     removed, switched = removal or RemovalForm(), state or StateForm()
     until = endpoint.previous_until
     return page.render(

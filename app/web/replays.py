@@ -6,11 +6,12 @@ from typing import Any
 from flask import Response, url_for
 from wtforms import SelectField
 
-from app.core import replays, webhooks
 from app.core.errors import Conflict, Invalid
 from app.core.models import Replay
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import replays
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.deliveries import RangeForm

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, communities, payloads, signing
+from app.core import actions, communities
 from app.core.models import Action, Delivery
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, DeliveryState, EventName
+from app.core.webhooks import payloads, signing
 from app.jobs.dispatcher import Dispatcher
 from app.wiring import Wiring
 from tests import factories

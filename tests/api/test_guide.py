@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.core import signing
+from app.core.webhooks import signing
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

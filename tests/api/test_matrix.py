@@ -10,10 +10,11 @@ from collections.abc import Mapping
 import pytest
 from flask import Flask
 
-from app.core import notes, profiles, ratings, webhooks
+from app.core import notes, profiles, ratings
 from app.core.models import Action, Community, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast

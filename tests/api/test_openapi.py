@@ -14,9 +14,9 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
 from app.api import openapi_events, openapi_parts
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
-from app.core import signing
 from app.core.models import Event
 from app.core.vocabulary import EventName
+from app.core.webhooks import signing
 from app.wiring import Wiring
 from tests.api.conftest import Api
 from tests.inline_engine import InlineEngine

@@ -9,10 +9,11 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import community_states, endpoint_secrets, keys
+from app.core import community_states, keys
 from app.core.models import Community, Delivery, Endpoint, Event
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
+from app.core.webhooks import secrets
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.api.conftest import Api
@@ -55,7 +56,7 @@ def test_a_registration_answers_201_with_its_id_and_never_with_its_secret(
         assert "secret" not in one.json["data"]
     with wiring.database.reading() as session:
         endpoint = session.scalars(sa.select(Endpoint)).one()
-        assert endpoint_secrets.live(endpoint, wiring.sealer, endpoint.created_at) == [SECRET]
+        assert secrets.live(endpoint, wiring.sealer, endpoint.created_at) == [SECRET]
         assert SECRET.encode() not in endpoint.secret
 
 

@@ -6,21 +6,13 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import (
-    accounts,
-    clock,
-    delivery_queue,
-    events,
-    notes,
-    policies,
-    profiles,
-    rule_drafts,
-    webhooks,
-)
+from app.core import accounts, clock, notes, policies, profiles, rule_drafts
 from app.core.models import Account, Action, Community, Delivery, KeyCommunity, Membership, Profile, Request
 from app.core.permissions import SYSTEM, Actor
-from app.core.sending import Outcome
 from app.core.vocabulary import Classification
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import events, queue
+from app.core.webhooks.sending import Outcome
 from tests.browser.conftest import Visitor
 from tests.browser.live import DOUBTFUL, Service
 from tests.browser.place import Person, Place
@@ -98,7 +90,7 @@ def webhook(service: Service, place: Place) -> tuple[str, tuple[str, ...]]:
         for one, outcome in zip(sent[:2], outcomes, strict=True):
             one.leased_by = "test"
             session.flush()
-            delivery_queue.record_attempt(session, one.id, "test", outcome, clock.now(), ())
+            queue.record_attempt(session, one.id, "test", outcome, clock.now(), ())
     return str(made.id), tuple(str(one.id) for one in sent)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from app.core import signing
+from app.core.webhooks import signing
 
 SECRET = "secret of the storm"
 

@@ -15,11 +15,13 @@ import pytest
 import sqlalchemy as sa
 
 from app.adapters.webhook_sender import HttpSender
-from app.core import communities, events, webhooks
+from app.core import communities
 from app.core.models import Attempt, Delivery, Endpoint
 from app.core.permissions import SYSTEM
-from app.core.sending import AllowList, Outcome, Sender
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import events
+from app.core.webhooks.sending import AllowList, Outcome, Sender
 from app.jobs.dispatcher import Dispatcher
 from app.wiring import Wiring
 from tests.faults.dispatcher_receiver import SECRET, HangingReceiver, Receiver

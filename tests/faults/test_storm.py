@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from app.core import communities, keys, webhooks
+from app.core import communities, keys
 from app.core.db import Database
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
-from app.core.sending import AllowList
 from app.core.vocabulary import KeyTemplate
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.settings import Settings
 from tests.faults import figures, storm

@@ -14,14 +14,16 @@ from click.testing import CliRunner
 from app import backups, migrations, runtime
 from app.backups import postgres
 from app.cli import cli
-from app.core import accounts, deliveries, holds, webhooks
+from app.core import accounts, holds
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
 from app.core.permissions import SYSTEM
-from app.core.sending import AllowList
 from app.core.vocabulary import DeliveryState, HeldVerb, RequestStatus
+from app.core.webhooks import deliveries
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.runtime import RESTORE_UNFINISHED, RestoreUnfinished
 from app.settings import Settings

@@ -10,12 +10,13 @@ from click.testing import CliRunner
 
 from app import runtime
 from app.cli import cli
-from app.core import clock, webhooks
+from app.core import clock
 from app.core.models import Community, Delivery, Endpoint, Request
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
-from app.core.sending import AllowList
 from app.core.vocabulary import RequestStatus
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
 from app.wiring import Wiring
 from tests import factories

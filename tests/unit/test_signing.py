@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.signing import BadSignature, canonical, headers_for, sign_body, verify_body
+from app.core.webhooks.signing import BadSignature, canonical, headers_for, sign_body, verify_body
 
 SECRET = "a secret of the integration's own, with ümlauts"
 AT = 1_772_000_000

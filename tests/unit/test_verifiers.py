@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core import signing
+from app.core.webhooks import signing
 
 PROGRAMS = Path(__file__).parent / "verifiers"
 EVENT_ID = "019a8f00-5f0c-7f10-85b7-d3c2b1a09f84"

@@ -14,27 +14,17 @@ from sqlalchemy.orm import Session
 
 from app import runtime
 from app.cli import cli
-from app.core import (
-    accounts,
-    clock,
-    communities,
-    deliveries,
-    delivery_queue,
-    endpoint_secrets,
-    events,
-    payloads,
-    replays,
-    signing,
-    webhooks,
-)
-from app.core.deliveries import Filters
+from app.core import accounts, clock, communities
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.models import Attempt, Community, Delivery, Endpoint, Event, HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
-from app.core.sending import Outcome
 from app.core.vocabulary import DeliveryState, EventName
+from app.core.webhooks import deliveries, events, payloads, queue, replays, secrets, signing
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks.deliveries import Filters
+from app.core.webhooks.sending import Outcome
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
@@ -130,10 +120,10 @@ class Desk:
             ids = [one.id for one in told]
             return list(session.scalars(sa.select(Delivery.id).where(Delivery.event_id.in_(ids))))
 
-    def claim(self, owner: str = "one", **how: object) -> list[delivery_queue.Claimed]:
+    def claim(self, owner: str = "one", **how: object) -> list[queue.Claimed]:
         how.setdefault("busy", {})
         with self.wiring.database.writing() as session:
-            return delivery_queue.claim_due(
+            return queue.claim_due(
                 session,
                 self.wiring.sealer,
                 owner,
@@ -143,7 +133,7 @@ class Desk:
 
     def record(self, delivery_id: uuid.UUID, outcome: Outcome, owner: str = "one") -> Delivery:
         with self.wiring.database.writing() as session:
-            delivery_queue.record_attempt(session, delivery_id, owner, outcome, clock.now(), DELAYS)
+            queue.record_attempt(session, delivery_id, owner, outcome, clock.now(), DELAYS)
         return self.delivery(delivery_id)
 
     def attempt(self, outcome: Outcome) -> list[Delivery]:
@@ -173,7 +163,7 @@ class Desk:
             )
 
     def secrets(self, endpoint: Endpoint) -> list[str]:
-        return endpoint_secrets.live(self.endpoint(endpoint), self.wiring.sealer, clock.now())
+        return secrets.live(self.endpoint(endpoint), self.wiring.sealer, clock.now())
 
 
 # Registration
@@ -574,7 +564,7 @@ def test_what_is_due_waits_while_its_endpoint_is_disabled(desk: Desk, held_clock
     held_clock.move(hours=1)
     assert desk.claim() == []
     with desk.wiring.database.reading() as session:
-        assert not delivery_queue.is_anything_due(session, clock.now())
+        assert not queue.is_anything_due(session, clock.now())
     desk.change(endpoint, is_active=True)
     assert {one.delivery_id for one in desk.claim()} == {claimed, other}
 
@@ -586,13 +576,11 @@ def test_a_batch_is_recorded_like_its_attempts_one_by_one(desk: Desk) -> None:
     desk.tell(gone, 4)
     claimed = desk.claim()
     tried = [
-        delivery_queue.Tried(
-            one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now()
-        )
+        queue.Tried(one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now())
         for one in claimed
     ]
-    unknown = delivery_queue.Tried(uuid.uuid4(), answered(200), clock.now())
-    desk.write(lambda session: delivery_queue.record_attempts(session, "one", [*tried, unknown], DELAYS))
+    unknown = queue.Tried(uuid.uuid4(), answered(200), clock.now())
+    desk.write(lambda session: queue.record_attempts(session, "one", [*tried, unknown], DELAYS))
     assert (desk.endpoint(gone).is_active, desk.endpoint(gone).failures) == (False, 4)
     assert (desk.endpoint(good).failures, desk.endpoint(good).last_success_at) == (0, START)
     with desk.wiring.database.reading() as session:

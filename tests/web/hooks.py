@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from app.core import clock, delivery_queue, events, webhooks
+from app.core import clock
 from app.core.models import Community, Delivery, Endpoint
 from app.core.permissions import SYSTEM
-from app.core.sending import Outcome
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import events, queue
+from app.core.webhooks.sending import Outcome
 from app.wiring import Wiring
 
 URL = "https://forum.example.org/hook?token=not-for-eyes"
@@ -47,13 +49,13 @@ class Hooks:
         """Whatever is due is tried, and ends as told in turn; the ids of what was sent."""
         sent = []
         with self.wiring.database.writing() as session:
-            claimed = delivery_queue.claim_due(
+            claimed = queue.claim_due(
                 session, self.wiring.sealer, "test", clock.now(), busy={}, per_endpoint=1_000, limit=1_000
             )
         for number, one in enumerate(claimed):
             with self.wiring.database.writing() as session:
                 outcome = outcomes[number % len(outcomes)]
-                delivery_queue.record_attempt(session, one.delivery_id, "test", outcome, clock.now(), delays)
+                queue.record_attempt(session, one.delivery_id, "test", outcome, clock.now(), delays)
             sent.append(one.delivery_id)
         return sent
 

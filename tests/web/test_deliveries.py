@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, replays, signing
+from app.core import clock
 from app.core.models import Action, Delivery, Event, HistoryEntry, Replay, Request
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import replays, signing
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, endpoint_secrets
+from app.core import clock
 from app.core.mail import Message
 from app.core.models import Delivery, Endpoint, HistoryEntry, HistoryText
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import secrets
 from app.throttle import Throttle
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -36,7 +37,7 @@ def shown_secret(page: str) -> str | None:
 def live_secrets(wiring: Wiring) -> list[str]:
     with wiring.database.reading() as session:
         endpoint = session.scalars(sa.select(Endpoint)).one()
-        return endpoint_secrets.live(endpoint, wiring.sealer, clock.now())
+        return secrets.live(endpoint, wiring.sealer, clock.now())
 
 
 def recorded(wiring: Wiring) -> str:

@@ -17,13 +17,13 @@ from app.core import (
     keys,
     profiles,
     reason_templates,
-    webhooks,
 )
 from app.core.getting_started import Standing
 from app.core.models import Account, Action, Community, Endpoint
 from app.core.permissions import SYSTEM
 from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, KeyTemplate, Role
+from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance

@@ -13,12 +13,14 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock, holds, invitations, keys, reason_templates, replays, saved_filters, webhooks
-from app.core.deliveries import Filters
+from app.core import clock, holds, invitations, keys, reason_templates, saved_filters
 from app.core.models import Action, Community, Delivery, HistoryEntry, Membership, Overturn, Replay
 from app.core.permissions import Actor
 from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.webhooks import endpoints as webhooks
+from app.core.webhooks import replays
+from app.core.webhooks.deliveries import Filters
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor

@@ -8,10 +8,11 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import clock, getting_started, holds, invitations, keys, webhooks
+from app.core import clock, getting_started, holds, invitations, keys
 from app.core.models import Account, Action, ApiKey, Community
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance

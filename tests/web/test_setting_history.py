@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.core import accounts, keys, policies, reason_templates, webhooks
+from app.core import accounts, keys, policies, reason_templates
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate
+from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app.adapters.webhook_sender import HttpSender
-from app.core.sending import AllowList
-from app.core.signing import headers_for, sign_body, verify_body
+from app.core.webhooks.sending import AllowList
+from app.core.webhooks.signing import headers_for, sign_body, verify_body
 from tests.unit.webhook_sender.conftest import Timed, http, replying
 
 SECRET = "shared with the receiver"

@@ -15,8 +15,8 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Delivery, Endpoint
 from app.core.permissions import SYSTEM
-from app.core.sending import Outcome
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks.sending import Outcome
 
 GONE_LIMIT = 3
 FAILURE_LIMIT = 20

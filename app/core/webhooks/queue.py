@@ -17,12 +17,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import endpoint_health, endpoint_secrets, payloads
 from app.core.db import serialise
 from app.core.models import Attempt, Delivery, Endpoint, Event
 from app.core.sealing import SealBroken, Sealer
-from app.core.sending import RETRY_AFTER_LIMIT, Outcome
 from app.core.vocabulary import DeliveryState, EventName
+from app.core.webhooks import health, payloads
+from app.core.webhooks import secrets as webhook_secrets
+from app.core.webhooks.sending import RETRY_AFTER_LIMIT, Outcome
 
 LEASE_SECONDS = 20.0
 """Longer than the longest attempt (10 s, and 1 s for the answer's body), with time to record it."""
@@ -160,14 +161,14 @@ def record_attempts(
         endpoint = endpoints.get(delivery.endpoint_id)
         session.add(_attempt(one))
         if endpoint is not None:
-            endpoint_health.count(endpoint, one.outcome, one.ended)
+            health.count(endpoint, one.outcome, one.ended)
         if one.outcome.delivered:
             _arrived(delivery, one.ended)
         elif endpoint is not None and delivery.state is DeliveryState.DUE and delivery.leased_by == owner:
             _failed(delivery, endpoint, one, retry_delays)
     session.flush()
     for endpoint in endpoints.values():
-        endpoint_health.give_up_if_hopeless(session, endpoint, max(one.ended for one in tried))
+        health.give_up_if_hopeless(session, endpoint, max(one.ended for one in tried))
 
 
 def _is_free(now: datetime) -> sa.ColumnElement[bool]:
@@ -204,7 +205,7 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(endpoint_secrets.live(endpoint, sealer, now))
+        secrets = tuple(webhook_secrets.live(endpoint, sealer, now))
     except SealBroken:
         secrets = ()
     return [
@@ -249,7 +250,7 @@ def _may_disable(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
     return {
         facts[one.delivery_id].community_id
         for one in tried
-        if endpoint_health.may_be_given_up(one.outcome, facts[one.delivery_id].failing_since, one.ended)
+        if health.may_be_given_up(one.outcome, facts[one.delivery_id].failing_since, one.ended)
     }
 
 

@@ -5,10 +5,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outbox, payloads
+from app.core import clock, outbox
 from app.core.ids import new_id
 from app.core.models import Action, Community, Decision, Delivery, Endpoint, Event, Note, Request
 from app.core.vocabulary import EventName
+from app.core.webhooks import payloads
 
 
 def emit_action(session: Session, name: EventName, action: Action) -> Event:

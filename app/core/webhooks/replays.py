@@ -13,14 +13,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, deliveries, outbox
+from app.core import clock, outbox
 from app.core.db import serialise
-from app.core.deliveries import Filters
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Delivery, Endpoint, Replay
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
+from app.core.webhooks import deliveries
+from app.core.webhooks.deliveries import Filters
 
 REPLAY_JOB = "replay_range"
 BATCH = 500

@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Sequence
 
-from app.core import limits, payloads, signing
+from app.core import limits
 from app.core.errors import Invalid, Problem
 from app.core.models import Endpoint
-from app.core.sending import AllowList, BadAddress, check_url
 from app.core.vocabulary import EventName
+from app.core.webhooks import payloads, signing
+from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
 EVENTS = (*(one.value for one in EventName), payloads.PROPOSED)
 """What a webhook may subscribe to."""

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import clock, endpoint_health, endpoint_secrets, events, limits, webhook_values
+from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
@@ -21,8 +21,9 @@ from app.core.ids import new_id
 from app.core.models import Community, Endpoint, Event
 from app.core.permissions import Actor, Permission, allows, require, require_found
 from app.core.sealing import Sealer
-from app.core.sending import AllowList
 from app.core.vocabulary import DeliveryState
+from app.core.webhooks import events, health, secrets, values
+from app.core.webhooks.sending import AllowList
 
 CHANGED = "webhook.changed"
 BY_HAND = "Disabled by hand"
@@ -62,9 +63,9 @@ def register(
         Forbidden, NotFound: not this actor's to do.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
-    webhook_values.check_address(url, allow)
-    webhook_values.check_secret(secret)
-    chosen = webhook_values.checked_events(event_names)
+    values.check_address(url, allow)
+    values.check_secret(secret)
+    chosen = values.checked_events(event_names)
     serialise(session, community.id)
     endpoint = _at(session, community.id, url)
     if endpoint is None:
@@ -77,16 +78,16 @@ def register(
                 "webhook.registered",
                 "webhook",
                 made.id,
-                after=endpoint_health.shown(made),
+                after=health.shown(made),
             )
             return made, True
         endpoint = _at(session, community.id, url)
         if endpoint is None:
             raise Conflict("This webhook is being registered and removed right now")
-    before = endpoint_health.shown(endpoint)
-    rotated = endpoint_secrets.replace(endpoint, sealer, secret, clock.now())
+    before = health.shown(endpoint)
+    rotated = secrets.replace(endpoint, sealer, secret, clock.now())
     endpoint.events = chosen
-    endpoint_health.enable(session, endpoint)
+    health.enable(session, endpoint)
     _record_change(session, actor, endpoint, before, rotated)
     return endpoint, False
 
@@ -172,24 +173,24 @@ def change(
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
-    if edition is not None and edition != endpoint_secrets.edition(endpoint):
+    if edition is not None and edition != secrets.edition(endpoint):
         raise Conflict("The secret was replaced already", endpoint.id)
-    if based_on is not None and based_on != webhook_values.edition(endpoint):
+    if based_on is not None and based_on != values.edition(endpoint):
         who = setting_history.by_whom(session, "webhook", endpoint.id, CHANGED)
         raise Outdated(f"Somebody saved other values meanwhile{who}", endpoint.id)
-    before, rotated = endpoint_health.shown(endpoint), False
+    before, rotated = health.shown(endpoint), False
     if url is not None and url != endpoint.url:
-        webhook_values.check_address(url, allow)
+        values.check_address(url, allow)
         _move_to(session, endpoint, url)
     if secret is not None:
-        webhook_values.check_secret(secret)
-        rotated = endpoint_secrets.replace(endpoint, sealer, secret, clock.now())
+        values.check_secret(secret)
+        rotated = secrets.replace(endpoint, sealer, secret, clock.now())
     if not isinstance(event_names, Unchanged):
-        endpoint.events = webhook_values.checked_events(event_names)
+        endpoint.events = values.checked_events(event_names)
     if is_active is True and not endpoint.is_active:
-        endpoint_health.enable(session, endpoint)
+        health.enable(session, endpoint)
     elif is_active is False and endpoint.is_active:
-        endpoint_health.disable(session, endpoint, BY_HAND)
+        health.disable(session, endpoint, BY_HAND)
     _record_change(session, actor, endpoint, before, rotated, reason)
     return endpoint
 
@@ -198,13 +199,13 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str =
     """Remove an endpoint: its secrets are forgotten and what was due to it is cancelled; its log stays."""
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
-    before = endpoint_health.shown(endpoint)
+    before = health.shown(endpoint)
     endpoint.deleted_at = clock.now()
     endpoint.is_active = False
     endpoint.disabled_reason = REMOVED
     endpoint.secret, endpoint.previous_secret, endpoint.previous_until = b"", None, None
     session.flush()
-    endpoint_health.change_due(
+    health.change_due(
         session,
         endpoint.id,
         sa.true(),
@@ -288,7 +289,7 @@ def _move_to(session: Session, endpoint: Endpoint, url: str) -> None:
     try:
         with session.begin_nested():
             endpoint.url = url
-            endpoint_health.forget_failures(endpoint)
+            health.forget_failures(endpoint)
     except IntegrityError as error:
         raise Conflict("Another webhook of this community already has this URL") from error
 
@@ -302,7 +303,7 @@ def _record_change(
     reason: str = "",
 ) -> None:
     session.flush()
-    after = endpoint_health.shown(endpoint)
+    after = health.shown(endpoint)
     changed = {name for name in after if after[name] != before[name]}
     if not changed and not rotated:
         return

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
-from app.core import clock, outbox, paging, webhooks
+from app.core import clock, outbox, paging
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
@@ -18,6 +18,7 @@ from app.core.ids import parse_id
 from app.core.models import Action, Attempt, Delivery, Endpoint, Event, Request
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
+from app.core.webhooks import endpoints as webhooks
 
 REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
 
