@@ -10,10 +10,11 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts, clock, communities, outbox
+from app.core import clock, communities, outbox
 from app.core.classify import Classifier
 from app.core.db import Database, serialise
 from app.core.models import ApiKey, Community
+from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.demo import sign_ins

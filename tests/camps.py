@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, fit_results, note_scores, profiles, ratings, refits
+from app.core import clock, fit_results, note_scores, ratings, refits
 from app.core.db import Database
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Rating, ScoringState
+from app.core.people import profiles
 from app.core.scoring import Sums, Verdict
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring

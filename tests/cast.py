@@ -3,8 +3,9 @@
 import uuid
 from dataclasses import dataclass, field
 
-from app.core import accounts, clock, communities, keys, profiles
+from app.core import clock, communities
 from app.core.db import Database
+from app.core.people import accounts, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
 

@@ -12,8 +12,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app, migrations
-from app.core import accounts, clock
+from app.core import clock
 from app.core.db import Database, make_engine
+from app.core.people import accounts
 from app.core.webhooks.sending import Outcome
 from app.jobs.registry import register_all
 from app.settings import Settings

@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 
 from app.api import acting
 from app.api.acting import Asserted
-from app.core import clock, communities, keys, limits, profiles
+from app.core import clock, communities, limits
 from app.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
-from app.core.keys import LiveKey
 from app.core.models import Community, Profile
+from app.core.people import keys, profiles
+from app.core.people.keys import LiveKey
+from app.core.people.profiles import Identity
 from app.core.permissions import Actor
-from app.core.profiles import Identity
 from app.core.vocabulary import KeyTemplate, Scope
 from app.throttle import LimitName, OverLimit, Standing
 from app.wiring import wired

@@ -5,11 +5,12 @@ from sqlalchemy.orm import Session
 from app.api import community_servers
 from app.api.auth import OWN_PLATFORMS, Caller
 from app.api.errors import Located
-from app.core import limits, profiles
+from app.core import limits
 from app.core.errors import Forbidden
 from app.core.ids import parse_id
 from app.core.models import Community
-from app.core.profiles import Identity
+from app.core.people import profiles
+from app.core.people.profiles import Identity
 
 
 def meant(

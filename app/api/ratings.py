@@ -11,11 +11,12 @@ from app.api.note_schemas import RatingCreate, RatingDocument, RatingEdit, Ratin
 from app.api.notes import identity
 from app.api.parse import JSON_API
 from app.api.shapes import Paged
-from app.core import notes, profiles, ratings
+from app.core import notes, ratings
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, Note, Rating
 from app.core.paging import paginate
+from app.core.people import profiles
 from app.core.ratings import Stats
 from app.wiring import wired
 

@@ -10,10 +10,11 @@ from app.api.community_servers import platform_of
 from app.api.errors import Located
 from app.api.parse import JSON_API
 from app.api.schemas import ProfileDocument, ProfileLink, ProfileLookup
-from app.core import communities, linking, profiles
+from app.core import communities, linking
 from app.core.errors import Invalid, Problem
 from app.core.models import Profile
-from app.core.profiles import Identity
+from app.core.people import profiles
+from app.core.people.profiles import Identity
 from app.wiring import wired
 
 

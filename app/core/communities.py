@@ -10,14 +10,15 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import limits, policies, profiles
+from app.core import limits, policies
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, Community, KeyCommunity
+from app.core.people import profiles
+from app.core.people.profiles import GLOBAL_PLATFORMS, USER_PROFILE
 from app.core.permissions import Actor, Permission, require
-from app.core.profiles import GLOBAL_PLATFORMS, USER_PROFILE
 
 SLUG_TRIES = 5
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from app.core import accounts, communities, keys, limits
+from app.core import communities, limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import new_id
 from app.core.models import Community
+from app.core.people import accounts, keys
+from app.core.people.profiles import SERVICE_PLATFORM, WEB
 from app.core.permissions import SYSTEM, Actor
-from app.core.profiles import SERVICE_PLATFORM, WEB
 from app.core.vocabulary import Role
 
 

@@ -7,10 +7,11 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import accounts, clock, help_needed, mail, profiles
+from app.core import clock, help_needed, mail
 from app.core.errors import Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Community
+from app.core.people import accounts, profiles
 from app.core.permissions import Permission, allows
 from app.core.vocabulary import Digest
 

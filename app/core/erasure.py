@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, holds, members, profiles
+from app.core import clock, holds
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
@@ -39,6 +39,7 @@ from app.core.models import (
     SavedFilter,
     SignIn,
 )
+from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 
 NAMELESS = "Erased"

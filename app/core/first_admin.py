@@ -9,12 +9,13 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, community_founding, limits
-from app.core.account_links import LinkOver
+from app.core import clock, community_founding, limits
 from app.core.community_founding import Founding
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community, Membership
+from app.core.people import accounts, mailed_links
+from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose, Role
 
 _PURPOSE = LinkPurpose.FIRST_ADMIN
@@ -46,8 +47,8 @@ def begin(session: Session) -> str | None:
     if not is_needed(session):
         return None
     # Nobody's address is known yet: whoever opens the link says theirs.
-    link = account_links.begin(session, _PURPOSE, email="")
-    minted = account_links.mint(session, link.id)
+    link = mailed_links.begin(session, _PURPOSE, email="")
+    minted = mailed_links.mint(session, link.id)
     return minted[1] if minted is not None else None
 
 
@@ -66,7 +67,7 @@ def check(session: Session, token: str) -> None:
     Raises:
         LinkOver: it was used or replaced, is too old, or there is an admin.
     """
-    account_links.find(session, token, _PURPOSE)
+    mailed_links.find(session, token, _PURPOSE)
     if not is_needed(session):
         raise LinkOver
 
@@ -104,7 +105,7 @@ def create(
     else:
         account.password_hash, account.display_name = password_hash, display_name
         account.confirmed_at, account.service_admin = clock.now(), True
-        account_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
+        mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
         session.flush()
     return account, _community(session, account.id, community_name)
 
@@ -129,7 +130,7 @@ def _use(session: Session, token: str) -> None:
     # Of two who use the link at once, and of one who uses it while `create-account` runs, the second finds an admin.
     serialise(session, accounts.ADMINS_LOCK)
     check(session, token)
-    account_links.use(session, token, _PURPOSE)
+    mailed_links.use(session, token, _PURPOSE)
 
 
 def _community(session: Session, account_id: uuid.UUID, name: str) -> Community | None:

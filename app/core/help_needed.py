@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, community_settings, help_order, profiles, rating_locks, suffrage
+from app.core import clock, community_settings, help_order, rating_locks, suffrage
 from app.core.help_order import Candidate
 from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
+from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import IN_REVIEW, ReviewGroup
 

@@ -12,7 +12,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.core import (
-    accounts,
     actions,
     claims,
     clock,
@@ -31,6 +30,7 @@ from app.core.history import notices
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.moves import moves_open_to
+from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import accounts
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.models import Account, Community, HistoryEntry, Membership
+from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
 

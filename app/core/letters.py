@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.core import account_links, digests, limits
+from app.core import digests, limits
 from app.core.mail import Kind, Message, one_line
 from app.core.models import Account, AccountLink, Community
+from app.core.people import mailed_links
 from app.core.vocabulary import LinkPurpose, Role
 
 _WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})
@@ -43,7 +44,7 @@ def write(
 ) -> Message | None:
     """The mail, with a token of its own when it carries a link; None when there is nothing to say any more."""
     if kind in _WITH_LINK:
-        minted = account_links.mint(session, link_id) if link_id is not None else None
+        minted = mailed_links.mint(session, link_id) if link_id is not None else None
         return _with_link(session, letterhead, kind, *minted) if minted else None
     if kind is Kind.EMAIL_CHANGED:
         link = session.get(AccountLink, link_id) if link_id is not None else None

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, limits, link_codes, profiles, ratings, refits, verdicts
+from app.core import clock, limits, ratings, refits, verdicts
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
@@ -25,6 +25,7 @@ from app.core.models import (
     Rating,
     Request,
 )
+from app.core.people import link_codes, profiles
 from app.core.permissions import Actor
 
 NOT_THE_KEYS = "This profile is active in communities that this API key may not act in"

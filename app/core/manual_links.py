@@ -9,10 +9,11 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits, linking, members, profiles
+from app.core import limits, linking
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Account, Note, Profile, Rating
+from app.core.people import members, profiles
 from app.core.permissions import Actor, Permission, allows, require
 
 SHOWN = 20

@@ -14,7 +14,6 @@ from app.core import (
     blindness,
     community_settings,
     note_scores,
-    profiles,
     rating_locks,
     refits,
     suffrage,
@@ -26,6 +25,7 @@ from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
 from app.core.note_scores import Scored
+from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus

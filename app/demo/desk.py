@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from app.core import account_links, invitations, note_writing, policies, reason_templates, saved_filters
+from app.core import note_writing, policies, reason_templates, saved_filters
 from app.core.factcheck import datasets
 from app.core.factcheck.items import Item
 from app.core.models import Note, Request
 from app.core.note_writing import Draft
+from app.core.people import invitations, mailed_links
 from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import Classification, Role
 from app.demo.people import People
@@ -93,7 +94,7 @@ class Desk:
             Role.MODERATOR,
             "For the hours between midnight and six",
         )
-        account_links.note_sent(self._session, link.id)
+        mailed_links.note_sent(self._session, link.id)
 
     def draft_note(self, request: Request) -> Note | None:
         """An AI note that quotes the fact-check of a post, as the builtin writer words it; None where none matches."""

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from app.core import accounts, clock, keys, profiles
+from app.core import clock
 from app.core.models import Account, Community, Profile
+from app.core.people import accounts, keys, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import KeyTemplate, Role
 from app.demo.sign_ins import PLATFORM, Demo, SignIn

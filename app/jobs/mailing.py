@@ -5,8 +5,9 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import account_links, clock, credentials, digests, letters, sign_ins
+from app.core import clock, digests, letters
 from app.core.mail import Kind, MailRefused
+from app.core.people import credentials, mailed_links, sessions
 from app.wiring import Wiring
 
 log = logging.getLogger("bridgenote.mail")
@@ -42,14 +43,14 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
         return
     if link is not None:
         with wiring.database.writing() as session:
-            account_links.note_sent(session, link)
+            mailed_links.note_sent(session, link)
 
 
 def give_up(wiring: Wiring, args: dict[str, Any]) -> None:
     """A mail will not be sent: its link says so to whoever asked for it."""
     if args.get("link_id"):
         with wiring.database.writing() as session:
-            account_links.note_failed(session, uuid.UUID(args["link_id"]))
+            mailed_links.note_failed(session, uuid.UUID(args["link_id"]))
 
 
 def send_digests(wiring: Wiring) -> None:
@@ -72,10 +73,10 @@ def prune(wiring: Wiring) -> None:
     longest = timedelta(hours=wiring.settings.session_hours)
     while True:
         with wiring.database.writing() as session:
-            if sign_ins.prune(session, limit - longest) == 0:
+            if sessions.prune(session, limit - longest) == 0:
                 break
     with wiring.database.writing() as session:
-        account_links.prune(session, limit)
+        mailed_links.prune(session, limit)
     while True:
         with wiring.database.writing() as session:
             if credentials.prune_unconfirmed(session, limit) < credentials.BATCH:

@@ -5,8 +5,9 @@ import uuid
 from flask import Response, flash, make_response, redirect, url_for
 from wtforms import Form, PasswordField
 
-from app.core import accounts, credentials, digests, erasure, limits, sign_ins
+from app.core import digests, erasure, limits
 from app.core.errors import Conflict, Invalid, TooMany
+from app.core.people import accounts, credentials, sessions
 from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
 from app.web.blueprint import web
@@ -85,7 +86,7 @@ def end_session(sign_in_id: uuid.UUID) -> Response:
         flash("You are signed out.", "status")
         return response
     with wired().database.writing() as session:
-        sign_ins.end_one(session, who.account.id, sign_in_id)
+        sessions.end_one(session, who.account.id, sign_in_id)
     return page.done(None, url_for("web.settings", _anchor="sessions"), "That browser is signed out.")
 
 
@@ -93,7 +94,7 @@ def end_session(sign_in_id: uuid.UUID) -> Response:
 def end_other_sessions() -> Response:
     who = auth.current_reader()
     with wired().database.writing() as session:
-        ended = sign_ins.end_all(session, who.account.id, but=who.sign_in.id)
+        ended = sessions.end_all(session, who.account.id, but=who.sign_in.id)
     told = "Every other browser is signed out." if ended else "You are signed in on this browser only."
     return page.done(None, url_for("web.settings", _anchor="sessions"), told)
 

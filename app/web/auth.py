@@ -27,9 +27,10 @@ from flask import (
 )
 from flask_login import LoginManager, UserMixin, current_user
 
-from app.core import accounts, clock, communities, permissions, profiles
+from app.core import clock, communities, permissions
 from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
+from app.core.people import accounts, profiles
 from app.core.permissions import Actor, Permission
 from app.web import community_choice, page, security, session_cookie
 from app.web.blueprint import web

@@ -5,10 +5,11 @@ from wtforms import EmailField, Form, PasswordField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
 from app import peers
-from app.core import accounts, first_admin, limits
-from app.core.account_links import LinkOver
+from app.core import first_admin, limits
 from app.core.errors import Conflict, Invalid
 from app.core.models import Community
+from app.core.people import accounts
+from app.core.people.mailed_links import LinkOver
 from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import ADDRESS
 from app.web.blueprint import web

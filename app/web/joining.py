@@ -4,12 +4,13 @@ import uuid
 
 from flask import Response, url_for
 
-from app.core import account_links, accounts, invitations, joining, letters, limits
-from app.core.account_links import LinkOver
+from app.core import joining, letters, limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import parse_id
-from app.core.invitations import Offer
 from app.core.models import Community
+from app.core.people import accounts, invitations, mailed_links
+from app.core.people.invitations import Offer
+from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import JoinForm
@@ -71,7 +72,7 @@ def _offer(token: str) -> Offer:
 
 def _over(token: str) -> Response:
     with wired().database.reading() as session:
-        used = account_links.was_used(session, token, LinkPurpose.INVITE)
+        used = mailed_links.was_used(session, token, LinkPurpose.INVITE)
     return over("used" if used else "invite")
 
 

@@ -17,11 +17,12 @@ from wtforms import (
 from wtforms.validators import InputRequired, ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import community_revisions, key_keeping, keys, limits
+from app.core import community_revisions, limits
 from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id, parse_id
-from app.core.keys import DAYS_MAX, Minted
 from app.core.paging import Slice
+from app.core.people import key_admin, keys
+from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
 from app.core.vocabulary import KeyTemplate
 from app.web import auth, changes, curl_lines, forms, page, pages_of
@@ -76,8 +77,8 @@ class KeyForm(Form):
         """
         ticked = [one for text in self.communities.data or () if (one := parse_id(text)) is not None]
         words = (self.search.data or "").replace("\x00", "")
-        found, following = key_keeping.mintable(session, actor, words=words, after=after)
-        offered = (*key_keeping.mintable_among(session, actor, ticked), *found)
+        found, following = key_admin.mintable(session, actor, words=words, after=after)
+        offered = (*key_admin.mintable_among(session, actor, ticked), *found)
         self.communities.choices = forms.choices({str(one.id): one.name for one in offered})
         return following
 
@@ -148,7 +149,7 @@ def revoke_key(key_id: uuid.UUID) -> Response:
         return _ask(key_id, form, status=422)
     try:
         with wired().database.writing() as session:
-            key = key_keeping.revoke(session, auth.current_actor(), key_id, form.reason.data or "")
+            key = key_admin.revoke(session, auth.current_actor(), key_id, form.reason.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _ask(key_id, form, status=422)
@@ -162,7 +163,7 @@ def _lacks_reason(form: KeyForm) -> bool:
     if (form.reason.data or "").strip():
         return False
     with wired().database.reading() as session:
-        is_first = key_keeping.is_first(session, form.wanted())
+        is_first = key_admin.is_first(session, form.wanted())
     if not is_first:
         form.reason.errors = ["Enter a reason."]
     return not is_first
@@ -187,7 +188,7 @@ def _mint(session: Session, form: KeyForm) -> Minted:
 
 def _ask(key_id: uuid.UUID, form: SwitchForm | None = None, *, status: int = 200) -> Response:
     with wired().database.reading() as session:
-        row = key_keeping.get(session, auth.current_actor(), key_id)
+        row = key_admin.get(session, auth.current_actor(), key_id)
     return page.render(
         "key_revoke.html",
         status=status,
@@ -211,16 +212,16 @@ def _show(
     shown = form or KeyForm(data={"communities": [str(community.id)], "may_assert_staff": privileged})
     wanted = Slice(size=PAGE_SIZE, **pages_of.cursors())
     with wired().database.reading() as session:
-        found, rows, others = key_keeping.listed(session, actor, community.id, wanted)
+        found, rows, others = key_admin.listed(session, actor, community.id, wanted)
         following = shown.offer(session, actor, after)
-        is_first = key_keeping.is_first(session, [community.id])
+        is_first = key_admin.is_first(session, [community.id])
         entries = community_revisions.changes(
             session,
             actor,
             Permission.MANAGE_KEYS,
             community.id,
             "api_key",
-            among=key_keeping.kept(actor),
+            among=key_admin.kept(actor),
             limit=10,
         )
     if not shown.once.data:

@@ -7,7 +7,7 @@ from wtforms.validators import InputRequired
 from app.core import community_founding, limits
 from app.core.community_founding import Founding
 from app.core.errors import Forbidden, Invalid
-from app.core.profiles import WEB
+from app.core.people.profiles import WEB
 from app.throttle import OverLimit
 from app.web import auth, forms, navigation, page
 from app.web.blueprint import web

@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session
 from wtforms import Form, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import account_links, community_revisions, invitations, limits, manual_links, members
+from app.core import community_revisions, limits, manual_links
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.members import Member
 from app.core.paging import Slice
+from app.core.people import invitations, mailed_links, members
+from app.core.people.members import Member
 from app.core.permissions import Permission
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
@@ -100,7 +101,7 @@ def invite() -> Response:
                 form.reason.data or "",
                 by_mail=by_mail,
             )
-            minted = None if by_mail else account_links.mint(session, link.id)
+            minted = None if by_mail else mailed_links.mint(session, link.id)
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)

@@ -2,9 +2,10 @@
 
 from flask import Response, make_response, redirect, url_for
 
-from app.core import account_links, accounts, credentials, limits
-from app.core.account_links import LinkOver
+from app.core import limits
 from app.core.errors import Invalid
+from app.core.people import accounts, credentials, mailed_links
+from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page
 from app.web.account_forms import ForgotForm, ResetForm
@@ -74,7 +75,7 @@ def reset_submit(token: str) -> Response:
 
 def _address(token: str) -> str:
     with wired().database.reading() as reading:
-        return account_links.find(reading, token, LinkPurpose.RESET).email
+        return mailed_links.find(reading, token, LinkPurpose.RESET).email
 
 
 def _show(form: ResetForm, status: int = 200) -> Response:

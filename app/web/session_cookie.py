@@ -3,8 +3,8 @@
 from flask import Response, request, session
 from sqlalchemy.orm import Session
 
-from app.core import accounts
 from app.core.models import Account
+from app.core.people import accounts
 from app.web import community_choice
 from app.wiring import wired
 

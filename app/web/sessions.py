@@ -6,9 +6,9 @@ from flask import Response, flash, g, make_response, redirect, session, url_for
 from wtforms import EmailField, Form, HiddenField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.core import accounts
-from app.core.accounts import Unconfirmed
 from app.core.errors import TooMany, Unauthenticated
+from app.core.people import accounts
+from app.core.people.accounts import Unconfirmed
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
 from app.web import auth, forms, page, session_cookie, sign_up

@@ -11,10 +11,11 @@ from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField, StringField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import accounts, community_settings, digests, link_codes, linking, sign_ins
+from app.core import community_settings, digests, linking
 from app.core import limits as rules
 from app.core.errors import Invalid
-from app.core.link_codes import ShownCode
+from app.core.people import accounts, link_codes, sessions
+from app.core.people.link_codes import ShownCode
 from app.core.permissions import Permission
 from app.web import auth, forms, page
 from app.web.account_forms import AccountForms, NameForm
@@ -125,7 +126,7 @@ def show(
     limits = wired().settings
     with wired().database.reading() as session:
         linked = linking.linked_to(session, account.id)
-        browsers = sign_ins.still_open(
+        browsers = sessions.still_open(
             session,
             account.id,
             idle=timedelta(minutes=limits.session_idle_minutes),

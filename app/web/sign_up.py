@@ -4,10 +4,11 @@ from typing import Any
 
 from flask import Response, make_response, redirect, session, url_for
 
-from app.core import account_links, accounts, credentials, limits
-from app.core.account_links import LinkOver
+from app.core import limits
 from app.core.errors import Forbidden, Invalid, TooMany
 from app.core.models import Account, AccountLink
+from app.core.people import accounts, credentials, mailed_links
+from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, errors, forms, page
 from app.web.account_forms import SignUpForm
@@ -124,9 +125,9 @@ def confirm_submit(token: str) -> Response:
 def _found(token: str) -> AccountLink:
     with wired().database.reading() as reading:
         try:
-            return account_links.find(reading, token, LinkPurpose.CONFIRM)
+            return mailed_links.find(reading, token, LinkPurpose.CONFIRM)
         except LinkOver:
-            return account_links.find(reading, token, LinkPurpose.CHANGE_EMAIL)
+            return mailed_links.find(reading, token, LinkPurpose.CHANGE_EMAIL)
 
 
 def _again(form: SignUpForm) -> Response:

@@ -16,11 +16,11 @@ from werkzeug.test import TestResponse
 from app.adapters import openai_notes
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.openai_notes import OpenAiCompatibleWriter
-from app.core import profiles
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import AiDraft, Community, Note
 from app.core.note_writing import Draft, Post
+from app.core.people import profiles
 from app.settings import Settings
 from app.throttle import Throttle
 from app.wiring import Wiring, note_writer

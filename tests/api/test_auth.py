@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.api.blueprints import guarded
-from app.core import clock, key_keeping, keys
+from app.core import clock
 from app.core.models import ApiKey, Profile
+from app.core.people import key_admin, keys
 from app.core.permissions import SYSTEM, Actor, Permission, allows
 from app.core.vocabulary import KeyTemplate
 from app.throttle import Throttle
@@ -67,7 +68,7 @@ def test_a_revoked_and_an_expired_key_end_with_the_next_call(api: Api, wiring: W
     for minted in (soon, later):
         assert api.get("/requests", instead={"X-API-Key": minted.text}).status_code == 200
     with wiring.database.writing() as session:
-        key_keeping.revoke(session, SYSTEM, later.key.id)
+        key_admin.revoke(session, SYSTEM, later.key.id)
         session.execute(
             sa.update(ApiKey)
             .where(ApiKey.id == soon.key.id)

@@ -4,8 +4,8 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import keys
 from app.core.models import Community, Profile
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import keys
 from app.core.models import Community, HistoryEntry
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring

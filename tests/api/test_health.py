@@ -9,7 +9,7 @@ import structlog
 from flask.testing import FlaskClient
 
 from app import create_app, logs, runtime
-from app.core import keys
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.jobs.engine import Engine

@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core import clock, link_codes, linking, notes, profiles, ratings
-from app.core.link_codes import ALPHABET
+from app.core import clock, linking, notes, ratings
 from app.core.models import Account, HistoryEntry, LinkCode, Note, Profile, Rating
+from app.core.people import link_codes, profiles
+from app.core.people.link_codes import ALPHABET
 from app.core.permissions import Actor
 from app.core.vocabulary import Classification, HelpfulnessLevel, Role
 from app.settings import Settings

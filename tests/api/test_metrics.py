@@ -6,8 +6,9 @@ from datetime import timedelta
 import sqlalchemy as sa
 from prometheus_client.parser import text_string_to_metric_families
 
-from app.core import clock, keys
+from app.core import clock
 from app.core.models import ApiKey, Delivery
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.api.action_schemas import ActionAttributes
-from app.core import keys
 from app.core.models import Action, Event, HistoryEntry, Request
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, EventName, KeyTemplate
 from app.wiring import Wiring

@@ -7,8 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core import keys, notes, profiles
+from app.core import notes
 from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.people import keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, Classification, KeyTemplate
 from app.wiring import Wiring

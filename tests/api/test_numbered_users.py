@@ -5,8 +5,9 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core import communities, keys, link_codes, profiles
+from app.core import communities
 from app.core.models import Account, ApiKey, Community, KeyCommunity, Note, Profile, Rating
+from app.core.people import keys, link_codes, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel, KeyTemplate
 from app.wiring import Wiring

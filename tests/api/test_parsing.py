@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from app.api import parse
-from app.core import keys
 from app.core.errors import Malformed
 from app.core.ids import new_id
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core import profiles, ratings
+from app.core import ratings
 from app.core.models import Note, Rating
+from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel
 from app.settings import Settings

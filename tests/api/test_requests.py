@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.orm import Session
 
-from app.core import communities, keys
+from app.core import communities
 from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, KeyTemplate, RequestStatus, ReviewGroup
 from app.wiring import Wiring

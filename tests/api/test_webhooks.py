@@ -9,8 +9,9 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import community_states, keys
+from app.core import community_states
 from app.core.models import Community, Delivery, Endpoint, Event
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
 from app.core.webhooks import secrets

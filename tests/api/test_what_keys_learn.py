@@ -11,8 +11,9 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core import accounts, communities, keys, profiles
+from app.core import communities
 from app.core.models import Account, Community, Membership, Note, Profile
+from app.core.people import accounts, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.wiring import Wiring

@@ -22,9 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 from app import create_app, migrations
-from app.core import accounts, clock
+from app.core import clock
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, HistoryText, Note, Profile, Request
+from app.core.people import accounts
 from app.core.vocabulary import ActionState, ActionTier, ActionType, Classification, ReviewGroup
 from app.settings import Settings
 from app.wiring import Wiring, wire

@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.table import Table
 
 from app import create_app, migrations
-from app.core import accounts, refits, scoring
+from app.core import refits, scoring
 from app.core.models import Account, Note, ScoringModel, ScoringState
+from app.core.people import accounts
 from app.core.vocabulary import NoteStatus
 from app.jobs import rescoring
 from app.jobs.registry import register_all

@@ -9,8 +9,9 @@ from typing import Any
 
 import httpx
 
-from app.core import accounts, clock, communities, keys
+from app.core import clock, communities
 from app.core.models import Account
+from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
 from tests.browser.live import PATIENCE, Service, wait_for

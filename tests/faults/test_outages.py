@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import communities, keys
+from app.core import communities
 from app.core.db import Database
 from app.core.history import chain as history
 from app.core.models import Request
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, RequestStatus
 from app.jobs.engine import Engine

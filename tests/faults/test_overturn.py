@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, acknowledgements, clock, communities, overturns, requests
+from app.core import acknowledgements, clock, communities, overturns, requests
 from app.core.models import Action, Event, HistoryEntry, Overturn
 from app.core.overturn_search import Criteria
+from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import EventName, OverturnState, Role
 from app.jobs import registry

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.core import keys
 from app.core.db import Database
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.jobs.engine import Engine

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core import communities, keys
+from app.core import communities
 from app.core.db import Database
+from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.vocabulary import KeyTemplate

@@ -6,9 +6,10 @@ import pytest
 import sqlalchemy as sa
 from argon2 import PasswordHasher
 
-from app.core import accounts, clock
+from app.core import clock
 from app.core.errors import Conflict, Invalid, Unauthenticated
 from app.core.models import Account
+from app.core.people import accounts
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast
 

@@ -5,12 +5,13 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, claims, holds, overturns, verdicts
+from app.core import claims, holds, overturns, verdicts
 from app.core.errors import Conflict, Forbidden
 from app.core.history import notices
 from app.core.models import Action, HistoryEntry, Hold, OverturnItem
 from app.core.overturn_search import Criteria
 from app.core.paging import Slice
+from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, HeldVerb
 from app.wiring import Wiring

@@ -6,19 +6,11 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import (
-    accounts,
-    acknowledgements,
-    community_settings,
-    community_states,
-    holds,
-    keys,
-    request_scoring,
-    requests,
-)
+from app.core import acknowledgements, community_settings, community_states, holds, request_scoring, requests
 from app.core.errors import Forbidden
 from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, Hold, Request
+from app.core.people import accounts, keys
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus
 from app.wiring import Wiring

@@ -4,8 +4,9 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import communities, profiles, ratings, requests
+from app.core import communities, ratings, requests
 from app.core.models import Action, Decision, Event, Note, Request
+from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, NoteStatus, RequestStatus
 from app.wiring import Wiring

@@ -5,10 +5,11 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import impact, notes, profiles, ratings, verdicts
+from app.core import impact, notes, ratings, verdicts
 from app.core.impact import Became, Impact, Wrote
 from app.core.models import Action, Note, Profile, Rating, Request
 from app.core.paging import Slice
+from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.vocabulary import (
     ActionState,

@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, key_keeping, keys
+from app.core import clock
 from app.core.errors import Forbidden, Invalid
 from app.core.models import ApiKey
+from app.core.people import key_admin, keys
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import KeyTemplate, Role
 from app.wiring import Wiring
@@ -53,7 +54,7 @@ def test_wrong_malformed_expired_and_revoked_keys_are_all_nothing(wiring: Wiring
     assert not _counts(wiring, minted.text)
     clock.set_source(None)
     with wiring.database.writing() as session:
-        key_keeping.revoke(session, SYSTEM, minted.key.id)
+        key_admin.revoke(session, SYSTEM, minted.key.id)
     assert not _counts(wiring, minted.text)
 
 

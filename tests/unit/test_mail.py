@@ -25,10 +25,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from app.adapters.mail import FolderMailer, SmtpMailer, as_email
-from app.core import account_links, accounts, credentials
 from app.core.errors import Invalid
 from app.core.mail import Kind, MailDelayed, MailRefused, Message
 from app.core.models import AccountLink
+from app.core.people import accounts, credentials, mailed_links
 from app.core.vocabulary import LinkPurpose
 from app.jobs.registry import give_up
 from app.wiring import Wiring
@@ -255,9 +255,9 @@ def test_a_mail_put_off_is_written_anew_and_only_the_mail_holds_its_token(
         link = session.scalars(sa.select(AccountLink)).one()
         assert link.sent_at is not None
         assert link.token_hash not in {first, token}
-        assert account_links.find(session, token, LinkPurpose.CONFIRM).id == link.id
-        with pytest.raises(account_links.LinkOver):
-            account_links.find(session, token, LinkPurpose.RESET)
+        assert mailed_links.find(session, token, LinkPurpose.CONFIRM).id == link.id
+        with pytest.raises(mailed_links.LinkOver):
+            mailed_links.find(session, token, LinkPurpose.RESET)
     assert jobs.run_all() == 0
 
     with wiring.database.writing() as session:

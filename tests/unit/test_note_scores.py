@@ -4,8 +4,9 @@ import random
 
 import sqlalchemy as sa
 
-from app.core import note_scores, notes, profiles, ratings, refits
+from app.core import note_scores, notes, ratings, refits
 from app.core.models import HistoryEntry, Note, RaterParameters, Rating, ScoringModel
+from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.scoring import Regime, Sums
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus

@@ -7,14 +7,12 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import (
-    accounts,
     acknowledgements,
     actions,
     clock,
     community_settings,
     holds,
     notes,
-    profiles,
     ratings,
     refits,
     verdicts,
@@ -22,6 +20,7 @@ from app.core import (
 from app.core.community_settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid
 from app.core.models import Action, Community, Decision, Event, HistoryEntry, Note, Profile, Rating
+from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import (
     ActionState,

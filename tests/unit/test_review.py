@@ -14,7 +14,6 @@ from app.core import (
     help_needed,
     notes,
     outcomes,
-    profiles,
     ratings,
     requests,
     review_queue,
@@ -24,6 +23,7 @@ from app.core import (
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
 from app.core.outcomes import Outcome
+from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import (
     ActionState,

@@ -14,17 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app import seed
-from app.core import (
-    accounts,
-    clock,
-    help_needed,
-    invitations,
-    keys,
-    members,
-    profiles,
-    review_queue,
-    second_looks,
-)
+from app.core import clock, help_needed, review_queue, second_looks
 from app.core.history import chain as history
 from app.core.models import (
     Action,
@@ -42,6 +32,7 @@ from app.core.models import (
     SavedFilter,
 )
 from app.core.paging import Slice
+from app.core.people import accounts, invitations, keys, members, profiles
 from app.core.permissions import SYSTEM
 from app.core.review_queue import QueueFilter
 from app.core.second_looks import LookFilter

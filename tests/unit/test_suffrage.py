@@ -7,8 +7,9 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import profiles, suffrage
+from app.core import suffrage
 from app.core.models import Account, Action, Community, Note, Profile, Rating
+from app.core.people import profiles
 from app.core.suffrage import Exclusion
 from app.core.vocabulary import ActionType
 from app.wiring import Wiring

@@ -14,11 +14,12 @@ from sqlalchemy.orm import Session
 
 from app import runtime
 from app.cli import cli
-from app.core import accounts, clock, communities
+from app.core import clock, communities
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.models import Attempt, Community, Delivery, Endpoint, Event, HistoryEntry
 from app.core.paging import Slice
+from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import deliveries, events, payloads, queue, replays, secrets, signing

@@ -13,9 +13,10 @@ from argon2 import PasswordHasher
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from app.core import accounts, credentials, members, outbox
-from app.core.account_links import LinkOver
+from app.core import outbox
 from app.core.models import Account, AccountLink, Membership, SignIn
+from app.core.people import accounts, credentials, members
+from app.core.people.mailed_links import LinkOver
 from app.core.permissions import SYSTEM
 from app.throttle import Throttle
 from app.wiring import Wiring

@@ -7,17 +7,10 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import (
-    accounts,
-    communities,
-    community_revisions,
-    community_settings,
-    key_keeping,
-    keys,
-    profiles,
-)
+from app.core import communities, community_revisions, community_settings
 from app.core.community_revisions import REVISED, Draft
 from app.core.models import Account, Action, Community, HistoryEntry, HistoryText, ScoringState
+from app.core.people import accounts, key_admin, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.web.community_forms import NUMBERS, as_typed
@@ -276,7 +269,7 @@ def test_from_an_account_to_a_community_of_ones_own_and_its_first_key(
         refused = visitor.post("/community/new", name="Not theirs", **claim)
         assert (refused.status_code, "is named by a service admin" in refused.text) == (422, True), claim
     with wiring.database.writing() as session:
-        key_keeping.revoke(session, SYSTEM, shared.id)
+        key_admin.revoke(session, SYSTEM, shared.id)
     assert (
         visitor.post("/community/new", name="A forum", platform="discourse", platform_id="9").status_code
         == 303

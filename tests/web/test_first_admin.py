@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
 from app import logs
-from app.core import accounts, communities, credentials, first_admin
-from app.core.account_links import LinkOver
+from app.core import communities, first_admin
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community
+from app.core.people import accounts, credentials
+from app.core.people.mailed_links import LinkOver
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
 from app.wiring import Wiring

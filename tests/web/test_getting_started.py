@@ -8,18 +8,10 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import (
-    accounts,
-    communities,
-    getting_started,
-    holds,
-    invitations,
-    keys,
-    profiles,
-    reason_templates,
-)
+from app.core import communities, getting_started, holds, reason_templates
 from app.core.getting_started import Standing
 from app.core.models import Account, Action, Community, Endpoint
+from app.core.people import accounts, invitations, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, KeyTemplate, Role

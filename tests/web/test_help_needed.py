@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, profiles
+from app.core import clock
 from app.core.models import Action, Community, Profile, RaterParameters, Rating, Request, ScoringState
+from app.core.people import profiles
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus, ReviewGroup
 from app.throttle import Throttle
 from app.wiring import Wiring

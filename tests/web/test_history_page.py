@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, verdicts
+from app.core import verdicts
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
 from app.core.models import Account, Action
+from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState
 from app.web import history as history_page

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, notes, profiles, verdicts
+from app.core import actions, notes, verdicts
 from app.core.models import Action, Note, Profile, Rating
+from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.wiring import Wiring

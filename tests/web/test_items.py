@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.core import accounts, acknowledgements, clock, verdicts
+from app.core import acknowledgements, clock, verdicts
 from app.core.models import Action, Note, Request
+from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionType, HelpfulnessLevel, Role
 from app.wiring import Wiring

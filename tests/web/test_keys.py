@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.orm import selectinload
 
-from app.core import accounts, communities, keys
+from app.core import communities
 from app.core.models import Account, ApiKey, HistoryEntry, HistoryText
+from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate, Role
 from app.wiring import Wiring

@@ -8,8 +8,9 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import clock, getting_started, holds, invitations, keys
+from app.core import clock, getting_started, holds
 from app.core.models import Account, Action, ApiKey, Community
+from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import HeldVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks

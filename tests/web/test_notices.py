@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, clock, verdicts
+from app.core import clock, verdicts
 from app.core.models import Account, Action, Notice
+from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring

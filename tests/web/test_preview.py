@@ -10,8 +10,8 @@ from flask import Flask
 from jinja2 import nodes
 
 from app import create_app
-from app.core import accounts
 from app.core.models import Account
+from app.core.people import accounts
 from app.core.states import ACTION
 from app.web.filters import STATES
 from app.wiring import Wiring

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import accounts, acknowledgements, verdicts
+from app.core import acknowledgements, verdicts
 from app.core.models import Action, Hold
+from app.core.people import accounts
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
 from app.wiring import Wiring
 from tests import factories

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, link_codes, linking, profiles
+from app.core import clock, linking
 from app.core.models import Account, Action, LinkCode, Profile, Request
+from app.core.people import link_codes, profiles
 from app.core.permissions import SYSTEM
 from app.wiring import Wiring
 from tests.cast import Cast, Person

@@ -11,10 +11,11 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import accounts, policies, rating_snapshots, route_counts, test_posts, trends
+from app.core import policies, rating_snapshots, route_counts, test_posts, trends
 from app.core.classify import CATEGORIES, Context
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.models import Account, Action, HistoryEntry, Request, Score
+from app.core.people import accounts
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
 from app.core.policies import CategoryDraft

@@ -14,12 +14,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock, limits, tokens
-from app.core.common_passwords import is_common
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Membership, Notice, SignIn
+from app.core.people.passwords import is_common
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
 

@@ -13,14 +13,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, limits, sign_ins
+from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.models import Account, Community, Membership, Profile, SignIn
 from app.core.paging import Page, Slice, paginate
+from app.core.people import sessions
+from app.core.people.profiles import WEB
 from app.core.permissions import Actor, Permission, require, require_found
-from app.core.profiles import WEB
 from app.core.vocabulary import Role
 
 SERVICE = uuid.UUID(int=0)
@@ -150,7 +151,7 @@ def set_disabled(
     account.disabled_at = clock.now() if disabled else None
     session.flush()
     if disabled:
-        sign_ins.end_all(session, account.id)
+        sessions.end_all(session, account.id)
     what = "account.disabled" if disabled else "account.enabled"
     for membership in sorted(account.memberships, key=lambda one: one.community_id):
         before, after = {"disabled": not disabled}, {"disabled": disabled}

@@ -8,11 +8,12 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, keys, limits
+from app.core import clock, limits
 from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.models import Account, ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
+from app.core.people import keys
 from app.core.permissions import Actor, Permission, allows, require
 
 

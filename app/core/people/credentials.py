@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, limits, mail, sign_ins
+from app.core import clock, limits, mail
 from app.core.errors import Conflict, Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Membership
+from app.core.people import accounts, mailed_links, sessions
 from app.core.vocabulary import LinkPurpose
 
 BATCH = 100
@@ -53,7 +54,7 @@ def send_again(session: Session, address: str) -> None:
 
 def _mail_confirmation(session: Session, account: Account, password_hash: str, display_name: str) -> None:
     account.password_hash, account.display_name = password_hash, display_name
-    link = account_links.begin(
+    link = mailed_links.begin(
         session,
         LinkPurpose.CONFIRM,
         account.email,
@@ -70,15 +71,15 @@ def confirm(session: Session, token: str) -> Account:
     Raises:
         LinkOver: the link does not work any more.
     """
-    link = account_links.use(session, token, LinkPurpose.CONFIRM)
+    link = mailed_links.use(session, token, LinkPurpose.CONFIRM)
     account = session.get(Account, link.account_id)
     if account is None or account.disabled_at is not None or account.email != link.email:
-        raise account_links.LinkOver
+        raise mailed_links.LinkOver
     if account.confirmed_at is None:
         account.password_hash = link.password_hash or account.password_hash
         account.display_name = link.display_name or account.display_name
         account.confirmed_at = clock.now()
-    account_links.drop(session, account.id, LinkPurpose.CONFIRM)
+    mailed_links.drop(session, account.id, LinkPurpose.CONFIRM)
     session.flush()
     return account
 
@@ -88,8 +89,8 @@ def forgot(session: Session, address: str) -> None:
     account = accounts.find(session, address)
     known = account is not None and account.disabled_at is None
     if account is not None and known:
-        account_links.drop(session, account.id, LinkPurpose.RESET)
-    link = account_links.begin(
+        mailed_links.drop(session, account.id, LinkPurpose.RESET)
+    link = mailed_links.begin(
         session, LinkPurpose.RESET, address, account.id if account is not None and known else None
     )
     mail.ask(session, Kind.RESET, link_id=link.id)
@@ -101,14 +102,14 @@ def reset(session: Session, token: str, password_hash: str) -> Account:
     Raises:
         LinkOver: the link does not work any more.
     """
-    link = account_links.use(session, token, LinkPurpose.RESET)
+    link = mailed_links.use(session, token, LinkPurpose.RESET)
     account = session.get(Account, link.account_id) if link.account_id else None
     if account is None or account.disabled_at is not None or account.email != link.email:
-        raise account_links.LinkOver
+        raise mailed_links.LinkOver
     account.password_hash = password_hash
     account.confirmed_at = account.confirmed_at or clock.now()
-    account_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
-    sign_ins.end_all(session, account.id)
+    mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
+    sessions.end_all(session, account.id)
     mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
     session.flush()
     return account
@@ -120,8 +121,8 @@ def change_password(session: Session, account: Account, password_hash: str, keep
     The caller has checked the current one (``accounts.has_password``).
     """
     account.password_hash = password_hash
-    account_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
-    sign_ins.end_all(session, account.id, but=keep)
+    mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
+    sessions.end_all(session, account.id, but=keep)
     mail.ask(session, Kind.PASSWORD_CHANGED, account_id=account.id)
 
 
@@ -134,13 +135,13 @@ def ask_new_email(session: Session, account: Account, email: str) -> str:
     address = limits.email(email)
     if address == account.email:
         raise Invalid.field("email", "is your address already", email)
-    account_links.drop(session, account.id, LinkPurpose.CHANGE_EMAIL)
+    mailed_links.drop(session, account.id, LinkPurpose.CHANGE_EMAIL)
     taken = accounts.find(session, address)
     if taken is not None and taken.confirmed_at is not None:
         # Whoever has that address is told; whoever asked is told the same as always.
         mail.ask(session, Kind.ADDRESS_TAKEN, account_id=taken.id)
         return address
-    link = account_links.begin(session, LinkPurpose.CHANGE_EMAIL, address, account.id)
+    link = mailed_links.begin(session, LinkPurpose.CHANGE_EMAIL, address, account.id)
     mail.ask(session, Kind.CHANGE_EMAIL, link_id=link.id)
     return address
 
@@ -151,22 +152,22 @@ def confirm_email(session: Session, token: str) -> Account:
     Raises:
         LinkOver: the link does not work any more, or the address has an account by now.
     """
-    link = account_links.use(session, token, LinkPurpose.CHANGE_EMAIL)
+    link = mailed_links.use(session, token, LinkPurpose.CHANGE_EMAIL)
     account = session.get(Account, link.account_id)
     if account is None or account.disabled_at is not None:
-        raise account_links.LinkOver
+        raise mailed_links.LinkOver
     taken = accounts.find(session, link.email)
     if taken is not None:
         if taken.confirmed_at is not None:
-            raise account_links.LinkOver
+            raise mailed_links.LinkOver
         # An account that nobody confirmed is nobody's: the address is whose mail this is.
         accounts.discard(session, taken)
     try:
         with session.begin_nested():
             link.previous_email, account.email = account.email, link.email
     except IntegrityError:  # somebody else confirmed it at the same moment
-        raise account_links.LinkOver from None
-    account_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
+        raise mailed_links.LinkOver from None
+    mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
     mail.ask(session, Kind.EMAIL_CHANGED, link_id=link.id)
     return account
 

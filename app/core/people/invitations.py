@@ -8,13 +8,14 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import account_links, accounts, clock, limits, mail
-from app.core.account_links import LinkOver
+from app.core import clock, limits, mail
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.mail import Kind
 from app.core.models import Account, AccountLink, Community, Membership
+from app.core.people import accounts, mailed_links
+from app.core.people.mailed_links import LinkOver
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import LinkPurpose, Role
 
@@ -79,7 +80,7 @@ def invite(
         raise Invalid.field("email", f"belongs to somebody who is {held} here already", email)
     for earlier in session.scalars(_waiting(community_id).where(AccountLink.email == address)):
         _end(session, actor, earlier)
-    link = account_links.begin(
+    link = mailed_links.begin(
         session,
         LinkPurpose.INVITE,
         address,
@@ -151,7 +152,7 @@ def look(session: Session, token: str) -> Offer:
     Raises:
         LinkOver: it does not work any more; whoever sent it may no longer invite, either.
     """
-    link = account_links.find(session, token, LinkPurpose.INVITE)
+    link = mailed_links.find(session, token, LinkPurpose.INVITE)
     community = session.get(Community, link.community_id) if link.community_id else None
     if community is None or link.role is None or not _stands(session, link):
         raise LinkOver
@@ -178,7 +179,7 @@ def accept(session: Session, account: Account, token: str) -> Membership:
     if account.email != offer.email:
         raise Forbidden(f"This invitation is for {offer.email}")
     serialise(session, offer.community.id)
-    link = account_links.use(session, token, LinkPurpose.INVITE)
+    link = mailed_links.use(session, token, LinkPurpose.INVITE)
     link.account_id = account.id
     held = session.scalars(
         sa.select(Membership).where(
@@ -215,7 +216,7 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
     else:
         account.password_hash, account.display_name = password_hash, display_name
         account.confirmed_at = clock.now()
-        account_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
+        mailed_links.drop(session, account.id, LinkPurpose.CONFIRM, LinkPurpose.RESET)
     accept(session, account, token)
     return account
 
