@@ -14,11 +14,12 @@ from app.api.blueprints import opens_communities, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
 from app.api.schemas import CommunityDocument, CommunityLookup
-from app.core import communities, policies
+from app.core import communities
 from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, Policy
 from app.core.permissions import Actor
+from app.core.policies import policies
 from app.wiring import wired
 
 DEFAULT_PLATFORM = "discord"

@@ -9,10 +9,11 @@ from email_validator import EmailNotValidError, validate_email
 from sqlalchemy.orm import Session
 
 from app.cli import opened_wiring
-from app.core import communities, policies
+from app.core import communities
 from app.core.models import Community
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
+from app.core.policies import policies
 from app.core.vocabulary import KeyTemplate, Role, Verb
 
 _VERBS = click.Choice([verb.value for verb in Verb])

@@ -17,7 +17,7 @@ from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.moves import begin, make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
-from app.core.routing import Route
+from app.core.policies.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
 
 

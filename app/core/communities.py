@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import limits, policies
+from app.core import limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
@@ -19,6 +19,7 @@ from app.core.models import Account, Community, KeyCommunity
 from app.core.people import profiles
 from app.core.people.profiles import GLOBAL_PLATFORMS, USER_PROFILE
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
 
 SLUG_TRIES = 5
 

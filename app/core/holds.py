@@ -19,7 +19,6 @@ from app.core import (
     decision_trace,
     limits,
     outbox,
-    policies,
     reopening,
     verdicts,
 )
@@ -32,6 +31,7 @@ from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.moves import moves_open_to
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, communities, exemptions, limits, policies
+from app.core import clock, communities, exemptions, limits
 from app.core.classify import Classifier, Context, combine
 from app.core.db import serialise
 from app.core.errors import Forbidden
@@ -26,6 +26,7 @@ from app.core.models import AiDraft, Note, Request
 from app.core.moves import begin
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
 from app.core.vocabulary import Classification, NoteStatus
 
 SUMMARY_MAX = 280

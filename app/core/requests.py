@@ -30,7 +30,7 @@ from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.moves import make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import ESCALATED, Route
+from app.core.policies.routing import ESCALATED, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"

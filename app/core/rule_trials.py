@@ -13,16 +13,17 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, policies
+from app.core import clock
 from app.core.classify import Classifier, Context, Match, OutOfTime, Result
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.community_rules import combined
 from app.core.limits import CONTENT_MAX
 from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
+from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
 from app.core.request_scoring import Scoring, decided, unscored
 from app.core.request_scoring import combined as combined_scores
-from app.core.routing import CategoryRule, Route, Scored, decide, observed, without_score
 from app.core.rule_packs import RuleSet
 
 DAYS = 30

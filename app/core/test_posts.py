@@ -13,11 +13,12 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import policies, requests
+from app.core import requests
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
+from app.core.policies import policies
 from app.core.request_marks import TEST_MARK
 from app.core.requests import Submission
 

@@ -28,7 +28,7 @@ from app.core.models import Action, Community, Hold, Note, Profile, Rating
 from app.core.moves import make_move
 from app.core.note_scores import Scored
 from app.core.permissions import SYSTEM, Actor
-from app.core.routing import MISINFORMATION
+from app.core.policies.routing import MISINFORMATION
 from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
 from app.core.suffrage import GRAVE
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from app.core import note_writing, policies, reason_templates, saved_filters
+from app.core import note_writing, reason_templates, saved_filters
 from app.core.factcheck import datasets
 from app.core.factcheck.items import Item
 from app.core.models import Note, Request
 from app.core.note_writing import Draft
 from app.core.people import invitations, mailed_links
+from app.core.policies import policies
 from app.core.reason_templates import ReasonDraft
 from app.core.vocabulary import Classification, Role
 from app.demo.people import People

@@ -1,7 +1,7 @@
 """How pages name a category, and which posts they show only when asked."""
 
-from app.core import policies
-from app.core.routing import ESCALATED, UNFINISHED
+from app.core.policies import policies
+from app.core.policies.routing import ESCALATED, UNFINISHED
 
 HIDDEN = "Content hidden"
 """What lists show in place of a sensitive post."""

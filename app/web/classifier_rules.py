@@ -2,9 +2,10 @@
 
 from flask import Response, url_for
 
-from app.core import policies, rule_drafts, rule_packs
+from app.core import rule_drafts, rule_packs
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
+from app.core.policies import policies
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name

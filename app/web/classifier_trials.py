@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
-from app.core import policies, rule_packs, rule_trials
+from app.core import rule_packs, rule_trials
 from app.core.classify import Context, Match
 from app.core.community_rules import combined
 from app.core.permissions import Permission
-from app.core.routing import UNFINISHED, Route
+from app.core.policies import policies
+from app.core.policies.routing import UNFINISHED, Route
 from app.core.rule_trials import Hits, Sample, Trial
 from app.web import auth, classifiers, excerpts, forms
 from app.web.blueprint import web

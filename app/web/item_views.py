@@ -11,9 +11,10 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.core import policies, rating_locks
+from app.core import rating_locks
 from app.core.blindness import is_decided, is_settled
 from app.core.models import Action, Rating, Request
+from app.core.policies import policies
 from app.core.ratings import Stats
 from app.core.vocabulary import (
     ActionType,

@@ -17,7 +17,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Action, Note, Rating
-from app.core.routing import MISINFORMATION
+from app.core.policies.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines

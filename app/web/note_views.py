@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.core.models import Action, Note, Rating
-from app.core.routing import MISINFORMATION
+from app.core.policies.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.web.item_views import Progress
 

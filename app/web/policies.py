@@ -9,12 +9,13 @@ from flask import Response
 from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
-from app.core import clock, policies, previews, suggestions
+from app.core import clock
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import Policy
 from app.core.permissions import Permission
-from app.core.policies import CategoryDraft, Observed
-from app.core.suggestions import Suggestion
+from app.core.policies import policies, previews, suggestions
+from app.core.policies.policies import CategoryDraft, Observed
+from app.core.policies.suggestions import Suggestion
 from app.web import auth, forms, page, threshold_previews
 from app.web.blueprint import web
 from app.web.categories import category_name

@@ -6,10 +6,11 @@ from typing import Any
 from wtforms import BooleanField, Field, Form, HiddenField, SelectField, StringField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import limits, policies, suggestions
+from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Category
-from app.core.policies import CategoryDraft, draft_of
+from app.core.policies import policies, suggestions
+from app.core.policies.policies import CategoryDraft, draft_of
 from app.core.vocabulary import ReviewGroup, Verb
 from app.web.categories import category_name
 from app.web.forms import ReasonForm, choices

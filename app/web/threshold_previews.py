@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.core.outcomes import RIGHT, WRONG, Outcome
-from app.core.policies import CategoryDraft
-from app.core.previews import Affected, Change, Period, Preview
-from app.core.route_counts import BINS
+from app.core.policies.outcomes import RIGHT, WRONG, Outcome
+from app.core.policies.policies import CategoryDraft
+from app.core.policies.previews import Affected, Change, Period, Preview
+from app.core.policies.route_counts import BINS
 from app.core.vocabulary import ActionTier
 from app.web import auth
 from app.web.categories import HIDDEN, category_name, is_veiled

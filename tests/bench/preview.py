@@ -17,12 +17,13 @@ from rich.console import Console
 from rich.table import Table
 
 from app import migrations
-from app.core import clock, policies, previews
+from app.core import clock
 from app.core.db import Database
 from app.core.ids import new_id
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM
-from app.core.policies import CategoryDraft
+from app.core.policies import policies, previews
+from app.core.policies.policies import CategoryDraft
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 from tests import postgres
 from tests.cast import assemble

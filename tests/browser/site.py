@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, notes, policies, rule_drafts
+from app.core import clock, notes, rule_drafts
 from app.core.models import Account, Action, Community, Delivery, KeyCommunity, Membership, Profile, Request
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.policies import policies
 from app.core.vocabulary import Classification
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue

@@ -19,11 +19,12 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from app import cli, runtime
-from app.core import communities, policies, requests
+from app.core import communities, requests
 from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
+from app.core.policies import policies
 from app.core.vocabulary import RequestStatus, Role, Verb
 from app.settings import Settings
 

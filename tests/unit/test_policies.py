@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.core import policies
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.permissions import SYSTEM, Actor
-from app.core.policies import CategoryDraft
+from app.core.policies import policies
+from app.core.policies.policies import CategoryDraft
 from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person

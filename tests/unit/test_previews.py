@@ -6,15 +6,16 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core import clock, policies, previews, request_scoring, requests
+from app.core import clock, request_scoring, requests
 from app.core.classify import Result
 from app.core.models import Action, Request, Score
-from app.core.outcomes import Outcome
 from app.core.permissions import SYSTEM
-from app.core.policies import CategoryDraft
+from app.core.policies import policies, previews
+from app.core.policies.outcomes import Outcome
+from app.core.policies.policies import CategoryDraft
+from app.core.policies.route_counts import route
+from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.request_scoring import Scoring
-from app.core.route_counts import route
-from app.core.routing import CategoryRule, Scored, decide
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests.cast import Cast

@@ -13,7 +13,6 @@ from app.core import (
     clock,
     help_needed,
     holds,
-    outcomes,
     reopening,
     request_reading,
     requests,
@@ -23,9 +22,10 @@ from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Action, Decision, Event, HistoryEntry, Hold, Note, Notice, Request
-from app.core.outcomes import Outcome
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
+from app.core.policies import outcomes
+from app.core.policies.outcomes import Outcome
 from app.core.vocabulary import (
     ActionState,
     ActionTier,

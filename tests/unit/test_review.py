@@ -13,18 +13,17 @@ from app.core import (
     clock,
     help_needed,
     notes,
-    outcomes,
     ratings,
     requests,
     review_queue,
-    suggestions,
     verdicts,
 )
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
-from app.core.outcomes import Outcome
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.policies import outcomes, suggestions
+from app.core.policies.outcomes import Outcome
 from app.core.vocabulary import (
     ActionState,
     ActionType,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.routing import CategoryRule, Scored, decide
+from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.vocabulary import ActionTier, Verb
 
 SPAM = CategoryRule("spam", tier2=0.55, tier1=0.95, severity=10)

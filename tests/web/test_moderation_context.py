@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, policies, verdicts
+from app.core import clock, verdicts
 from app.core.models import Action, HistoryEntry, Hold, Request
 from app.core.permissions import SYSTEM
-from app.core.policies import CategoryDraft
+from app.core.policies import policies
+from app.core.policies.policies import CategoryDraft
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests import factories

@@ -11,14 +11,15 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import policies, rating_snapshots, route_counts, test_posts, trends
+from app.core import rating_snapshots, test_posts, trends
 from app.core.classify import CATEGORIES, Context
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.models import Account, Action, HistoryEntry, Request, Score
 from app.core.people import accounts
 from app.core.periods import Period
 from app.core.permissions import SYSTEM
-from app.core.policies import CategoryDraft
+from app.core.policies import policies, route_counts
+from app.core.policies.policies import CategoryDraft
 from app.core.scoring import Camps, Regime
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring

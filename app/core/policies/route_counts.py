@@ -14,10 +14,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import outcomes
 from app.core.models import Score
-from app.core.outcomes import Outcome
-from app.core.routing import CategoryRule, millionths
+from app.core.policies import outcomes
+from app.core.policies.outcomes import Outcome
+from app.core.policies.routing import CategoryRule, millionths
 from app.core.vocabulary import ActionTier
 
 PERIODS = (7, 30, 90)

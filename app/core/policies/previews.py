@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outcomes, policies
+from app.core import clock
 from app.core.models import Action, Request
-from app.core.outcomes import Outcome
 from app.core.permissions import Actor, Permission, require
-from app.core.policies import CategoryDraft
-from app.core.route_counts import PERIODS, Counted, Route, histograms, route
-from app.core.routing import CategoryRule
+from app.core.policies import outcomes, policies
+from app.core.policies.outcomes import Outcome
+from app.core.policies.policies import CategoryDraft
+from app.core.policies.route_counts import PERIODS, Counted, Route, histograms, route
+from app.core.policies.routing import CategoryRule
 from app.core.vocabulary import ActionTier, Verb
 
 

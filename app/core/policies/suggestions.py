@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits, outcomes
+from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import outcomes
 
 MOST_OUTCOMES = 10_000
 """Known outcomes that are looked at, the newest."""

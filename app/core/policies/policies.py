@@ -16,7 +16,7 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.models import Category, Policy, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.routing import ESCALATED, UNFINISHED, CategoryRule
+from app.core.policies.routing import ESCALATED, UNFINISHED, CategoryRule
 from app.core.vocabulary import ReviewGroup, Verb
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
