@@ -252,7 +252,7 @@ def seed(demo: bool) -> None:
 @cli.command("verify-history")
 def verify_history() -> None:
     """Walk every community's history; names the first entry that is not as it was written, and exits with 1."""
-    from app.core import communities
+    from app.core.communities import communities
     from app.core.history import chain as history
     from app.core.permissions import SYSTEM
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, communities, outbox
+from app.core import clock, outbox
 from app.core.classify import Classifier
+from app.core.communities import communities
 from app.core.db import Database, serialise
 from app.core.models import ApiKey, Community
 from app.core.people import accounts

@@ -8,7 +8,7 @@ import threading
 from types import FrameType
 
 from app import logs, runtime, seed
-from app.core import first_admin
+from app.core.communities import first_admin
 from app.demo.sign_ins import Demo
 from app.serve import serve as serve_http
 from app.settings import Settings

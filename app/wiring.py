@@ -12,11 +12,12 @@ from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.mail import FolderMailer, SmtpMailer
 from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.webhook_sender import HttpSender
-from app.core import community_settings, outbox
+from app.core import outbox
 from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.community_rules import CommunityRules
-from app.core.community_settings import CommunitySettings
 from app.core.db import Database
 from app.core.letters import Letterhead
 from app.core.mail import Mailer

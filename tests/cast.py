@@ -3,7 +3,8 @@
 import uuid
 from dataclasses import dataclass, field
 
-from app.core import clock, communities
+from app.core import clock
+from app.core.communities import communities
 from app.core.db import Database
 from app.core.people import accounts, keys, profiles
 from app.core.permissions import SYSTEM

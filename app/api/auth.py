@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.api import acting
 from app.api.acting import Asserted
-from app.core import clock, communities, limits
+from app.core import clock, limits
+from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, NotFound, Unauthenticated
 from app.core.models import Community, Profile
 from app.core.people import keys, profiles

@@ -19,7 +19,8 @@ from app.api.webhook_schemas import (
     WebhookQuery,
     WebhookRegistration,
 )
-from app.core import clock, communities
+from app.core import clock
+from app.core.communities import communities
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, Endpoint

@@ -18,7 +18,8 @@ from alembic.util.exc import CommandError
 
 from app import migrations, runtime
 from app.backups import postgres, sqlite
-from app.core import communities, resealing, restoring
+from app.core import resealing, restoring
+from app.core.communities import communities
 from app.core.db import Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history

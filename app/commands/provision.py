@@ -9,7 +9,7 @@ from email_validator import EmailNotValidError, validate_email
 from sqlalchemy.orm import Session
 
 from app.cli import opened_wiring
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Community
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from app.cli import opened_wiring
-from app.core import communities
+from app.core.communities import communities
 from app.core.errors import NotFound
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState

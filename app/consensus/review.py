@@ -10,7 +10,7 @@ import numpy as np
 
 from app.consensus.methods import Outcome
 from app.consensus.population import Content, People, Votes
-from app.core.community_settings import CommunitySettings
+from app.core.communities.settings import CommunitySettings
 from app.core.scoring import (
     GRAVE_MARGIN,
     AxisTest,

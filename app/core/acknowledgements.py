@@ -5,7 +5,8 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, community_settings, limits, outbox
+from app.core import actions, clock, limits, outbox
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request

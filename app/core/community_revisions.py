@@ -10,8 +10,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import communities, community_settings, limits, refits
-from app.core.community_settings import CommunitySettings
+from app.core import limits, refits
+from app.core.communities import communities
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.history import chain as history

@@ -6,7 +6,7 @@ from collections import Counter
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import community_settings
+from app.core.communities import settings as community_settings
 from app.core.models import Action, Request
 from app.core.vocabulary import ActionState
 

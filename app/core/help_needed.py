@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, community_settings, help_order, rating_locks, suffrage
+from app.core import clock, help_order, rating_locks, suffrage
+from app.core.communities import settings as community_settings
 from app.core.help_order import Candidate
 from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
 from app.core.people import profiles

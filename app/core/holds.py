@@ -11,17 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import (
-    actions,
-    claims,
-    clock,
-    community_settings,
-    decision_trace,
-    limits,
-    outbox,
-    reopening,
-    verdicts,
-)
+from app.core import actions, claims, clock, decision_trace, limits, outbox, reopening, verdicts
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import chain as history

@@ -12,8 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import community_settings, scoring
-from app.core.community_settings import CommunitySettings
+from app.core import scoring
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.models import Community, Note, NoteSums, RaterParameters, Rating, ScoringModel, ScoringState
 from app.core.scoring import VALUES, Model, Rater, Sums, Verdict
 from app.core.vocabulary import Classification, NoteStatus

@@ -15,8 +15,9 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, communities, exemptions, limits
+from app.core import clock, exemptions, limits
 from app.core.classify import Classifier, Context, combine
+from app.core.communities import communities
 from app.core.db import serialise
 from app.core.errors import Forbidden
 from app.core.factcheck import items

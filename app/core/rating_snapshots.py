@@ -10,8 +10,9 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import community_settings, suffrage
-from app.core.community_settings import CommunitySettings
+from app.core import suffrage
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.models import Action, Note, Rating, Request
 from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus

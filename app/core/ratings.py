@@ -9,16 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import (
-    actions,
-    blindness,
-    community_settings,
-    note_scores,
-    rating_locks,
-    refits,
-    suffrage,
-    verdicts,
-)
+from app.core import actions, blindness, note_scores, rating_locks, refits, suffrage, verdicts
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound, Settled
 from app.core.history import chain as history

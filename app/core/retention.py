@@ -13,7 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, community_settings
+from app.core import clock
+from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.models import Action, AiDraft, Community, Decision, Note, Request, Score

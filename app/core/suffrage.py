@@ -12,7 +12,8 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, community_settings
+from app.core import clock
+from app.core.communities import settings as community_settings
 from app.core.models import Action, Community, Note, Profile, Request
 from app.core.people import profiles
 from app.core.vocabulary import ActionType

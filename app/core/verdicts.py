@@ -10,18 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import (
-    acknowledgements,
-    actions,
-    bursts,
-    clock,
-    community_settings,
-    note_scores,
-    notes,
-    rating_locks,
-    suffrage,
-)
-from app.core.community_settings import CommunitySettings
+from app.core import acknowledgements, actions, bursts, clock, note_scores, notes, rating_locks, suffrage
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import IllegalMove
 from app.core.models import Action, Community, Hold, Note, Profile, Rating

@@ -19,7 +19,6 @@ from app.core import (
     actions,
     claims,
     clock,
-    communities,
     notes,
     ratings,
     request_scoring,
@@ -28,6 +27,7 @@ from app.core import (
     verdicts,
 )
 from app.core.classify import Classifier
+from app.core.communities import communities
 from app.core.models import Action, Note, Request
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer

@@ -27,7 +27,8 @@ from flask import (
 )
 from flask_login import LoginManager, UserMixin, current_user
 
-from app.core import clock, communities, permissions
+from app.core import clock, permissions
+from app.core.communities import communities
 from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles

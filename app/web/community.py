@@ -8,7 +8,8 @@ from flask import Response, url_for
 from wtforms import Form, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import communities, community_revisions, community_states, limits, overturns
+from app.core import community_revisions, community_states, limits, overturns
+from app.core.communities import communities
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.web import auth, changes, curl_lines, forms, page

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from flask import Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Account, Community
 from app.web import security
 from app.web.blueprint import web

@@ -7,9 +7,10 @@ from typing import Any
 from wtforms import BooleanField, Field, Form, HiddenField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import community_settings, limits
+from app.core import limits
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.community_revisions import Draft
-from app.core.community_settings import CommunitySettings
 from app.core.errors import Invalid
 from app.web import forms
 

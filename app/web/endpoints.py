@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from flask import Response, url_for
 
-from app.core import clock, communities
+from app.core import clock
+from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
 from app.core.models import Endpoint
 from app.core.permissions import Permission

@@ -5,7 +5,8 @@ from wtforms import EmailField, Form, PasswordField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
 from app import peers
-from app.core import first_admin, limits
+from app.core import limits
+from app.core.communities import first_admin
 from app.core.errors import Conflict, Invalid
 from app.core.models import Community
 from app.core.people import accounts

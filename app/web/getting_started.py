@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from flask import Response, make_response, redirect, url_for
 
-from app.core import getting_started, test_posts
-from app.core.getting_started import Standing
+from app.core import test_posts
+from app.core.communities import getting_started
+from app.core.communities.getting_started import Standing
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.permissions import Permission

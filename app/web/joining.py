@@ -4,7 +4,8 @@ import uuid
 
 from flask import Response, url_for
 
-from app.core import joining, letters, limits
+from app.core import letters, limits
+from app.core.communities import joining
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import parse_id
 from app.core.models import Community

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core import getting_started
-from app.core.getting_started import Hearing, Raters
+from app.core.communities import getting_started
+from app.core.communities.getting_started import Hearing, Raters
 from app.core.models import Action, Community
 from app.core.permissions import Permission
 from app.core.vocabulary import IN_REVIEW, ActionState, ReviewGroup

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import current_app, g, request
 
-from app.core import community_founding
+from app.core.communities import founding
 from app.core.models import Community
 from app.core.permissions import Permission
 from app.web import auth, deliveries, origins
@@ -92,7 +92,7 @@ def may_create_community() -> bool:
     who = auth.reader()
     if who is None:
         return False
-    return community_founding.may_found(who.actor, open_to_all=wired().settings.open_communities)
+    return founding.may_found(who.actor, open_to_all=wired().settings.open_communities)
 
 
 def offers_first_steps(community: Community) -> bool:

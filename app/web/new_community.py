@@ -4,8 +4,9 @@ from flask import Response, url_for
 from wtforms import BooleanField, Form, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import community_founding, limits
-from app.core.community_founding import Founding
+from app.core import limits
+from app.core.communities import founding
+from app.core.communities.founding import Founding
 from app.core.errors import Forbidden, Invalid
 from app.core.people.profiles import WEB
 from app.throttle import OverLimit
@@ -54,9 +55,7 @@ def found_community() -> Response:
     try:
         wired().throttle.hit("communities", str(actor.account_id))
         with wired().database.writing() as session:
-            made = community_founding.found(
-                session, actor, form.wanted(), open_to_all=settings.open_communities
-            )
+            made = founding.found(session, actor, form.wanted(), open_to_all=settings.open_communities)
     except Invalid as refusal:
         forms.explain(form, refusal, FIELDS)
         return _show(form, status=422)

@@ -11,8 +11,9 @@ from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField, StringField, ValidationError
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
-from app.core import community_settings, digests, linking
+from app.core import digests, linking
 from app.core import limits as rules
+from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
 from app.core.people import accounts, link_codes, sessions
 from app.core.people.link_codes import ShownCode

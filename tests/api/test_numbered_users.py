@@ -5,7 +5,7 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Account, ApiKey, Community, KeyCommunity, Note, Profile, Rating
 from app.core.people import keys, link_codes, profiles
 from app.core.permissions import SYSTEM

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask import Flask
 from sqlalchemy.orm import Session
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Account, Community, Membership, Note, Profile
 from app.core.people import accounts, keys, profiles
 from app.core.permissions import SYSTEM

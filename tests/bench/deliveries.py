@@ -16,7 +16,7 @@ from pathlib import Path
 
 from app import migrations
 from app.adapters.webhook_sender import HttpSender
-from app.core import communities
+from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Endpoint
 from app.core.permissions import SYSTEM

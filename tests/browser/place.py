@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 
-from app.core import clock, communities
+from app.core import clock
+from app.core.communities import communities
 from app.core.models import Account
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM

@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.adapters.webhook_sender import HttpSender
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Attempt, Delivery, Endpoint
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState

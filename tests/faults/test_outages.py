@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.db import Database
 from app.core.history import chain as history
 from app.core.models import Request

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.db import Database
 from app.core.people import keys
 from app.core.permissions import SYSTEM

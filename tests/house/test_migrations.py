@@ -11,7 +11,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from app import migrations
-from app.core import communities
+from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
 from app.core.people import accounts, link_codes
 from app.core.permissions import SYSTEM

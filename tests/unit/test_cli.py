@@ -19,7 +19,8 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from app import cli, runtime
-from app.core import communities, requests
+from app.core import requests
+from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
 from app.core.people import accounts, keys

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, community_settings, community_states, holds, request_scoring, requests
+from app.core import acknowledgements, community_states, holds, request_scoring, requests
+from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
 from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, Hold, Request

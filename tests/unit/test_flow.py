@@ -4,7 +4,8 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import communities, ratings, requests
+from app.core import ratings, requests
+from app.core.communities import communities
 from app.core.models import Action, Decision, Event, Note, Request
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor

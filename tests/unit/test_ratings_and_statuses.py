@@ -6,18 +6,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import (
-    acknowledgements,
-    actions,
-    clock,
-    community_settings,
-    holds,
-    notes,
-    ratings,
-    refits,
-    verdicts,
-)
-from app.core.community_settings import CommunitySettings
+from app.core import acknowledgements, actions, clock, holds, notes, ratings, refits, verdicts
+from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid
 from app.core.models import Action, Community, Decision, Event, HistoryEntry, Note, Profile, Rating
 from app.core.people import accounts, profiles

@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from app import runtime
 from app.cli import cli
-from app.core import clock, communities
+from app.core import clock
+from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.models import Attempt, Community, Delivery, Endpoint, Event, HistoryEntry

@@ -7,7 +7,9 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import communities, community_revisions, community_settings
+from app.core import community_revisions
+from app.core.communities import communities
+from app.core.communities import settings as community_settings
 from app.core.community_revisions import REVISED, Draft
 from app.core.models import Account, Action, Community, HistoryEntry, HistoryText, ScoringState
 from app.core.people import accounts, key_admin, keys, profiles

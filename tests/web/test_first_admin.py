@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
 from app import logs
-from app.core import communities, first_admin
+from app.core.communities import communities, first_admin
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community
 from app.core.people import accounts, credentials

@@ -8,8 +8,9 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import communities, getting_started, holds, reason_templates
-from app.core.getting_started import Standing
+from app.core import holds, reason_templates
+from app.core.communities import communities, getting_started
+from app.core.communities.getting_started import Standing
 from app.core.models import Account, Action, Community, Endpoint
 from app.core.people import accounts, invitations, keys, profiles
 from app.core.permissions import SYSTEM

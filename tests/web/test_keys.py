@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.orm import selectinload
 
-from app.core import communities
+from app.core.communities import communities
 from app.core.models import Account, ApiKey, HistoryEntry, HistoryText
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import clock, getting_started, holds
+from app.core import clock, holds
+from app.core.communities import getting_started
 from app.core.models import Account, Action, ApiKey, Community
 from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, community_settings
+from app.core import clock
+from app.core.communities import settings as community_settings
 from app.core.errors import NotFound
 from app.core.models import (
     Account,

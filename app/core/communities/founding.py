@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from app.core import communities, limits
+from app.core import limits
+from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import new_id
 from app.core.models import Community

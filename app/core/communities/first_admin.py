@@ -9,8 +9,9 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, community_founding, limits
-from app.core.community_founding import Founding
+from app.core import clock, limits
+from app.core.communities import founding
+from app.core.communities.founding import Founding
 from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community, Membership
@@ -137,4 +138,4 @@ def _community(session: Session, account_id: uuid.UUID, name: str) -> Community 
     if not name.strip():
         return None
     actor = accounts.actor_for(accounts.get(session, account_id))
-    return community_founding.found(session, actor, Founding(name.strip()), open_to_all=True)
+    return founding.found(session, actor, Founding(name.strip()), open_to_all=True)
