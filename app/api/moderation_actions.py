@@ -13,7 +13,8 @@ from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.core import acknowledgements, actions, requests, verdicts
+from app.core import requests, verdicts
+from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action

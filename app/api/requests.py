@@ -15,7 +15,7 @@ from app.api.errors import render
 from app.api.parse import JSON_API
 from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
 from app.core import clock, notes, request_reading, requests
-from app.core.decisions import NO_ACTION
+from app.core.actions.decisions import NO_ACTION
 from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
 from app.core.models import Request

@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import actions, clock
+from app.core import clock
+from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM

@@ -6,7 +6,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, holds, limits, outbox
+from app.core import clock, holds, limits, outbox
+from app.core.actions import actions
 from app.core.communities import communities
 from app.core.db import serialise
 from app.core.history import chain as history

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, note_scores, rating_locks, scoring, suffrage
-from app.core.acknowledgements import ACTED_BEFORE_IT_HEARD
+from app.core import note_scores, rating_locks, scoring, suffrage
+from app.core.actions import actions
+from app.core.actions.acknowledgements import ACTED_BEFORE_IT_HEARD
 from app.core.communities import settings as community_settings
 from app.core.models import Action, HistoryEntry, Note, Rating
 from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict

@@ -11,7 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, clock, decision_trace, limits, outbox, reopening, verdicts
+from app.core import claims, clock, decision_trace, limits, outbox, reopening, verdicts
+from app.core.actions import actions
+from app.core.actions.moves import moves_open_to
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
@@ -19,7 +21,6 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
-from app.core.moves import moves_open_to
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies

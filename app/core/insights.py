@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.decisions import NO_ACTION
+from app.core.actions.decisions import NO_ACTION
 from app.core.models import Action, Decision, Delivery, Note, Profile, Rating, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import (

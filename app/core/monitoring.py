@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, decisions
+from app.core import clock
+from app.core.actions import decisions
 from app.core.models import Attempt, Decision, Delivery, Event, Request
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionTier

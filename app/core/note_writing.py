@@ -15,7 +15,9 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, exemptions, limits
+from app.core import clock, limits
+from app.core.actions import exemptions
+from app.core.actions.moves import begin
 from app.core.classify import Classifier, Context, combine
 from app.core.communities import communities
 from app.core.db import serialise
@@ -24,7 +26,6 @@ from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.ids import new_id
 from app.core.models import AiDraft, Note, Request
-from app.core.moves import begin
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies

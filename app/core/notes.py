@@ -10,12 +10,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
+from app.core.actions.moves import begin, make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.history import chain as history
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
-from app.core.moves import begin, make_move
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb

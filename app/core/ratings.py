@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, blindness, note_scores, rating_locks, refits, suffrage, verdicts
+from app.core import blindness, note_scores, rating_locks, refits, suffrage, verdicts
+from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound, Settled

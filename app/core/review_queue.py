@@ -9,7 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import actions, clock, limits, post_search, queue_order
+from app.core import clock, limits, post_search, queue_order
+from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.models import Account, Action, Hold, Request
 from app.core.permissions import Actor, Permission, require

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import actions
+from app.core.actions import actions
 from app.core.blindness import is_for_raters
 from app.core.errors import Conflict
 from app.core.models import Action, HistoryEntry, HistoryText, Request

@@ -10,13 +10,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import acknowledgements, actions, bursts, clock, note_scores, notes, rating_locks, suffrage
+from app.core import bursts, clock, note_scores, notes, rating_locks, suffrage
+from app.core.actions import acknowledgements, actions
+from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import IllegalMove
 from app.core.models import Action, Community, Hold, Note, Profile, Rating
-from app.core.moves import make_move
 from app.core.note_scores import Scored
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import MISINFORMATION

@@ -14,18 +14,8 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import (
-    acknowledgements,
-    actions,
-    claims,
-    clock,
-    notes,
-    ratings,
-    request_scoring,
-    requests,
-    review_queue,
-    verdicts,
-)
+from app.core import claims, clock, notes, ratings, request_scoring, requests, review_queue, verdicts
+from app.core.actions import acknowledgements, actions
 from app.core.classify import Classifier
 from app.core.communities import communities
 from app.core.models import Action, Note, Request

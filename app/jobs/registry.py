@@ -5,7 +5,6 @@ from datetime import timedelta
 from typing import Any
 
 from app.core import (
-    acknowledgements,
     clock,
     community_states,
     digests,
@@ -18,6 +17,7 @@ from app.core import (
     retention,
     review_queue,
 )
+from app.core.actions import acknowledgements
 from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring
 from app.wiring import JobEngine, Wiring

@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 from wtforms import Form, HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
-from app.core import actions, rating_locks, ratings, suffrage
+from app.core import rating_locks, ratings, suffrage
+from app.core.actions import actions
 from app.core.blindness import is_decided, is_for_raters
 from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Forbidden, NotFound

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, holds, reopening, second_looks
+from app.core import claims, holds, reopening, second_looks
+from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.models import Action, Hold, Policy

@@ -4,7 +4,8 @@ import uuid
 
 from flask import Response, make_response, redirect, url_for
 
-from app.core import actions, holds
+from app.core import holds
+from app.core.actions import actions
 from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission

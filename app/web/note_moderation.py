@@ -7,7 +7,8 @@ from datetime import datetime
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.core import actions, holds
+from app.core import holds
+from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
 from app.core.permissions import Actor, Permission, allows

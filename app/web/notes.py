@@ -6,7 +6,8 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, notes, ratings
+from app.core import clock, notes, ratings
+from app.core.actions import actions
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, Note, Profile
 from app.core.permissions import Permission

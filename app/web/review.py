@@ -9,7 +9,8 @@ from typing import Any
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import actions, claims, clock, holds, limits, review_queue, saved_filters
+from app.core import claims, clock, holds, limits, review_queue, saved_filters
+from app.core.actions import actions
 from app.core.communities import getting_started
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions
+from app.core.actions import actions
 from app.core.communities import communities
 from app.core.models import Action, Delivery
 from app.core.permissions import SYSTEM

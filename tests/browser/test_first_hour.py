@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from playwright.sync_api import expect
 
-from app.core.decisions import NO_ACTION
+from app.core.actions.decisions import NO_ACTION
 from app.core.models import Decision, Request
 from tests.browser.accessibility import SCREENS as AXE_SCREENS
 from tests.browser.accessibility import THEMES, violations

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, clock, overturns, requests
+from app.core import clock, overturns, requests
+from app.core.actions import acknowledgements
 from app.core.communities import communities
 from app.core.models import Action, Event, HistoryEntry, Overturn
 from app.core.overturn_search import Criteria

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, community_states, holds, request_scoring, requests
+from app.core import community_states, holds, request_scoring, requests
+from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
 from app.core.history import chain as history

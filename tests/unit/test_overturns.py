@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, actions, clock, overturn_search, overturns
+from app.core import clock, overturn_search, overturns
+from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.models import Action, Community, Event, HistoryEntry, Overturn, OverturnItem
 from app.core.overturn_search import Criteria

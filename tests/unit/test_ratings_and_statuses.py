@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, actions, clock, holds, notes, ratings, refits, verdicts
+from app.core import clock, holds, notes, ratings, refits, verdicts
+from app.core.actions import acknowledgements, actions
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid

@@ -7,17 +7,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import (
-    acknowledgements,
-    actions,
-    clock,
-    help_needed,
-    holds,
-    reopening,
-    request_reading,
-    requests,
-    verdicts,
-)
+from app.core import clock, help_needed, holds, reopening, request_reading, requests, verdicts
+from app.core.actions import acknowledgements, actions
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history import notices

@@ -6,7 +6,8 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import clock, exemptions, requests
+from app.core import clock, requests
+from app.core.actions import exemptions
 from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, HistoryEntry, Request, Score
 from app.jobs import registry

@@ -7,17 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from app import migrations
-from app.core import (
-    acknowledgements,
-    actions,
-    clock,
-    help_needed,
-    notes,
-    ratings,
-    requests,
-    review_queue,
-    verdicts,
-)
+from app.core import clock, help_needed, notes, ratings, requests, review_queue, verdicts
+from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
 from app.core.people import profiles

@@ -6,16 +6,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import (
-    acknowledgements,
-    clock,
-    exemptions,
-    help_needed,
-    holds,
-    requests,
-    second_looks,
-    verdicts,
-)
+from app.core import clock, help_needed, holds, requests, second_looks, verdicts
+from app.core.actions import acknowledgements, exemptions
 from app.core.errors import Conflict, Forbidden
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.permissions import SYSTEM, Actor

@@ -7,10 +7,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.actions.moves import begin, make_move, moves_open_to
 from app.core.errors import Forbidden, IllegalMove
 from app.core.ids import new_id
 from app.core.models import Action, Event, HistoryEntry, Request
-from app.core.moves import begin, make_move, moves_open_to
 from app.core.permissions import SYSTEM, Actor
 from app.core.states import ACTION, MACHINES, Machine, When, Who
 from app.core.vocabulary import ActionState, ActionTier, ActionType, RequestStatus, Role

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, claims
+from app.core import claims
+from app.core.actions import acknowledgements
 from app.core.models import Action, Hold
 from app.wiring import Wiring
 from tests import factories

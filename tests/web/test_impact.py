@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import actions, notes, verdicts
+from app.core import notes, verdicts
+from app.core.actions import actions
 from app.core.models import Action, Note, Profile, Rating
 from app.core.people import profiles
 from app.core.permissions import SYSTEM

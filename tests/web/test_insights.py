@@ -9,7 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import acknowledgements, clock, requests, verdicts
+from app.core import clock, requests, verdicts
+from app.core.actions import acknowledgements
 from app.core.models import Account, Action
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, HelpfulnessLevel

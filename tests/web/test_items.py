@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.core import acknowledgements, clock, verdicts
+from app.core import clock, verdicts
+from app.core.actions import acknowledgements
 from app.core.models import Action, Note, Request
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core import acknowledgements, clock
+from app.core import clock
+from app.core.actions import acknowledgements
 from app.core.models import Action, Overturn
 from app.core.vocabulary import ActionState, OverturnState
 from app.wiring import Wiring

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import acknowledgements, verdicts
+from app.core import verdicts
+from app.core.actions import acknowledgements
 from app.core.models import Action, Hold
 from app.core.people import accounts
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup

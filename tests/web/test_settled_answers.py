@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.core import acknowledgements, actions, impact, ratings
+from app.core import impact, ratings
+from app.core.actions import acknowledgements, actions
 from app.core.models import Action, Note, Profile
 from app.core.paging import Slice
 from app.core.permissions import Actor

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.models import Action, Decision, Request
-from app.core.moves import make_move
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import events

@@ -5,12 +5,13 @@ import uuid
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import actions, clock, limits, outbox
+from app.core import clock, limits, outbox
+from app.core.actions import actions
+from app.core.actions.moves import begin, make_move
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
-from app.core.moves import begin, make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, ActionType
 

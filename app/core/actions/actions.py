@@ -10,12 +10,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.core import clock, decisions
+from app.core import clock
+from app.core.actions import decisions
+from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
-from app.core.moves import begin, make_move
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
 from app.core.policies.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
