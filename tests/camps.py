@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, fit_results, note_scores, ratings, refits
+from app.core import clock, ratings
 from app.core.db import Database
+from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Rating, ScoringState
 from app.core.people import profiles

@@ -10,12 +10,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits, refits
+from app.core import limits
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import Conflict
+from app.core.helpfulness import refits
 from app.core.history import chain as history
 from app.core.models import Community, HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission, require

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import note_scores, rating_locks, scoring, suffrage
+from app.core import rating_locks, scoring
 from app.core.actions import actions
 from app.core.actions.acknowledgements import ACTED_BEFORE_IT_HEARD
 from app.core.communities import settings as community_settings
+from app.core.helpfulness import eligibility, note_scores
+from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, HistoryEntry, Note, Rating
 from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict
-from app.core.suffrage import Exclusion
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
 
 NO_RULE = "No rating counts yet."
@@ -71,7 +72,7 @@ def explain(session: Session, note: Note) -> Explanation:
     action = actions.of_note(session, note.id) if note.rationale else None
     scored = note_scores.read(session, note)
     model, sums = scored.fit.model_of(note), scored.sums
-    raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in suffrage.GRAVE else 0.0
+    raised = scoring.GRAVE_MARGIN if action is not None and action.action_type in eligibility.GRAVE else 0.0
     verdict = scored.verdict(
         note,
         raised=raised,
@@ -158,7 +159,7 @@ def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]
 
 def _reason(slug: str) -> str:
     try:
-        return suffrage.SENTENCES[Exclusion(slug)]
+        return eligibility.SENTENCES[Exclusion(slug)]
     except ValueError:
         return "It was left out under an earlier rule."
 

@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, help_order, rating_locks, suffrage
+from app.core import clock, help_order, rating_locks
 from app.core.communities import settings as community_settings
 from app.core.help_order import Candidate
+from app.core.helpfulness import eligibility
 from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
@@ -33,7 +34,7 @@ def waiting_for(
     rater = session.get(Profile, profile_id)
     if rater is None:
         return []
-    person = suffrage.person_of(session, rater)
+    person = eligibility.person_of(session, rater)
     waiting = _waiting(sa.select(Action.id), community_id, profile_id, person.profiles)
     needed = community_settings.read(session, community_id).min_ratings
     near = sa.case((Note.ratings_count < needed, Note.ratings_count), else_=-Note.ratings_count)
@@ -57,7 +58,7 @@ def waiting_for(
     candidates = []
     for action_id, note_id, action_type, since, ratings, submitted_at in rows:
         below, above = sides.get(note_id, (0, 0))
-        counts = action_type not in suffrage.GRAVE or person.first_seen <= submitted_at
+        counts = action_type not in eligibility.GRAVE or person.first_seen <= submitted_at
         candidates.append(Candidate(action_id, ratings, needed, since, below, above, counts))
     first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
     found = session.scalars(
@@ -111,7 +112,7 @@ def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) 
 
 def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
     rater = session.get(Profile, profile_id)
-    return suffrage.person_of(session, rater).profiles if rater is not None else ()
+    return eligibility.person_of(session, rater).profiles if rater is not None else ()
 
 
 def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, own: Sequence[Profile]) -> Any:

@@ -11,9 +11,10 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, limits, ratings, refits, verdicts
+from app.core import clock, limits, ratings, verdicts
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.helpfulness import refits
 from app.core.history import chain as history
 from app.core.models import (
     Account,

@@ -9,15 +9,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import blindness, note_scores, rating_locks, refits, suffrage, verdicts
+from app.core import blindness, rating_locks, verdicts
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Forbidden, NotFound, Settled
+from app.core.helpfulness import eligibility, note_scores, refits
+from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
-from app.core.note_scores import Scored
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
@@ -87,7 +88,7 @@ def rate(
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
     is_one_more = rating is None or rating.note_version != note.version
-    excluded = suffrage.excluded(session, note, rater, action)
+    excluded = eligibility.excluded(session, note, rater, action)
     if rating is None:
         rating = Rating(
             id=new_id(),

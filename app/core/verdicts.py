@@ -10,19 +10,20 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bursts, clock, note_scores, notes, rating_locks, suffrage
+from app.core import bursts, clock, notes, rating_locks
 from app.core.actions import acknowledgements, actions
 from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
 from app.core.errors import IllegalMove
+from app.core.helpfulness import eligibility, note_scores
+from app.core.helpfulness.eligibility import GRAVE
+from app.core.helpfulness.note_scores import Scored
 from app.core.models import Action, Community, Hold, Note, Profile, Rating
-from app.core.note_scores import Scored
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import MISINFORMATION
 from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
-from app.core.suffrage import GRAVE
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
 
 STABILISING = "stabilising"
@@ -61,7 +62,7 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
         .execution_options(populate_existing=True)
     ).all()
     for rating, rater in given:
-        excluded = suffrage.excluded(session, note, rater, action, at=rating.updated_at)
+        excluded = eligibility.excluded(session, note, rater, action, at=rating.updated_at)
         if rating.excluded != excluded:
             session.execute(
                 sa.update(Rating)

@@ -11,13 +11,13 @@ from app.core import (
     holds,
     mail,
     overturns,
-    refits,
     request_scoring,
     requests,
     retention,
     review_queue,
 )
 from app.core.actions import acknowledgements
+from app.core.helpfulness import refits
 from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring
 from app.wiring import JobEngine, Wiring

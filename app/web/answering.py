@@ -7,11 +7,12 @@ from sqlalchemy.orm import Session
 from wtforms import Form, HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
-from app.core import rating_locks, ratings, suffrage
+from app.core import rating_locks, ratings
 from app.core.actions import actions
 from app.core.blindness import is_decided, is_for_raters
 from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Forbidden, NotFound
+from app.core.helpfulness import eligibility
 from app.core.models import Action, Profile
 from app.core.permissions import Permission
 from app.web import auth
@@ -90,7 +91,7 @@ def give(session: Session, action: Action, answer: str) -> Answered:
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:
     """The profiles that are the signed-in reader: their account's, and those linked to it."""
-    return suffrage.person_of(session, session.get_one(Profile, auth.current_profile_id())).ids
+    return eligibility.person_of(session, session.get_one(Profile, auth.current_profile_id())).ids
 
 
 def needed() -> int:

@@ -10,14 +10,15 @@ from urllib.parse import urlencode
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 
-from app.core import blindness, impact, rating_locks, suffrage
+from app.core import blindness, impact, rating_locks
 from app.core.blindness import is_decided, is_for_raters
 from app.core.errors import Invalid
+from app.core.helpfulness import eligibility
+from app.core.helpfulness.eligibility import Exclusion
 from app.core.impact import Became, Impact, NoteRow, RatingRow, Wrote
 from app.core.models import Action, Note
 from app.core.paging import Slice
 from app.core.permissions import Permission
-from app.core.suffrage import Exclusion
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -246,7 +247,7 @@ def _left_out(exclusion: str | None) -> str | None:
     if exclusion is None:
         return None
     try:
-        return suffrage.TO_THE_RATER[Exclusion(exclusion)]
+        return eligibility.TO_THE_RATER[Exclusion(exclusion)]
     except ValueError:
         return "an earlier rule left it out"
 

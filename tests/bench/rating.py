@@ -21,7 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app import create_app, migrations
-from app.core import refits, scoring
+from app.core import scoring
+from app.core.helpfulness import refits
 from app.core.models import Account, Note, ScoringModel, ScoringState
 from app.core.people import accounts
 from app.core.vocabulary import NoteStatus

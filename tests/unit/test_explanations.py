@@ -4,8 +4,9 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import explanations, note_scores, scoring, verdicts
+from app.core import explanations, scoring, verdicts
 from app.core.explanations import Explanation
+from app.core.helpfulness import note_scores
 from app.core.models import (
     Action,
     Community,

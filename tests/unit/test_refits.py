@@ -10,8 +10,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, fit_results, note_scores, refits, scoring
+from app.core import clock, scoring
 from app.core.db import Database
+from app.core.helpfulness import fit_results, note_scores, refits
+from app.core.helpfulness.refits import LeaseLost
 from app.core.models import (
     HistoryEntry,
     Note,
@@ -19,7 +21,6 @@ from app.core.models import (
     RaterParameters,
     ScoringState,
 )
-from app.core.refits import LeaseLost
 from app.core.scoring import Camps, Scores
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.jobs import rescoring

@@ -7,10 +7,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import suffrage
+from app.core.helpfulness import eligibility
+from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Account, Action, Community, Note, Profile, Rating
 from app.core.people import profiles
-from app.core.suffrage import Exclusion
 from app.core.vocabulary import ActionType
 from app.wiring import Wiring
 from tests import factories
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 def _asked(session: Session, action_id: uuid.UUID, rater: Profile) -> Exclusion | None:
     action = session.get_one(Action, action_id)
-    return suffrage.excluded(session, session.get_one(Note, action.note_id), rater, action)
+    return eligibility.excluded(session, session.get_one(Note, action.note_id), rater, action)
 
 
 def _demand(wiring: Wiring, cast: Cast, **settings: object) -> None:
@@ -119,4 +119,4 @@ def test_ratings_that_do_not_count_are_kept_with_their_reason_and_never_decide(
         assert set(session.scalars(sa.select(Rating.excluded))) == {Exclusion.NEWCOMER}
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 8
         assert session.get_one(Action, action_id).action_state == "under_review"
-    assert set(suffrage.SENTENCES) == set(Exclusion), "each reason can be told"
+    assert set(eligibility.SENTENCES) == set(Exclusion), "each reason can be told"

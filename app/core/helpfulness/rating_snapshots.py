@@ -10,9 +10,9 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import suffrage
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
+from app.core.helpfulness import eligibility
 from app.core.models import Action, Note, Rating, Request
 from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, IntArray, Regime
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
@@ -224,7 +224,7 @@ def _reviews(
         )
     ).all()
     known = [(numbers[note_id], kind, state) for note_id, kind, state in rows if note_id in numbers]
-    raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in suffrage.GRAVE}
+    raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in eligibility.GRAVE}
     return raised, frozenset(number for number, _, state in known if state in IN_REVIEW)
 
 

@@ -11,12 +11,13 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, note_scores
+from app.core import clock
 from app.core.db import serialise
+from app.core.helpfulness import note_scores
+from app.core.helpfulness.note_scores import NOT_FITTED, Fit
+from app.core.helpfulness.rating_snapshots import Snapshot
+from app.core.helpfulness.refits import Claim, check
 from app.core.models import Note, NoteSums, RaterParameters, ScoringModel
-from app.core.note_scores import NOT_FITTED, Fit
-from app.core.rating_snapshots import Snapshot
-from app.core.refits import Claim, check
 from app.core.scoring import Regime, Scores, Sums, shown
 from app.core.types import UtcDateTime
 from app.core.vocabulary import NoteStatus

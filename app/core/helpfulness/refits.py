@@ -17,12 +17,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, note_scores, outbox, rating_snapshots
+from app.core import clock, outbox
 from app.core.db import serialise
+from app.core.helpfulness import note_scores, rating_snapshots
+from app.core.helpfulness.note_scores import Fit
+from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.ids import new_id
 from app.core.models import Note, NoteSums, RaterParameters, ScoringModel, ScoringState
-from app.core.note_scores import Fit
-from app.core.rating_snapshots import Snapshot
 from app.core.scoring import Camps, Regime
 
 REFIT_JOB = "refit_notes"
