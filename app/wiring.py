@@ -21,7 +21,7 @@ from app.core.community_rules import CommunityRules
 from app.core.db import Database
 from app.core.letters import Letterhead
 from app.core.mail import Mailer
-from app.core.note_writing import NoteWriter
+from app.core.notes.ai_notes import NoteWriter
 from app.core.sealing import Sealer
 from app.core.webhooks.sending import AllowList, Sender
 from app.settings import Settings

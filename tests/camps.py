@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, ratings
+from app.core import clock
 from app.core.db import Database
 from app.core.helpfulness import fit_results, note_scores, refits
 from app.core.ids import new_id
 from app.core.models import Note, Profile, Rating, ScoringState
+from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.scoring import Sums, Verdict
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus

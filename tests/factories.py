@@ -4,8 +4,9 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import ratings, requests
+from app.core import requests
 from app.core.models import Action, Note
+from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.vocabulary import HelpfulnessLevel

@@ -1,7 +1,7 @@
 """The note writer that needs no model: it quotes a fact-check, or says truthfully that there is none."""
 
 from app.core.factcheck.items import Item
-from app.core.note_writing import SUMMARY_MAX, Draft, Post
+from app.core.notes.ai_notes import SUMMARY_MAX, Draft, Post
 from app.core.vocabulary import ClaimRating, Classification
 
 PROVIDER = "builtin"

@@ -19,11 +19,12 @@ import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.adapters.net import Deadline, GuardedBackend, GuardedTransport, Lookups, dial, system_addresses
-from app.core import clock, note_writing
+from app.core import clock
 from app.core.classify import Classifier
 from app.core.errors import Unavailable, UpstreamFailed, UpstreamTimeout
 from app.core.factcheck.items import Item
-from app.core.note_writing import Draft, NoteWriter, Post
+from app.core.notes import ai_notes
+from app.core.notes.ai_notes import Draft, NoteWriter, Post
 from app.core.vocabulary import Classification
 from app.core.webhooks.sending import Target, parse_retry_after
 
@@ -169,14 +170,14 @@ class OpenAiCompatibleWriter:
     def _faults(self, answer: Answer, post: Post, item: Item | None) -> list[str]:
         text = answer.summary.strip()
         offered = {SOURCE_ID} if item is not None else set()
-        found = note_writing.faults(text, post.content)
+        found = ai_notes.faults(text, post.content)
         if set(answer.source_ids) - offered:
             found.append("it names sources that it was not given")
         if Classification(answer.classification) is Classification.MISLEADING and not offered & set(
             answer.source_ids
         ):
             found.append("it calls the post misleading without a source")
-        return found + note_writing.harsh(text, post, self._classifiers)
+        return found + ai_notes.harsh(text, post, self._classifiers)
 
     def _ask(self, messages: list[dict[str, str]], deadline: Deadline) -> str:
         body = json.dumps(

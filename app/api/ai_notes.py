@@ -8,8 +8,9 @@ from app.api.blueprints import public
 from app.api.note_schemas import NoteDocument
 from app.api.notes import created, show
 from app.api.parse import JSON_API
-from app.core import note_writing, requests
+from app.core import requests
 from app.core.models import Request
+from app.core.notes import ai_notes
 from app.wiring import wired
 
 
@@ -20,12 +21,12 @@ def create_ai_note(reference: str) -> Response:
     """Have an AI note drafted for a request. It starts unrated; people decide whether it is shown. No body."""
     caller = auth.caller()
     with wired().database.reading() as session:
-        post, item = note_writing.prepare(session, caller.actor, _find(session, reference))
+        post, item = ai_notes.prepare(session, caller.actor, _find(session, reference))
     auth.count("ai_notes", str(caller.key_id))
     # No session is open here: the provider may take its time.
     draft = wired().note_writer.write(post, item)
     with wired().database.writing() as session:
-        note = note_writing.keep(session, caller.actor, _find(session, reference), draft, item)
+        note = ai_notes.keep(session, caller.actor, _find(session, reference), draft, item)
         shown = show(note)
     return created(shown)
 

@@ -13,11 +13,12 @@ from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.core import requests, verdicts
+from app.core import requests
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action
+from app.core.notes import verdicts
 from app.core.paging import paginate
 from app.core.vocabulary import ActionState
 from app.core.webhooks import payloads

@@ -11,10 +11,11 @@ from app.api import auth, community_servers, jsonapi, people
 from app.api.blueprints import public
 from app.api.note_schemas import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.api.parse import JSON_API
-from app.core import notes, requests, verdicts
+from app.core import requests
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Note
+from app.core.notes import notes, verdicts
 from app.core.paging import paginate
 from app.core.people import profiles
 from app.core.permissions import Actor

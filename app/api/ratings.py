@@ -11,13 +11,13 @@ from app.api.note_schemas import RatingCreate, RatingDocument, RatingEdit, Ratin
 from app.api.notes import identity
 from app.api.parse import JSON_API
 from app.api.shapes import Paged
-from app.core import notes, ratings
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Community, Note, Rating
+from app.core.notes import notes, ratings
+from app.core.notes.ratings import Stats
 from app.core.paging import paginate
 from app.core.people import profiles
-from app.core.ratings import Stats
 from app.wiring import wired
 
 

@@ -14,11 +14,12 @@ from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
 from app.api.parse import JSON_API
 from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
-from app.core import clock, notes, request_reading, requests
+from app.core import clock, request_reading, requests
 from app.core.actions.decisions import NO_ACTION
 from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
 from app.core.models import Request
+from app.core.notes import notes
 from app.core.paging import Page
 from app.core.permissions import Actor
 from app.core.vocabulary import RequestStatus

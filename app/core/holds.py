@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import claims, clock, decision_trace, limits, outbox, reopening, verdicts
+from app.core import claims, clock, decision_trace, limits, outbox, reopening
 from app.core.actions import actions
 from app.core.actions.moves import moves_open_to
 from app.core.communities import settings as community_settings
@@ -21,6 +21,7 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
+from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies

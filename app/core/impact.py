@@ -13,8 +13,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import blindness, paging
+from app.core import paging
 from app.core.models import Action, Note, Profile, Rating
+from app.core.notes import blindness
 from app.core.paging import Page, Slice
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased
 
-from app.core import clock, limits, ratings, verdicts
+from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import refits
@@ -26,6 +26,7 @@ from app.core.models import (
     Rating,
     Request,
 )
+from app.core.notes import ratings, verdicts
 from app.core.people import link_codes, profiles
 from app.core.permissions import Actor
 

@@ -10,15 +10,16 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits, notes
+from app.core import clock, limits
 from app.core.actions import actions, exemptions
 from app.core.actions.moves import begin, may
-from app.core.blindness import is_for_raters
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
+from app.core.notes import notes
+from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
 from app.core.states import ACTION, When
 from app.core.vocabulary import ActionState, ActionTier, NoteStatus, ReopenTo, ReviewGroup

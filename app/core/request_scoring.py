@@ -8,12 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, notes, slow_rules
+from app.core import clock, slow_rules
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.db import serialise
 from app.core.models import Action, Community, Request, Score
+from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.routing import (

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
-from app.core import clock, limits, notes, outbox, request_marks, request_reading
+from app.core import clock, limits, outbox, request_marks, request_reading
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.db import serialise
@@ -20,6 +20,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
+from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, Route
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb

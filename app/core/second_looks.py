@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core.actions import actions
-from app.core.blindness import is_for_raters
 from app.core.errors import Conflict
 from app.core.models import Action, HistoryEntry, HistoryText, Request
+from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier
 

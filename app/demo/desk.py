@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from app.core import note_writing, reason_templates, saved_filters
+from app.core import reason_templates, saved_filters
 from app.core.factcheck import datasets
 from app.core.factcheck.items import Item
 from app.core.models import Note, Request
-from app.core.note_writing import Draft
+from app.core.notes import ai_notes
+from app.core.notes.ai_notes import Draft
 from app.core.people import invitations, mailed_links
 from app.core.policies import policies
 from app.core.reason_templates import ReasonDraft
@@ -99,7 +100,7 @@ class Desk:
 
     def draft_note(self, request: Request) -> Note | None:
         """An AI note that quotes the fact-check of a post, as the builtin writer words it; None where none matches."""
-        _, item = note_writing.prepare(self._session, self._people.integration, request)
+        _, item = ai_notes.prepare(self._session, self._people.integration, request)
         if item is None:
             return None
         draft = Draft(
@@ -110,4 +111,4 @@ class Desk:
             model="extractive-1",
             prompt_version="none",
         )
-        return note_writing.keep(self._session, self._people.integration, request, draft, item)
+        return ai_notes.keep(self._session, self._people.integration, request, draft, item)

@@ -14,11 +14,12 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import claims, clock, notes, ratings, request_scoring, requests, review_queue, verdicts
+from app.core import claims, clock, request_scoring, requests, review_queue
 from app.core.actions import acknowledgements, actions
 from app.core.classify import Classifier
 from app.core.communities import communities
 from app.core.models import Action, Note, Request
+from app.core.notes import notes, ratings, verdicts
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, Role

@@ -14,13 +14,14 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from app.core import scoring, verdicts
+from app.core import scoring
 from app.core.db import Database
 from app.core.helpfulness import fit_results, refits
 from app.core.helpfulness.note_scores import NOT_FITTED
 from app.core.helpfulness.rating_snapshots import Snapshot
 from app.core.helpfulness.refits import Claim, LeaseLost
 from app.core.models import Note
+from app.core.notes import verdicts
 from app.core.scoring import Regime, Scores
 
 log = logging.getLogger(__name__)

@@ -7,13 +7,13 @@ from sqlalchemy.orm import Session
 from wtforms import Form, HiddenField, RadioField, StringField
 from wtforms.validators import InputRequired
 
-from app.core import rating_locks, ratings
 from app.core.actions import actions
-from app.core.blindness import is_decided, is_for_raters
 from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import eligibility
 from app.core.models import Action, Profile
+from app.core.notes import rating_locks, ratings
+from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.web import auth
 from app.web.forms import choices

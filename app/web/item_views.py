@@ -11,11 +11,11 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.core import rating_locks
-from app.core.blindness import is_decided, is_settled
 from app.core.models import Action, Rating, Request
+from app.core.notes import rating_locks
+from app.core.notes.blindness import is_decided, is_settled
+from app.core.notes.ratings import Stats
 from app.core.policies import policies
-from app.core.ratings import Stats
 from app.core.vocabulary import (
     ActionType,
     HelpfulnessLevel,

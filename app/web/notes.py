@@ -6,10 +6,11 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
-from app.core import clock, notes, ratings
+from app.core import clock
 from app.core.actions import actions
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, Note, Profile
+from app.core.notes import notes, ratings
 from app.core.permissions import Permission
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import answering, auth, forms, items, note_moderation, page, why_status

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.core import explanations
-from app.core.blindness import is_decided
-from app.core.explanations import Explanation
 from app.core.models import Action, Note, Rating
+from app.core.notes import explanations
+from app.core.notes.blindness import is_decided
+from app.core.notes.explanations import Explanation
 from app.core.permissions import Permission
 from app.core.vocabulary import NoteStatus
 from app.web import auth

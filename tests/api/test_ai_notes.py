@@ -19,7 +19,7 @@ from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.models import AiDraft, Community, Note
-from app.core.note_writing import Draft, Post
+from app.core.notes.ai_notes import Draft, Post
 from app.core.people import profiles
 from app.settings import Settings
 from app.throttle import Throttle

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import pytest
 from flask import Flask
 
-from app.core import notes, ratings
 from app.core.models import Action, Community, Request
+from app.core.notes import notes, ratings
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel

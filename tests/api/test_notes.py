@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core import notes
 from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.notes import notes
 from app.core.people import keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, Classification, KeyTemplate

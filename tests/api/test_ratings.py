@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core import ratings
 from app.core.models import Note, Rating
+from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel

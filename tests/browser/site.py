@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, notes, rule_drafts
+from app.core import clock, rule_drafts
 from app.core.models import Account, Action, Community, Delivery, KeyCommunity, Membership, Profile, Request
+from app.core.notes import notes
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import policies

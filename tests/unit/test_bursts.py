@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import bursts
 from app.core.actions import acknowledgements, actions
 from app.core.models import Action, Community, Decision, HistoryEntry, Note, Profile, Rating
+from app.core.notes import bursts
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.wiring import Wiring

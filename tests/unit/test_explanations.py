@@ -4,8 +4,7 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import explanations, scoring, verdicts
-from app.core.explanations import Explanation
+from app.core import scoring
 from app.core.helpfulness import note_scores
 from app.core.models import (
     Action,
@@ -17,6 +16,8 @@ from app.core.models import (
     ScoringModel,
     ScoringState,
 )
+from app.core.notes import explanations, verdicts
+from app.core.notes.explanations import Explanation
 from app.core.scoring import Counts, Model, Regime
 from app.core.vocabulary import ActionType, NoteStatus
 from app.wiring import Wiring

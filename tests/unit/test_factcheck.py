@@ -15,12 +15,12 @@ from sqlalchemy import event
 
 from app.adapters.builtin_notes import BuiltinWriter, shorten
 from app.cli import cli
-from app.core import note_writing
 from app.core.errors import Invalid
 from app.core.factcheck import items, words
 from app.core.factcheck.items import Imported, Item
 from app.core.models import FactCheckItem, FactCheckWord
-from app.core.note_writing import Post
+from app.core.notes import ai_notes
+from app.core.notes.ai_notes import Post
 from app.core.vocabulary import ClaimRating, Classification
 from app.settings import Settings
 from app.wiring import Wiring
@@ -236,7 +236,7 @@ def test_without_a_match_the_builtin_writer_says_what_was_searched() -> None:
     ],
 )
 def test_a_draft_that_cannot_be_a_note_is_faulted(text: str, fault: str) -> None:
-    found = note_writing.faults(text, "The post says the harbour is closed for good!")
+    found = ai_notes.faults(text, "The post says the harbour is closed for good!")
     assert any(fault in one for one in found), found
 
 
@@ -250,15 +250,15 @@ def test_a_draft_that_cannot_be_a_note_is_faulted(text: str, fault: str) -> None
     ],
 )
 def test_an_ordinary_sentence_passes(text: str) -> None:
-    assert note_writing.faults(text, "The post says the harbour is closed for good!") == []
+    assert ai_notes.faults(text, "The post says the harbour is closed for good!") == []
 
 
 def test_an_insulting_draft_is_held_against_the_communitys_own_thresholds(wiring: Wiring) -> None:
     insult = "You are an idiot and everybody here knows it"
     strict = Post(uuid.uuid4(), "a post", 0, date(2026, 1, 31), {"toxicity": 0.5})
     lax = Post(uuid.uuid4(), "a post", 0, date(2026, 1, 31), {"toxicity": 1.0})
-    assert note_writing.harsh(insult, strict, wiring.classifiers) == ["it reads as toxicity"]
-    assert note_writing.harsh(insult, lax, wiring.classifiers) == []
+    assert ai_notes.harsh(insult, strict, wiring.classifiers) == ["it reads as toxicity"]
+    assert ai_notes.harsh(insult, lax, wiring.classifiers) == []
 
 
 # The command

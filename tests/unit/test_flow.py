@@ -4,9 +4,10 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import ratings, requests
+from app.core import requests
 from app.core.communities import communities
 from app.core.models import Action, Decision, Event, Note, Request
+from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, NoteStatus, RequestStatus

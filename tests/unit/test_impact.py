@@ -5,9 +5,10 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import impact, notes, ratings, verdicts
+from app.core import impact
 from app.core.impact import Became, Impact, Wrote
 from app.core.models import Action, Note, Profile, Rating, Request
+from app.core.notes import notes, ratings, verdicts
 from app.core.paging import Slice
 from app.core.people import profiles
 from app.core.permissions import Actor

@@ -4,9 +4,9 @@ import random
 
 import sqlalchemy as sa
 
-from app.core import notes, ratings
 from app.core.helpfulness import note_scores, refits
 from app.core.models import HistoryEntry, Note, RaterParameters, Rating, ScoringModel
+from app.core.notes import notes, ratings
 from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.scoring import Regime, Sums

@@ -6,13 +6,14 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, holds, notes, ratings, verdicts
+from app.core import clock, holds
 from app.core.actions import acknowledgements, actions
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid
 from app.core.helpfulness import refits
 from app.core.models import Action, Community, Decision, Event, HistoryEntry, Note, Profile, Rating
+from app.core.notes import notes, ratings, verdicts
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import (

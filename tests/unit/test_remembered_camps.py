@@ -5,9 +5,10 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import explanations, scoring
+from app.core import scoring
 from app.core.helpfulness import note_scores
 from app.core.models import Action, Note, RaterParameters, Rating, ScoringState
+from app.core.notes import explanations
 from app.core.scoring import BLIND_RATINGS, Camps, Regime
 from app.core.vocabulary import ActionState, HelpfulnessLevel, NoteStatus
 from app.wiring import Wiring

@@ -7,12 +7,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, help_needed, holds, reopening, request_reading, requests, verdicts
+from app.core import clock, help_needed, holds, reopening, request_reading, requests
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Action, Decision, Event, HistoryEntry, Hold, Note, Notice, Request
+from app.core.notes import verdicts
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes

@@ -7,10 +7,11 @@ import pytest
 import sqlalchemy as sa
 
 from app import migrations
-from app.core import clock, help_needed, notes, ratings, requests, review_queue, verdicts
+from app.core import clock, help_needed, requests, review_queue
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
+from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes, suggestions

@@ -14,9 +14,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.core import notes, ratings, requests
+from app.core import requests
 from app.core.classify import Context, Match, Result
 from app.core.models import Account, Action, Event, Hold, Note, Request
+from app.core.notes import notes, ratings
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import Classification, EventName, HelpfulnessLevel

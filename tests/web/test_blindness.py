@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core import verdicts
 from app.core.models import Action, Note, Profile, Rating
+from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 from app.web.filters import STATES

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.core import verdicts
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
 from app.core.models import Account, Action
+from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import notes, verdicts
 from app.core.actions import actions
 from app.core.models import Action, Note, Profile, Rating
+from app.core.notes import notes, verdicts
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Classification, HelpfulnessLevel

@@ -9,9 +9,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import clock, requests, verdicts
+from app.core import clock, requests
 from app.core.actions import acknowledgements
 from app.core.models import Account, Action
+from app.core.notes import verdicts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, HelpfulnessLevel
 from app.wiring import Wiring

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from app.core import clock, verdicts
+from app.core import clock
 from app.core.actions import acknowledgements
 from app.core.models import Action, Note, Request
+from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionType, HelpfulnessLevel, Role

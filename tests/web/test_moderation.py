@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import verdicts
 from app.core.history import chain as history
 from app.core.models import Action, Decision, HistoryEntry
+from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState, EventName, HeldVerb

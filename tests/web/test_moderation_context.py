@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, verdicts
+from app.core import clock
 from app.core.models import Action, HistoryEntry, Hold, Request
+from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.policies import CategoryDraft

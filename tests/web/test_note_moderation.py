@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import notes, verdicts
 from app.core.models import Action, Note, Rating
+from app.core.notes import notes, verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, Classification, EventName, HeldVerb, NoteStatus, Role

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, verdicts
+from app.core import clock
 from app.core.models import Account, Action, Notice
+from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, Role

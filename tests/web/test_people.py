@@ -8,9 +8,10 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, ratings
+from app.core import clock
 from app.core.errors import Refused
 from app.core.models import Account, HistoryEntry, HistoryText, Membership, Note, Profile, Rating
+from app.core.notes import ratings
 from app.core.people import accounts, members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import HelpfulnessLevel, Role

@@ -8,8 +8,9 @@ from html import unescape
 
 import pytest
 
-from app.core import requests, verdicts
+from app.core import requests
 from app.core.models import Action
+from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring

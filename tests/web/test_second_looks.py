@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import verdicts
 from app.core.actions import acknowledgements
 from app.core.models import Action, Hold
+from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
 from app.wiring import Wiring

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.core import verdicts
 from app.core.models import Action, SavedFilter
+from app.core.notes import verdicts
 from app.core.vocabulary import ActionState, ActionType
 from app.web import history as history_page
 from app.web import review as review_page

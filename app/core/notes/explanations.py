@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import rating_locks, scoring
+from app.core import scoring
 from app.core.actions import actions
 from app.core.actions.acknowledgements import ACTED_BEFORE_IT_HEARD
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, HistoryEntry, Note, Rating
+from app.core.notes import rating_locks
 from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
 

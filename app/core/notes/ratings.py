@@ -9,7 +9,6 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import blindness, rating_locks, verdicts
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
@@ -19,6 +18,7 @@ from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
+from app.core.notes import blindness, rating_locks, verdicts
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import bursts, clock, notes, rating_locks
+from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
@@ -21,6 +21,7 @@ from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
 from app.core.models import Action, Community, Hold, Note, Profile, Rating
+from app.core.notes import bursts, notes, rating_locks
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import MISINFORMATION
 from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
