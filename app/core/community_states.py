@@ -6,13 +6,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, holds, limits, outbox
+from app.core import clock, limits, outbox
 from app.core.actions import actions
 from app.core.communities import communities
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.models import Action, Community, Hold
 from app.core.permissions import Actor, Permission, require
+from app.core.review import holds
 from app.core.vocabulary import IN_REVIEW
 
 END_REVIEWS_JOB = "end_reviews"

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, holds
+from app.core import clock
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
@@ -41,6 +41,7 @@ from app.core.models import (
 )
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.review import holds
 
 NAMELESS = "Erased"
 """What stands where a name was and may not be empty."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, decision_trace, outbox, request_scoring, requests
+from app.core import clock, outbox, request_scoring, requests
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Action, Community, Delivery, Hold, Overturn, Replay, Request, SignIn
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
+from app.core.review import decision_trace
 from app.core.vocabulary import DeliveryState, OverturnState, RequestStatus
 
 CAUSE = "restored from a backup"

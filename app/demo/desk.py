@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
-from app.core import reason_templates, saved_filters
 from app.core.factcheck import datasets
 from app.core.factcheck.items import Item
 from app.core.models import Note, Request
@@ -14,7 +13,8 @@ from app.core.notes import ai_notes
 from app.core.notes.ai_notes import Draft
 from app.core.people import invitations, mailed_links
 from app.core.policies import policies
-from app.core.reason_templates import ReasonDraft
+from app.core.review import reason_templates, saved_filters
+from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import Classification, Role
 from app.demo.people import People
 

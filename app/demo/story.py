@@ -14,13 +14,14 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import claims, clock, request_scoring, requests, review_queue
+from app.core import clock, request_scoring, requests
 from app.core.actions import acknowledgements, actions
 from app.core.classify import Classifier
 from app.core.communities import communities
 from app.core.models import Action, Note, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.permissions import SYSTEM
+from app.core.review import claims, queue
 from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, Role
 from app.demo.desk import Desk
@@ -184,9 +185,9 @@ class Story:
         session, state = self._session, action.action_state
         moderator = self._people.moderators[number % len(self._people.moderators)]
         if post.fate == "split":
-            review_queue.comment(session, moderator, action, post.reason)
+            queue.comment(session, moderator, action, post.reason)
         elif post.fate == "forced" and state is ActionState.UNDER_REVIEW:
-            review_queue.comment(
+            queue.comment(
                 session, moderator, action, "Three members reported it; not waiting for more answers."
             )
             verdicts.force_publish(session, moderator, note, reason=post.reason)

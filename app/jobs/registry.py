@@ -4,20 +4,10 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import (
-    clock,
-    community_states,
-    digests,
-    holds,
-    mail,
-    overturns,
-    request_scoring,
-    requests,
-    retention,
-    review_queue,
-)
+from app.core import clock, community_states, digests, mail, request_scoring, requests, retention
 from app.core.actions import acknowledgements
 from app.core.helpfulness import refits
+from app.core.review import holds, overturns, queue
 from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring
 from app.wiring import JobEngine, Wiring
@@ -139,7 +129,7 @@ def sweep(wiring: Wiring) -> None:
             holds.carry_out(session, hold_id)
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     with wiring.database.writing() as session:
-        review_queue.expire(session, limit)
+        queue.expire(session, limit)
     with wiring.database.writing() as session:
         overturns.enqueue_stalled(session)
 

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from sqlalchemy.orm import Session
 
-from app.core import author_history
-from app.core.author_history import EarlierPost
 from app.core.models import Action
 from app.core.permissions import Actor
+from app.core.review import author_history
+from app.core.review.author_history import EarlierPost
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
 

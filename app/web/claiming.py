@@ -4,8 +4,8 @@ import uuid
 
 from flask import Response, make_response
 
-from app.core import claims
 from app.core.errors import Conflict
+from app.core.review import claims
 from app.web import auth, forms, moderation, moderator_panel, page
 from app.web.blueprint import web
 from app.web.moderator_forms import DecisionForm

@@ -8,10 +8,11 @@ from flask import Response, url_for
 from wtforms import Form, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import community_revisions, community_states, limits, overturns
+from app.core import community_revisions, community_states, limits
 from app.core.communities import communities
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
+from app.core.review import overturns
 from app.web import auth, changes, curl_lines, forms, page
 from app.web.blueprint import web
 from app.web.community_forms import CAUTION_NUMBERS, DESK_NUMBERS, RATING_NUMBERS, CommunityForm, fields_of

@@ -9,11 +9,12 @@ from typing import Any
 
 from flask import Response, stream_with_context
 
-from app.core import action_history, clock, reopening
-from app.core.action_history import ActionChange, HistoryFilter
-from app.core.holds import verbs_open_to
+from app.core import clock
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, allows
+from app.core.review import action_history, reopening
+from app.core.review.action_history import ActionChange, HistoryFilter
+from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import HeldVerb
 from app.web import auth, csv_cells, filters, forms, page, row_names
 from app.web.blueprint import web

@@ -6,12 +6,12 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
-from app.core import reopening
 from app.core.errors import Conflict, Settled
 from app.core.models import Action
 from app.core.notes import notes, ratings
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
+from app.core.review import reopening
 from app.web import answering, auth, author_posts, forms, moderator_panel, note_forms, page, veils, why_status
 from app.web.answering import AnswerForm
 from app.web.blueprint import web

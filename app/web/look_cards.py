@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import claims, second_looks
 from app.core.models import Action, Hold
 from app.core.permissions import Actor
+from app.core.review import claims, second_looks
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
 from app.web import answering, done_to_post, forms, origins, row_names
 from app.web.done_to_post import DoneToPost

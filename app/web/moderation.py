@@ -9,12 +9,12 @@ from typing import Any
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import claims, holds, review_queue, second_looks
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.core.review_queue import QueueFilter
+from app.core.review import claims, holds, queue, second_looks
+from app.core.review.queue import QueueFilter
 from app.web import (
     answering,
     auth,
@@ -111,7 +111,7 @@ def write_message(action_id: uuid.UUID) -> Response:
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
-            review_queue.comment(session, auth.current_actor(), action, form.message.data or "")
+            queue.comment(session, auth.current_actor(), action, form.message.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal, {"comment": "message"})
         return show(action_id, status=422, message_form=form)

@@ -6,11 +6,12 @@ from typing import ClassVar
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
-from app.core import decision_trace, limits, second_looks
-from app.core.action_history import HistoryFilter
-from app.core.queue_order import Sort
-from app.core.review_queue import QueueFilter
-from app.core.second_looks import LookFilter
+from app.core import limits
+from app.core.review import decision_trace, second_looks
+from app.core.review.action_history import HistoryFilter
+from app.core.review.queue import QueueFilter
+from app.core.review.queue_order import Sort
+from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ActionType
 from app.web.categories import category_name
 from app.web.filter_forms import ALL, Days, FilterForm, SeveralField, typed

@@ -17,9 +17,10 @@ from wtforms import (
 )
 from wtforms.validators import InputRequired, ValidationError
 
-from app.core import limits, saved_filters
+from app.core import limits
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
+from app.core.review import saved_filters
 from app.core.vocabulary import HeldVerb, ReopenTo
 from app.web.categories import category_name
 from app.web.filters import state_phrase

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import claims, holds, reopening, second_looks
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.models import Action, Hold, Policy
 from app.core.permissions import Actor
 from app.core.policies import policies
+from app.core.review import claims, holds, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
 from app.web import (
     answering,

@@ -4,11 +4,11 @@ import uuid
 
 from flask import Response, make_response, redirect, url_for
 
-from app.core import holds
 from app.core.actions import actions
 from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission
+from app.core.review import holds
 from app.web import auth, forms, note_moderation, notes, page
 from app.web.blueprint import web
 from app.web.moderator_forms import DecisionForm, refused, version_of

@@ -7,11 +7,11 @@ from datetime import datetime
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.core import holds
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
 from app.core.permissions import Actor, Permission, allows
+from app.core.review import holds
 from app.core.vocabulary import HeldVerb
 from app.web import answering, timeline
 from app.web.filters import highlight

@@ -9,11 +9,11 @@ from typing import Any
 
 from flask import Response, g, url_for
 
-from app.core import claims
 from app.core.history import notices
 from app.core.history.notices import Told
 from app.core.paging import Slice
 from app.core.permissions import Permission
+from app.core.review import claims
 from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, page, pending_undo
 from app.web.blueprint import web

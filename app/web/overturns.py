@@ -8,13 +8,14 @@ from flask import Response, g, url_for
 from wtforms import BooleanField, Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
-from app.core import clock, limits, overturn_search, overturns
+from app.core import clock, limits
 from app.core.errors import Invalid
 from app.core.ids import new_id, parse_id
 from app.core.models import Overturn
-from app.core.overturn_search import Criteria, Preview
 from app.core.permissions import Permission
 from app.core.policies import policies
+from app.core.review import overturn_search, overturns
+from app.core.review.overturn_search import Criteria, Preview
 from app.core.vocabulary import OverturnState
 from app.web import auth, forms, page
 from app.web.blueprint import web

@@ -9,9 +9,10 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, holds
+from app.core import clock
 from app.core.models import Action
 from app.core.permissions import Actor
+from app.core.review import holds
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt

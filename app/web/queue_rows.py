@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import review_queue
 from app.core.models import Action
 from app.core.permissions import Actor
-from app.core.review_queue import QueueItem
+from app.core.review import queue
+from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import answering, auth, forms, row_names
 from app.web.categories import HIDDEN, category_name, is_veiled
@@ -124,7 +124,7 @@ def _name(action: Action) -> RowName:
 
 def one(session: Session, actor: Actor, action: Action) -> QueueRow:
     """The row of one action, in whatever state it is now."""
-    (item,) = review_queue.items(session, actor, action.community_id, [action.id])
+    (item,) = queue.items(session, actor, action.community_id, [action.id])
     return of(item, actor)
 
 

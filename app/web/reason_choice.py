@@ -8,9 +8,9 @@ from typing import Protocol
 from sqlalchemy.orm import Session
 from wtforms import Field
 
-from app.core import reason_templates
 from app.core.ids import parse_id
 from app.core.permissions import Actor
+from app.core.review import reason_templates
 
 
 class AsksForReason(Protocol):

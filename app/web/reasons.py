@@ -9,12 +9,13 @@ from flask import Response, url_for
 from wtforms import Form, HiddenField, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import limits, reason_templates
+from app.core import limits
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import HistoryEntry, HistoryText
 from app.core.permissions import Permission
 from app.core.policies import policies
-from app.core.reason_templates import ReasonDraft
+from app.core.review import reason_templates
+from app.core.review.reason_templates import ReasonDraft
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name

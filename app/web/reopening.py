@@ -4,8 +4,8 @@ import uuid
 
 from flask import Response
 
-from app.core import holds
 from app.core.errors import Conflict, Invalid
+from app.core.review import holds
 from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, moderation, reason_choice
 from app.web.blueprint import web

@@ -9,13 +9,14 @@ from typing import Any
 from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
-from app.core import claims, clock, holds, limits, review_queue, saved_filters
+from app.core import clock, limits
 from app.core.actions import actions
 from app.core.communities import getting_started
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review_queue import QueueFilter, QueuePage
+from app.core.review import claims, holds, queue, saved_filters
+from app.core.review.queue import QueueFilter, QueuePage
 from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, moderation, page, pending_undo, queue_rows, reason_choice, veils
 from app.web import saved_filters as filter_links
@@ -61,7 +62,7 @@ def new_count() -> Response:
     if moment.tzinfo is None:
         return make_response("", 204)
     with wired().database.reading() as session:
-        count = review_queue.newer_than(
+        count = queue.newer_than(
             session, auth.current_actor(), auth.current_community().id, moment, moderation.wanted_queue()
         )
     if str(count) == (shown or "0"):
@@ -80,7 +81,7 @@ def settled() -> Response:
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        items = review_queue.items(session, actor, community.id, ids)
+        items = queue.items(session, actor, community.id, ids)
         if any(item.action.held is not None for item in items):
             return Response(status=204)
         rows = [queue_rows.of(item, actor) for item in items]
@@ -179,7 +180,7 @@ def dismiss_selected() -> Response:
 def _hidden_among(session: Session, choices: Sequence[Choice]) -> int:
     """How many of these rows the list showed without their content."""
     ids = [choice.id for choice in choices[: limits.BULK_MAX]]
-    found = review_queue.items(session, auth.current_actor(), auth.current_community().id, ids)
+    found = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
     return sum(veils.hides(item.action) for item in found)
 
 
@@ -215,7 +216,7 @@ def _show(
     ticked = frozenset(choice.id for choice in form.item.data)
     now = clock.now()
     with wired().database.reading() as session:
-        found = review_queue.queue(
+        found = queue.queue(
             session,
             actor,
             community.id,
@@ -224,7 +225,7 @@ def _show(
             after=parse_id(forms.from_address("after")),
             before=parse_id(forms.from_address("before")),
         )
-        asked.offer(review_queue.categories(session, community.id))
+        asked.offer(queue.categories(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if found.items else []
         lacks_key = not found.count and not getting_started.has_key(session, community.id)

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import saved_filters
 from app.core.permissions import Actor
+from app.core.review import saved_filters
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.moderator_filters import SORTS

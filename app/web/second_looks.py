@@ -5,11 +5,11 @@ import uuid
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
-from app.core import holds, second_looks
 from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission
-from app.core.second_looks import LookFilter
+from app.core.review import holds, second_looks
+from app.core.review.second_looks import LookFilter
 from app.web import auth, forms, look_cards, moderation, page, veils
 from app.web.blueprint import web
 from app.web.moderator_filters import LookForm, page_number

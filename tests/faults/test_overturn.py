@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, overturns, requests
+from app.core import clock, requests
 from app.core.actions import acknowledgements
 from app.core.communities import communities
 from app.core.models import Action, Event, HistoryEntry, Overturn
-from app.core.overturn_search import Criteria
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
+from app.core.review import overturns
+from app.core.review.overturn_search import Criteria
 from app.core.vocabulary import EventName, OverturnState, Role
 from app.jobs import registry
 from app.jobs.engine import Engine

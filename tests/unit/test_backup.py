@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from app import backups, migrations, runtime
 from app.backups import postgres
 from app.cli import cli
-from app.core import holds
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
+from app.core.review import holds
 from app.core.vocabulary import DeliveryState, HeldVerb, RequestStatus
 from app.core.webhooks import deliveries
 from app.core.webhooks import endpoints as webhooks

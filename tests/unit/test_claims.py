@@ -5,15 +5,15 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from app.core import claims, holds, overturns
 from app.core.errors import Conflict, Forbidden
 from app.core.history import notices
 from app.core.models import Action, HistoryEntry, Hold, OverturnItem
 from app.core.notes import verdicts
-from app.core.overturn_search import Criteria
 from app.core.paging import Slice
 from app.core.people import accounts
 from app.core.permissions import Actor
+from app.core.review import claims, holds, overturns
+from app.core.review.overturn_search import Criteria
 from app.core.vocabulary import ActionState, HeldVerb
 from app.wiring import Wiring
 from tests import factories

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import community_states, holds, request_scoring, requests
+from app.core import community_states, request_scoring, requests
 from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
@@ -14,6 +14,7 @@ from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.people import accounts, keys
 from app.core.permissions import Actor
+from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus
 from app.wiring import Wiring
 from tests import factories

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from app import runtime
 from app.cli import cli
-from app.core import erasure, holds, linking, rule_drafts
+from app.core import erasure, linking, rule_drafts
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
@@ -18,6 +18,7 @@ from app.core.models import Account, Action, Note, Profile, Rating, Request
 from app.core.notes import ratings
 from app.core.people import accounts, link_codes, profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.review import holds
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests import factories

@@ -6,13 +6,14 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, overturn_search, overturns
+from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, Invalid, NotFound
 from app.core.models import Action, Community, Event, HistoryEntry, Overturn, OverturnItem
-from app.core.overturn_search import Criteria
 from app.core.people import accounts
 from app.core.permissions import Actor
+from app.core.review import overturn_search, overturns
+from app.core.review.overturn_search import Criteria
 from app.core.vocabulary import ActionState, EventName, OverturnItemState, OverturnState
 from app.wiring import Wiring
 from tests import factories

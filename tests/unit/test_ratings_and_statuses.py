@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, holds
+from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
@@ -16,6 +16,7 @@ from app.core.models import Action, Community, Decision, Event, HistoryEntry, No
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.review import holds
 from app.core.vocabulary import (
     ActionState,
     Classification,

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app import migrations
-from app.core import clock, help_needed, requests, review_queue
+from app.core import clock, help_needed, requests
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
@@ -16,6 +16,7 @@ from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
+from app.core.review import queue
 from app.core.vocabulary import (
     ActionState,
     ActionType,
@@ -293,8 +294,8 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
         acknowledgements.acknowledge(session, factories.integration(cast), action)
         actions.open_second_look(session, factories.integration(cast), action, reason="appeal")
     with wiring.database.writing() as session:
-        assert review_queue.expire(session, clock.now() - timedelta(days=14)) == 0
-        assert review_queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
+        assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
+        assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
     assert _state(wiring, queued) is ActionState.DISMISSED
     assert _state(wiring, looked_at) is ActionState.CONFIRMED
 
@@ -319,7 +320,7 @@ def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
             actions.open_second_look(session, factories.integration(cast), action, reason="appeal")
         actions.confirm(session, moderator, session.get_one(Action, upheld), reason="Spam indeed")
     with wiring.database.writing() as session:
-        assert review_queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
+        assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
 
     def known() -> list[Outcome | None]:
         with wiring.database.reading() as session:
@@ -350,7 +351,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
     )
     with wiring.database.writing() as session:
         actions.hold_for_review(session, moderator, session.get_one(Action, action_id))
-        assert review_queue.expire(session, clock.now() + timedelta(seconds=1)) == 1
+        assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 1
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED
     with wiring.database.reading() as session:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app import seed
-from app.core import clock, help_needed, review_queue, second_looks
+from app.core import clock, help_needed
 from app.core.history import chain as history
 from app.core.models import (
     Action,
@@ -34,8 +34,9 @@ from app.core.models import (
 from app.core.paging import Slice
 from app.core.people import accounts, invitations, keys, members, profiles
 from app.core.permissions import SYSTEM
-from app.core.review_queue import QueueFilter
-from app.core.second_looks import LookFilter
+from app.core.review import queue, second_looks
+from app.core.review.queue import QueueFilter
+from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -171,7 +172,7 @@ def test_the_demo_rater_finds_work_and_has_answered_before(seeded: Seeded) -> No
 
 def test_the_queue_is_varied(seeded: Seeded) -> None:
     with seeded.wiring.database.reading() as session:
-        found = review_queue.queue(session, SYSTEM, _community(session).id, QueueFilter(), size=100)
+        found = queue.queue(session, SYSTEM, _community(session).id, QueueFilter(), size=100)
         actions = [item.action for item in found.items]
         assert 12 <= found.count == len(actions) <= 20
         kinds = Counter(action.category for action in actions)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import claims
 from app.core.actions import acknowledgements
 from app.core.models import Action, Hold
+from app.core.review import claims
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

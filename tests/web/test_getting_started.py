@@ -8,13 +8,13 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import holds, reason_templates
 from app.core.communities import communities, getting_started
 from app.core.communities.getting_started import Standing
 from app.core.models import Account, Action, Community, Endpoint
 from app.core.people import accounts, invitations, keys, profiles
 from app.core.permissions import SYSTEM
-from app.core.reason_templates import ReasonDraft
+from app.core.review import holds, reason_templates
+from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring

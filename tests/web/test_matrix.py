@@ -13,11 +13,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import clock, holds, reason_templates, saved_filters
+from app.core import clock
 from app.core.models import Action, Community, Delivery, HistoryEntry, Membership, Overturn, Replay
 from app.core.people import invitations, keys
 from app.core.permissions import Actor
-from app.core.reason_templates import ReasonDraft
+from app.core.review import holds, reason_templates, saved_filters
+from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import HeldVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays

@@ -8,11 +8,12 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import clock, holds
+from app.core import clock
 from app.core.communities import getting_started
 from app.core.models import Account, Action, ApiKey, Community
 from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor
+from app.core.review import holds
 from app.core.vocabulary import HeldVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import reopening
 from app.core.models import Account, Action
 from app.core.notes import verdicts
 from app.core.people import accounts
+from app.core.review import reopening
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, ReopenTo
 from app.wiring import Wiring
 from tests.cast import Cast, Person

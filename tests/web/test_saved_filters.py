@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import saved_filters
 from app.core.models import HistoryEntry, SavedFilter
+from app.core.review import saved_filters
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from app.core import reason_templates
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.people import accounts, keys
 from app.core.policies import policies
-from app.core.reason_templates import ReasonDraft
+from app.core.review import reason_templates
+from app.core.review.reason_templates import ReasonDraft
 from app.core.vocabulary import KeyTemplate
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring

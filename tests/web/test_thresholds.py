@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import holds
 from app.core.models import Action, Hold, Request, Score
 from app.core.policies import policies
 from app.core.policies.policies import CategoryDraft
+from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
 from tests.cast import Cast, Person

@@ -12,14 +12,15 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits, queue_order, review_queue
+from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.permissions import Actor, Permission, require
-from app.core.review_queue import QueueFilter
+from app.core.review import queue, queue_order
+from app.core.review.queue import QueueFilter
 
 LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
 TAKEN_OVER = "claim.taken_over"
@@ -174,7 +175,7 @@ def claim_next(
     """
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = review_queue.filtered(actor, community_id, wanted).where(
+    statement = queue.filtered(actor, community_id, wanted).where(
         _open_to(actor, clock.now()), Action.id.not_in(held)
     )
     attempts = [statement]

@@ -9,12 +9,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits, post_search, queue_order
+from app.core import clock, limits
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.models import Account, Action, Hold, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.queue_order import Sort
+from app.core.review import post_search, queue_order
+from app.core.review.queue_order import Sort
 from app.core.vocabulary import ActionState, ReviewGroup
 
 

@@ -13,16 +13,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import claims, clock, limits, outbox, overturn_search
+from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import Action, Community, Overturn, OverturnItem
 from app.core.notes import verdicts
-from app.core.overturn_search import UNDONE_BY, Criteria
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, allows, require, require_found
+from app.core.review import claims, overturn_search
+from app.core.review.overturn_search import UNDONE_BY, Criteria
 from app.core.vocabulary import OverturnItemState, OverturnState
 
 OVERTURN_JOB = "overturn_batch"

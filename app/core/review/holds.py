@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import claims, clock, decision_trace, limits, outbox, reopening
+from app.core import clock, limits, outbox
 from app.core.actions import actions
 from app.core.actions.moves import moves_open_to
 from app.core.communities import settings as community_settings
@@ -25,6 +25,7 @@ from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
+from app.core.review import claims, decision_trace, reopening
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"

@@ -11,12 +11,12 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, contains_eager
 
-from app.core import decision_trace, post_search
 from app.core.errors import NotFound
 from app.core.history import pages
 from app.core.history.pages import HistoryPage
 from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import Actor, Permission, require
+from app.core.review import decision_trace, post_search
 from app.core.vocabulary import ActionState, ActionType
 
 _CHANGES = tuple(f"action.{state.value}" for state in ActionState)
