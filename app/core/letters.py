@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.core import digests, limits
+from app.core import limits
 from app.core.mail import Kind, Message, one_line
 from app.core.models import Account, AccountLink, Community
 from app.core.people import mailed_links
+from app.core.raters import digests
 from app.core.vocabulary import LinkPurpose, Role
 
 _WITH_LINK = frozenset({Kind.CONFIRM, Kind.RESET, Kind.CHANGE_EMAIL, Kind.INVITE})

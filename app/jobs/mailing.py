@@ -5,9 +5,10 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, digests, letters
+from app.core import clock, letters
 from app.core.mail import Kind, MailRefused
 from app.core.people import credentials, mailed_links, sessions
+from app.core.raters import digests
 from app.wiring import Wiring
 
 log = logging.getLogger("bridgenote.mail")

@@ -4,9 +4,10 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, community_states, digests, mail, request_scoring, requests, retention
+from app.core import clock, community_states, mail, request_scoring, requests, retention
 from app.core.actions import acknowledgements
 from app.core.helpfulness import refits
+from app.core.raters import digests
 from app.core.review import holds, overturns, queue
 from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring

@@ -7,11 +7,12 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from markupsafe import Markup
 
-from app.core import clock, practice
-from app.core import help_needed as waiting_items
+from app.core import clock
 from app.core.errors import Conflict, Invalid, Settled
 from app.core.ids import parse_id
 from app.core.permissions import Permission
+from app.core.raters import help_needed as waiting_items
+from app.core.raters import practice
 from app.web import answering, auth, errors, forms, page, veils, welcome
 from app.web.answering import Answered, AnswerForm
 from app.web.blueprint import web

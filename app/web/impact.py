@@ -10,16 +10,16 @@ from urllib.parse import urlencode
 from flask import Response, url_for
 from sqlalchemy.orm import Session
 
-from app.core import impact
 from app.core.errors import Invalid
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Exclusion
-from app.core.impact import Became, Impact, NoteRow, RatingRow, Wrote
 from app.core.models import Action, Note
 from app.core.notes import blindness, rating_locks
 from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.paging import Slice
 from app.core.permissions import Permission
+from app.core.raters import impact
+from app.core.raters.impact import Became, Impact, NoteRow, RatingRow, Wrote
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web

@@ -8,11 +8,11 @@ from flask import Response, url_for
 from wtforms import Form, RadioField
 from wtforms.validators import InputRequired
 
-from app.core import practice
 from app.core.models import Membership
 from app.core.permissions import Permission
 from app.core.policies import policies
-from app.core.practice import EXAMPLES
+from app.core.raters import practice
+from app.core.raters.practice import EXAMPLES
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name

@@ -3,7 +3,7 @@
 import uuid
 from datetime import UTC, datetime, timedelta
 
-from app.core.help_order import Candidate, order
+from app.core.raters.help_order import Candidate, order
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RATER = uuid.UUID(int=7)

@@ -5,13 +5,13 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import impact
-from app.core.impact import Became, Impact, Wrote
 from app.core.models import Action, Note, Profile, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.paging import Slice
 from app.core.people import profiles
 from app.core.permissions import Actor
+from app.core.raters import impact
+from app.core.raters.impact import Became, Impact, Wrote
 from app.core.vocabulary import (
     ActionState,
     ActionTier,

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, help_needed, request_reading, requests
+from app.core import clock, request_reading, requests
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
@@ -18,6 +18,7 @@ from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
+from app.core.raters import help_needed
 from app.core.review import holds, reopening
 from app.core.vocabulary import (
     ActionState,

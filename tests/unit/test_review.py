@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app import migrations
-from app.core import clock, help_needed, requests
+from app.core import clock, requests
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
@@ -16,6 +16,7 @@ from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
+from app.core.raters import help_needed
 from app.core.review import queue
 from app.core.vocabulary import (
     ActionState,

@@ -6,12 +6,13 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, help_needed, requests
+from app.core import clock, requests
 from app.core.actions import acknowledgements, exemptions
 from app.core.errors import Conflict, Forbidden
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM, Actor
+from app.core.raters import help_needed
 from app.core.review import holds, second_looks
 from app.core.review.second_looks import LookFilter, Sort
 from app.core.vocabulary import ActionState, ActionType, HeldVerb, NoteStatus, RequestStatus, Role

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app import seed
-from app.core import clock, help_needed
+from app.core import clock
 from app.core.history import chain as history
 from app.core.models import (
     Action,
@@ -34,6 +34,7 @@ from app.core.models import (
 from app.core.paging import Slice
 from app.core.people import accounts, invitations, keys, members, profiles
 from app.core.permissions import SYSTEM
+from app.core.raters import help_needed
 from app.core.review import queue, second_looks
 from app.core.review.queue import QueueFilter
 from app.core.review.second_looks import LookFilter

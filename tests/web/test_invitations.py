@@ -10,12 +10,13 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app.core import clock, digests, outbox
+from app.core import clock, outbox
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.models import Account, HistoryEntry, HistoryText, Membership
 from app.core.people import accounts, invitations
 from app.core.permissions import SYSTEM, Actor
+from app.core.raters import digests
 from app.core.vocabulary import Role
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person

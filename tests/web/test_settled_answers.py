@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from app.core import impact
 from app.core.actions import acknowledgements, actions
 from app.core.models import Action, Note, Profile
 from app.core.notes import ratings
 from app.core.paging import Slice
 from app.core.permissions import Actor
+from app.core.raters import impact
 from app.core.vocabulary import ActionState, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests import factories

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.models import Account, Community, Membership, Rating
-from app.core.practice import EXAMPLES
+from app.core.raters.practice import EXAMPLES
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import HTMX, Stage, Visitor

@@ -8,14 +8,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, help_order
+from app.core import clock
 from app.core.communities import settings as community_settings
-from app.core.help_order import Candidate
 from app.core.helpfulness import eligibility
 from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
 from app.core.notes import rating_locks
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
+from app.core.raters import help_order
+from app.core.raters.help_order import Candidate
 from app.core.vocabulary import IN_REVIEW, ReviewGroup
 
 NEAREST = 150

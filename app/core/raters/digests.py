@@ -7,12 +7,13 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, help_needed, mail
+from app.core import clock, mail
 from app.core.errors import Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Community
 from app.core.people import accounts, profiles
 from app.core.permissions import Permission, allows
+from app.core.raters import help_needed
 from app.core.vocabulary import Digest
 
 DIGEST_JOB = "digests"
