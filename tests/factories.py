@@ -4,11 +4,11 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import requests
 from app.core.models import Action, Note
 from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.permissions import Actor
+from app.core.requests import submitting
 from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
@@ -32,10 +32,10 @@ def integration(cast: Cast, *, staff: bool = True, profile_id: uuid.UUID | None 
 def submit(wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1") -> uuid.UUID:
     """A submission that waits to be scored; its id."""
     with wiring.database.writing() as session:
-        submission = requests.Submission(
+        submission = submitting.Submission(
             request_id, "author-1", content, platform_message_id=f"m-{request_id}"
         )
-        return requests.submit(session, integration(cast), cast.community_id, submission).request.id
+        return submitting.submit(session, integration(cast), cast.community_id, submission).request.id
 
 
 def scored_action(

@@ -8,9 +8,9 @@ from app.api.blueprints import public
 from app.api.note_schemas import NoteDocument
 from app.api.notes import created, show
 from app.api.parse import JSON_API
-from app.core import requests
 from app.core.models import Request
 from app.core.notes import ai_notes
+from app.core.requests import submitting
 from app.wiring import wired
 
 
@@ -33,4 +33,4 @@ def create_ai_note(reference: str) -> Response:
 
 def _find(session: Session, reference: str) -> Request:
     caller = auth.caller()
-    return requests.find(session, caller.actor, reference, scope=caller.scope_id)
+    return submitting.find(session, caller.actor, reference, scope=caller.scope_id)

@@ -13,13 +13,13 @@ from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.core import requests
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.notes import verdicts
 from app.core.paging import paginate
+from app.core.requests import submitting
 from app.core.vocabulary import ActionState
 from app.core.webhooks import payloads
 from app.wiring import wired
@@ -120,7 +120,7 @@ def create_moderation_action(json_data: ActionCreate) -> Response:
         community = community_servers.find(session, caller, json_data.community_server_id)
         # The body's community decides between equal request_ids, and a request of another one is unknown here.
         here = replace(caller.actor, communities=frozenset({community.id}))
-        request = requests.find(session, here, json_data.request_id)
+        request = submitting.find(session, here, json_data.request_id)
         action, made = acknowledgements.record_taken(
             session, caller.actor, request, json_data.action_type, json_data.reason
         )

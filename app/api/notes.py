@@ -11,7 +11,6 @@ from app.api import auth, community_servers, jsonapi, people
 from app.api.blueprints import public
 from app.api.note_schemas import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.api.parse import JSON_API
-from app.core import requests
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Note
@@ -19,6 +18,7 @@ from app.core.notes import notes, verdicts
 from app.core.paging import paginate
 from app.core.people import profiles
 from app.core.permissions import Actor
+from app.core.requests import submitting
 from app.wiring import wired
 
 
@@ -34,7 +34,7 @@ def create_note(json_data: NoteCreate) -> Response:
         caller = auth.caller_in(session, community.id)
         request = None
         if given.request_id is not None:
-            request = requests.find(session, caller.actor, given.request_id, scope=community.id)
+            request = submitting.find(session, caller.actor, given.request_id, scope=community.id)
         author = profiles.ensure(
             session, *people.meant(session, caller, given.author_id, community, "author_id")
         )

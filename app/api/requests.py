@@ -14,7 +14,7 @@ from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
 from app.api.parse import JSON_API
 from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
-from app.core import clock, request_reading, requests
+from app.core import clock
 from app.core.actions.decisions import NO_ACTION
 from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
@@ -22,6 +22,7 @@ from app.core.models import Request
 from app.core.notes import notes
 from app.core.paging import Page
 from app.core.permissions import Actor
+from app.core.requests import reading, submitting
 from app.core.vocabulary import RequestStatus
 from app.core.webhooks import payloads
 from app.errors import Explained
@@ -50,9 +51,9 @@ def create_request(json_data: RequestCreate) -> Response:
             community_id, actor = community_servers.find_or_open(
                 session, caller, json_data.community_server_id
             )
-        receipt = requests.submit(session, actor, community_id, submission)
+        receipt = submitting.submit(session, actor, community_id, submission)
         if not receipt.new:
-            shown = _shown(session, request_reading.find(session, actor, str(receipt.request.id)))
+            shown = _shown(session, reading.find(session, actor, str(receipt.request.id)))
     if receipt.new:
         shown = show_new(receipt.request)
     at = f"/requests/{shown['id']}"
@@ -64,9 +65,9 @@ def create_request(json_data: RequestCreate) -> Response:
     return jsonapi.answer(document, 201 if receipt.new else 200, {"Location": jsonapi.url(at)})
 
 
-def _submission(given: RequestCreate) -> requests.Submission:
+def _submission(given: RequestCreate) -> submitting.Submission:
     fields = given.model_dump(exclude={"community_server_id", "original_message_content", "metadata"})
-    return requests.Submission(content=given.original_message_content, extra=given.metadata, **fields)
+    return submitting.Submission(content=given.original_message_content, extra=given.metadata, **fields)
 
 
 @public.get("/requests")
@@ -79,7 +80,7 @@ def list_requests(query_data: RequestQuery) -> Response:
     actor, asked = auth.actor(), query_data
     if asked.since is not None and asked.status is None:
         raise community_servers.query_problem("since", "needs status=decided")
-    wanted = request_reading.matching(
+    wanted = reading.matching(
         actor,
         status=asked.filter_status,
         communities=(asked.filter_community, asked.community),
@@ -90,12 +91,12 @@ def list_requests(query_data: RequestQuery) -> Response:
     meta: dict[str, Any] = {}
     with wired().database.reading() as session:
         if asked.status is None:
-            page = request_reading.listed(session, wanted, asked.slice())
+            page = reading.listed(session, wanted, asked.slice())
         else:
             since = asked.since or datetime(1970, 1, 1, tzinfo=UTC)
-            page = request_reading.decided(session, wanted, since, asked.slice())
+            page = reading.decided(session, wanted, since, asked.slice())
             meta["next_since"] = _next_since(page, since, _is_one_community(actor, asked))
-        begun = request_reading.actions_of(session, page.rows)
+        begun = reading.actions_of(session, page.rows)
         return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, begun.get(row.id)), **meta))
 
 
@@ -126,7 +127,7 @@ def read_request(reference: str) -> Response:
     """Read one request by our UUID or by the integration's ``request_id``."""
     with wired().database.reading() as session:
         asked = auth.caller()
-        return _answer(session, request_reading.find(session, asked.actor, reference, scope=asked.scope_id))
+        return _answer(session, reading.find(session, asked.actor, reference, scope=asked.scope_id))
 
 
 @public.patch("/requests/<request_reference:reference>")
@@ -142,15 +143,15 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
         if json_data.status is not None:
             if json_data.status is not RequestStatus.PENDING:
                 raise IllegalMove("status", request.status, json_data.status)
-            requests.retry(session, actor, request)
+            submitting.retry(session, actor, request)
         if "note_id" in json_data.model_fields_set:
             note_id = json_data.note_id
             note = notes.get(session, actor, note_id) if note_id is not None else None
-            requests.link_note(session, actor, request, note)
+            submitting.link_note(session, actor, request, note)
         if json_data.escalated:
-            requests.escalate(session, actor, request)
+            submitting.escalate(session, actor, request)
         session.flush()
-        return _answer(session, request_reading.find(session, actor, str(request.id)))
+        return _answer(session, reading.find(session, actor, str(request.id)))
 
 
 @public.delete("/requests/<request_reference:reference>")
@@ -159,13 +160,13 @@ def patch_request(reference: str, json_data: RequestPatch) -> Response:
 def delete_request(reference: str) -> Response:
     """Withdraw a request; its ``request_id`` is free again."""
     with wired().database.writing() as session:
-        requests.withdraw(session, auth.actor(), _find(session, reference))
+        submitting.withdraw(session, auth.actor(), _find(session, reference))
     return jsonapi.nothing()
 
 
 def _find(session: Session, reference: str) -> Request:
     caller = auth.caller()
-    return requests.find(session, caller.actor, reference, scope=caller.scope_id)
+    return submitting.find(session, caller.actor, reference, scope=caller.scope_id)
 
 
 def _check_body_id(request: Request) -> None:
@@ -179,7 +180,7 @@ def _answer(session: Session, row: Any) -> Response:
 
 
 def _shown(session: Session, row: Any) -> dict[str, Any]:
-    return show(row, request_reading.actions_of(session, [row]).get(row.id))
+    return show(row, reading.actions_of(session, [row]).get(row.id))
 
 
 _ATTRIBUTES = {

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outbox, request_scoring, requests
+from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Action, Community, Delivery, Hold, Overturn, Replay, Request, SignIn
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
+from app.core.requests import scoring, submitting
 from app.core.review import decision_trace
 from app.core.vocabulary import DeliveryState, OverturnState, RequestStatus
 
@@ -29,7 +30,7 @@ class Quieted:
 
     deliveries: int = 0
     holds: int = 0
-    requests: int = 0
+    submitting: int = 0
     bulk: int = 0
     sign_ins: int = 0
 
@@ -60,9 +61,9 @@ def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
     ).all()
     for request_id in waiting:
         if score_waiting:
-            outbox.enqueue(session, requests.SCORE_JOB, {"request_id": str(request_id)})
+            outbox.enqueue(session, submitting.SCORE_JOB, {"request_id": str(request_id)})
         else:
-            request_scoring.fail(session, request_id, UNSCORED)
+            scoring.fail(session, request_id, UNSCORED)
     now = clock.now()
     ended = _changed(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
     for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():

@@ -22,8 +22,8 @@ from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
-from app.core.request_scoring import Scoring, decided, unscored
-from app.core.request_scoring import combined as combined_scores
+from app.core.requests.scoring import Scoring, decided, unscored
+from app.core.requests.scoring import combined as combined_scores
 from app.core.rule_packs import RuleSet
 
 DAYS = 30

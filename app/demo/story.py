@@ -14,13 +14,14 @@ from functools import partial
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, request_scoring, requests
+from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.classify import Classifier
 from app.core.communities import communities
 from app.core.models import Action, Note, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.permissions import SYSTEM
+from app.core.requests import scoring, submitting
 from app.core.review import claims, queue
 from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, Role
@@ -112,11 +113,11 @@ class Story:
 
     def _submit(self, number: int, said: Told) -> None:
         session = self._session
-        receipt = requests.submit(
+        receipt = submitting.submit(
             session,
             self._people.integration,
             self._community_id,
-            requests.Submission(
+            submitting.Submission(
                 request_id=f"post-{number + 1}",
                 requested_by="harbour-forum",
                 content=said.post.text,
@@ -128,22 +129,20 @@ class Story:
             ),
         )
         request = receipt.request
-        if request_scoring.start(session, request.id) is None:
+        if scoring.start(session, request.id) is None:
             return
         if said.post.fate == "failed":
-            request_scoring.fail(session, request.id, "The classifier did not answer")
+            scoring.fail(session, request.id, "The classifier did not answer")
             return
-        scorings = request_scoring.classify(self._classifiers, request)
+        scorings = scoring.classify(self._classifiers, request)
         self._after(0.1, lambda: self._route(number, request, said.post, scorings))
 
-    def _route(
-        self, number: int, request: Request, post: Post, scorings: Sequence[request_scoring.Scoring]
-    ) -> None:
-        action = request_scoring.record_scores(self._session, request.id, scorings)
+    def _route(self, number: int, request: Request, post: Post, scorings: Sequence[scoring.Scoring]) -> None:
+        action = scoring.record_scores(self._session, request.id, scorings)
         for place, note in enumerate(post.notes):
             self._after(30 + 10 * place, partial(self._write_note, number, request, note))
         if post.fate == "escalated":
-            self._after(15, lambda: requests.escalate(self._session, self._people.integration, request))
+            self._after(15, lambda: submitting.escalate(self._session, self._people.integration, request))
         if post.fate == "checked":
             self._after(20, lambda: self._desk.draft_note(request))
         if action is None or action.note_id is None:

@@ -4,10 +4,11 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, community_states, mail, request_scoring, requests, retention
+from app.core import clock, community_states, mail
 from app.core.actions import acknowledgements
 from app.core.helpfulness import refits
 from app.core.raters import digests
+from app.core.requests import retention, scoring, submitting
 from app.core.review import holds, overturns, queue
 from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring
@@ -71,7 +72,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
-    jobs.register(requests.SCORE_JOB, score_request)
+    jobs.register(submitting.SCORE_JOB, score_request)
     jobs.register(replays.REPLAY_JOB, replay_range)
     jobs.register(acknowledgements.LOOK_AGAIN_JOB, look_again)
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
@@ -92,20 +93,20 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 def score(wiring: Wiring, request_id: uuid.UUID) -> None:
     """Score one request: start, classify outside of any transaction, record and route."""
     with wiring.database.writing() as session:
-        request = request_scoring.start(session, request_id)
+        request = scoring.start(session, request_id)
         if request is None:
             return
         classifiers = wiring.rules.classifiers(session, request.community_id, wiring.classifiers)
-    scorings = request_scoring.classify(classifiers, request)
+    scorings = scoring.classify(classifiers, request)
     with wiring.database.writing() as session:
-        request_scoring.record_scores(session, request_id, scorings)
+        scoring.record_scores(session, request_id, scorings)
 
 
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
     """A job has used up its attempts: what it was to finish says so."""
-    if name == requests.SCORE_JOB:
+    if name == submitting.SCORE_JOB:
         with wiring.database.writing() as session:
-            request_scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
+            scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
     elif name == replays.REPLAY_JOB:
         with wiring.database.writing() as session:
             replays.give_up(session, uuid.UUID(args["replay_id"]), "It failed again and again")

@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Response, make_response
 
-from app.core import rule_drafts, rule_packs, slow_rules
+from app.core import rule_drafts, rule_packs
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
 from app.core.community_rules import OWN
@@ -17,6 +17,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import RulePackVersion
 from app.core.permissions import Permission
 from app.core.policies import policies
+from app.core.requests import slow_rules
 from app.core.rule_packs import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web

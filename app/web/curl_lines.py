@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from flask import request, url_for
 
-from app.core import test_posts
 from app.core.models import Community
+from app.core.requests import test_posts
 from app.wiring import wired
 
 PLACEHOLDER = "YOUR_KEY"

@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from flask import Response, make_response, redirect, url_for
 
-from app.core import test_posts
 from app.core.communities import getting_started
 from app.core.communities.getting_started import Standing
 from app.core.ids import new_id
 from app.core.models import Community
 from app.core.permissions import Permission
+from app.core.requests import test_posts
 from app.web import auth, curl_lines, navigation, page
 from app.web.blueprint import web
 from app.web.keys import FIRST_KEY

@@ -5,10 +5,11 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from wtforms import Form, HiddenField, SelectField, TextAreaField
 
-from app.core import clock, limits, test_posts
+from app.core import clock, limits
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
-from app.core.test_posts import Outcome
+from app.core.requests import test_posts
+from app.core.requests.test_posts import Outcome
 from app.core.vocabulary import RequestStatus
 from app.throttle import OverLimit
 from app.web import auth, forms, page

@@ -12,8 +12,8 @@ from sqlalchemy import event
 from werkzeug.test import TestResponse
 
 from app.api.blueprints import PREFIX
-from app.core import requests
 from app.core.permissions import SYSTEM
+from app.core.requests import submitting
 from app.wiring import Wiring
 from tests.api.checker import CheckedClient
 from tests.cast import Cast
@@ -106,8 +106,8 @@ def fill(wiring: Wiring, cast: Cast) -> Callable[..., None]:
     def put(count: int, prefix: str = "row", content: str = HARMLESS) -> None:
         with wiring.database.writing() as session:
             for number in range(count):
-                submitted = requests.Submission(f"{prefix}-{number}", f"user-{number % 3}", content)
-                requests.submit(session, SYSTEM, cast.community_id, submitted)
+                submitted = submitting.Submission(f"{prefix}-{number}", f"user-{number % 3}", content)
+                submitting.submit(session, SYSTEM, cast.community_id, submitted)
             session.info.pop("jobs", None)
 
     return put

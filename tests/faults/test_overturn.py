@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, requests
+from app.core import clock
 from app.core.actions import acknowledgements
 from app.core.communities import communities
 from app.core.models import Action, Event, HistoryEntry, Overturn
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import submitting
 from app.core.review import overturns
 from app.core.review.overturn_search import Criteria
 from app.core.vocabulary import EventName, OverturnState, Role
@@ -34,9 +35,9 @@ def _prepare(wiring: Wiring) -> Overturn:
         accounts.give_role(session, SYSTEM, account, home.id, Role.OPERATOR)
     key = Actor(kind="key", name="Adapter", communities=frozenset({home.id}), staff=True)
     for number in range(ACTIONS):
-        submission = requests.Submission(f"post-{number}", "ann", SPAM)
+        submission = submitting.Submission(f"post-{number}", "ann", SPAM)
         with wiring.database.writing() as session:
-            request_id = requests.submit(session, key, home.id, submission).request.id
+            request_id = submitting.submit(session, key, home.id, submission).request.id
         registry.score(wiring, request_id)
         with wiring.database.writing() as session:
             action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()

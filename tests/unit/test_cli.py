@@ -19,13 +19,13 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from app import cli, runtime
-from app.core import requests
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
 from app.core.people import accounts, keys
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
+from app.core.requests import submitting
 from app.core.vocabulary import RequestStatus, Role, Verb
 from app.settings import Settings
 
@@ -493,8 +493,8 @@ def test_workers_take_names_of_their_own_and_do_what_others_left(tmp_path: Path)
     settings = Settings(_env_file=None, data_dir=folder).ready()
     with runtime.opened(settings) as wiring, wiring.database.writing() as session:
         community = communities.open_community(session, SYSTEM, "discourse", "forum-1")
-        submission = requests.Submission("post-1", "anna", "The ferry leaves at seven.")
-        requests.submit(session, SYSTEM, community.id, submission)
+        submission = submitting.Submission("post-1", "anna", "The ferry leaves at seven.")
+        submitting.submit(session, SYSTEM, community.id, submission)
     database = Database(settings.sqlalchemy_url)
     with (
         _running(folder, "worker", until="worker-0 is at work") as first,

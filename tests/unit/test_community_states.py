@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import community_states, request_scoring, requests
+from app.core import community_states
 from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
@@ -14,6 +14,7 @@ from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.people import accounts, keys
 from app.core.permissions import Actor
+from app.core.requests import scoring, submitting
 from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus
 from app.wiring import Wiring
@@ -40,20 +41,20 @@ def test_a_pause_reaches_even_what_is_being_scored_and_says_why_it_was_not_acted
     operator = actor(wiring, cast, cast.operator)
     request_id = factories.submit(wiring, cast, factories.SPAM)
     with wiring.database.writing() as session:
-        request = request_scoring.start(session, request_id)
+        request = scoring.start(session, request_id)
     assert request is not None
-    scorings = request_scoring.classify(wiring.classifiers, request)
+    scorings = scoring.classify(wiring.classifiers, request)
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):
             community_states.pause(session, actor(wiring, cast, cast.moderator), cast.community_id, "No")
         community_states.pause(session, operator, cast.community_id, "A rule went wild")
     with wiring.database.writing() as session:
-        request_scoring.record_scores(session, request_id, scorings)
+        scoring.record_scores(session, request_id, scorings)
     held = action_of(wiring, request_id)
     assert held is not None
     assert (held.action_state, held.action_tier) == (ActionState.UNDER_REVIEW, ActionTier.CONSENSUS)
     assert held.evidence is not None
-    assert held.evidence["details"]["held_back"]["why"] == request_scoring.PAUSED
+    assert held.evidence["details"]["held_back"]["why"] == scoring.PAUSED
     assert held.evidence["details"]["threshold"] == 0.95
     with wiring.database.writing() as session:
         community_states.resume(session, operator, cast.community_id, "Mended")
@@ -90,17 +91,17 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
         assert key is not None
         assert key.archived == {cast.community_id}
     closed = replace(factories.integration(cast), archived=key.archived)
-    late = requests.Submission("late", "ann", "Hello")
+    late = submitting.Submission("late", "ann", "Hello")
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden, match="archived"):
-            requests.submit(session, closed, cast.community_id, late)
+            submitting.submit(session, closed, cast.community_id, late)
         with pytest.raises(Forbidden, match="archived"):
-            requests.withdraw(session, closed, session.get_one(Request, unscored))
-        assert requests.find(session, closed, "post-1").request_id == "post-1"
+            submitting.withdraw(session, closed, session.get_one(Request, unscored))
+        assert submitting.find(session, closed, "post-1").request_id == "post-1"
     admin = actor(wiring, cast, cast.admin)
     with wiring.database.writing() as session:
         community_states.unarchive(session, admin, cast.community_id, "It opens again")
-        assert requests.submit(session, factories.integration(cast), cast.community_id, late).new
+        assert submitting.submit(session, factories.integration(cast), cast.community_id, late).new
 
 
 def test_ratings_open_no_second_look_where_that_is_switched_off(wiring: Wiring, cast: Cast) -> None:

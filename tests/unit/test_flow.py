@@ -4,12 +4,12 @@ import uuid
 
 import sqlalchemy as sa
 
-from app.core import requests
 from app.core.communities import communities
 from app.core.models import Action, Decision, Event, Note, Request
 from app.core.notes import ratings
 from app.core.people import profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import submitting
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, NoteStatus, RequestStatus
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -27,8 +27,8 @@ def _submit(wiring: Wiring, cast: Cast, content: str, request_id: str = "post-1"
         staff=True,
     )
     with wiring.database.writing() as session:
-        receipt = requests.submit(
-            session, integration, cast.community_id, requests.Submission(request_id, "user-1", content)
+        receipt = submitting.submit(
+            session, integration, cast.community_id, submitting.Submission(request_id, "user-1", content)
         )
         assert receipt.new
         return receipt.request.id
@@ -67,8 +67,8 @@ def test_the_same_request_id_again_returns_the_stored_request(wiring: Wiring, ca
     first = _submit(wiring, cast, "hello")
     with wiring.database.writing() as session:
         community = communities.get(session, SYSTEM, cast.community_id)
-        receipt = requests.submit(
-            session, SYSTEM, community.id, requests.Submission("post-1", "user-1", "hello again")
+        receipt = submitting.submit(
+            session, SYSTEM, community.id, submitting.Submission("post-1", "user-1", "hello again")
         )
     assert not receipt.new
     assert receipt.content_differs

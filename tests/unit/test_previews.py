@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from app.core import clock, request_scoring, requests
+from app.core import clock
 from app.core.classify import Result
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM
@@ -15,7 +15,8 @@ from app.core.policies.outcomes import Outcome
 from app.core.policies.policies import CategoryDraft
 from app.core.policies.route_counts import route
 from app.core.policies.routing import CategoryRule, Scored, decide
-from app.core.request_scoring import Scoring
+from app.core.requests import scoring, submitting
+from app.core.requests.scoring import Scoring
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -39,11 +40,11 @@ def score(wiring: Wiring, cast: Cast, given: list[list[Scoring]]) -> list[dict[s
     """Submit and score a post for each; what routing combined."""
     with wiring.database.writing() as session:
         for number, one in enumerate(given):
-            submission = requests.Submission(f"post-{number}", "poster", f"Post {number}")
-            made = requests.submit(session, SYSTEM, cast.community_id, submission).request
-            assert request_scoring.start(session, made.id)
-            request_scoring.record_scores(session, made.id, one)
-    return [request_scoring.combined(one) for one in given]
+            submission = submitting.Submission(f"post-{number}", "poster", f"Post {number}")
+            made = submitting.submit(session, SYSTEM, cast.community_id, submission).request
+            assert scoring.start(session, made.id)
+            scoring.record_scores(session, made.id, one)
+    return [scoring.combined(one) for one in given]
 
 
 def some_rules(chance: random.Random) -> list[CategoryRule]:

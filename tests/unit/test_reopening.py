@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, request_reading, requests
+from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
@@ -19,6 +19,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
+from app.core.requests import reading, submitting
 from app.core.review import holds, reopening
 from app.core.vocabulary import (
     ActionState,
@@ -128,9 +129,9 @@ def test_the_poll_for_decisions_presents_no_second_one(wiring: Wiring, cast: Cas
 
     def polled() -> list[tuple[object, ...]]:
         with wiring.database.reading() as session:
-            wanted = request_reading.matching(factories.integration(cast))
+            wanted = reading.matching(factories.integration(cast))
             since = clock.now() - timedelta(days=1)
-            page = request_reading.decided(session, wanted, since, Slice(size=10))
+            page = reading.decided(session, wanted, since, Slice(size=10))
             return [(row.decided_at, row.decision, row.action_id, row.note_status) for row in page.rows]
 
     before = polled()
@@ -260,7 +261,7 @@ def test_not_when_nothing_is_left_to_look_at(wiring: Wiring, cast: Cast) -> None
     withdrawn, blanked = dismissed(wiring, cast), dismissed(wiring, cast, request_id="post-2")
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
-        requests.withdraw(
+        submitting.withdraw(
             session, adapter, session.get_one(Request, session.get_one(Action, withdrawn).request_id)
         )
         gone = session.get_one(Request, session.get_one(Action, blanked).request_id)

@@ -6,10 +6,11 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import clock, requests
+from app.core import clock
 from app.core.actions import exemptions
 from app.core.history import chain as history
 from app.core.models import Action, Community, Decision, HistoryEntry, Request, Score
+from app.core.requests import submitting
 from app.jobs import registry
 from app.wiring import Wiring
 from tests import factories
@@ -78,6 +79,6 @@ def test_decided_content_goes_after_its_days_and_the_decision_stays(
     assert attributes["content"] is None
     assert attributes["decision"] == "hide"
     with wiring.database.writing() as session:
-        again = requests.Submission("spam", "author-1", factories.SPAM)
-        receipt = requests.submit(session, factories.integration(cast), cast.community_id, again)
+        again = submitting.Submission("spam", "author-1", factories.SPAM)
+        receipt = submitting.submit(session, factories.integration(cast), cast.community_id, again)
         assert (receipt.new, receipt.content_differs) == (False, False)

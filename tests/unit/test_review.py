@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app import migrations
-from app.core import clock, requests
+from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove
 from app.core.models import Action, Decision, Event, Note, Rating, Request
@@ -17,6 +17,7 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
+from app.core.requests import submitting
 from app.core.review import queue
 from app.core.vocabulary import (
     ActionState,
@@ -364,7 +365,7 @@ def test_a_withdrawn_submission_ends_its_review_and_frees_its_id(wiring: Wiring,
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
         request = session.scalars(sa.select(Request)).one()
-        requests.withdraw(session, factories.integration(cast), request)
+        submitting.withdraw(session, factories.integration(cast), request)
     assert _state(wiring, action_id) is ActionState.DISMISSED
     assert factories.submit(wiring, cast) != request.id
 
@@ -374,7 +375,7 @@ def test_escalating_opens_a_review_for_staff(wiring: Wiring, cast: Cast) -> None
     wiring.jobs.run_all()  # type: ignore[union-attr]
     with wiring.database.writing() as session:
         request = session.get_one(Request, made)
-        action = requests.escalate(session, factories.integration(cast), request)
+        action = submitting.escalate(session, factories.integration(cast), request)
         assert (action.action_state, action.review_group) == (ActionState.UNDER_REVIEW, "staff")
         assert request.status is RequestStatus.IN_PROGRESS
         assert help_needed.waiting_for(session, SYSTEM, cast.community_id, cast.rater.profile_id) == []

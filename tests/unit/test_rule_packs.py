@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import community_rules, requests, rule_drafts, rule_packs, rule_trials, slow_rules
+from app.core import community_rules, rule_drafts, rule_packs, rule_trials
 from app.core.community_rules import CommunityRules
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import slow_rules, submitting
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
 from app.jobs import registry
 from app.wiring import Wiring
@@ -275,4 +276,4 @@ def test_scores_of_equal_height_leave_one_that_stands_for_the_category(wiring: W
         ).one()
         assert highest.classifier == "community.rules"
         assert highest.score == 0.9
-        assert requests.find(session, SYSTEM, str(made)).scored_at is not None
+        assert submitting.find(session, SYSTEM, str(made)).scored_at is not None

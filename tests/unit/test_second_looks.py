@@ -6,13 +6,14 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, requests
+from app.core import clock
 from app.core.actions import acknowledgements, exemptions
 from app.core.errors import Conflict, Forbidden
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM, Actor
 from app.core.raters import help_needed
+from app.core.requests import submitting
 from app.core.review import holds, second_looks
 from app.core.review.second_looks import LookFilter, Sort
 from app.core.vocabulary import ActionState, ActionType, HeldVerb, NoteStatus, RequestStatus, Role
@@ -65,10 +66,10 @@ def restored(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
 
 def submitted(wiring: Wiring, cast: Cast, text: str, request_id: str, message_id: str) -> bool:
     """Submit it, and have it scored: whether that led to an action."""
-    submission = requests.Submission(request_id, "author-1", text, platform_message_id=message_id)
+    submission = submitting.Submission(request_id, "author-1", text, platform_message_id=message_id)
     with wiring.database.writing() as session:
         adapter = factories.integration(cast)
-        made = requests.submit(session, adapter, cast.community_id, submission).request.id
+        made = submitting.submit(session, adapter, cast.community_id, submission).request.id
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
         assert session.get_one(Request, made).status is RequestStatus.COMPLETED
@@ -282,7 +283,7 @@ def test_a_second_look_that_no_member_could_answer_is_not_offered(wiring: Wiring
     by_staff = factories.submit(wiring, cast, "The tide tables for Tuesday are on the notice board.")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.writing() as session:
-        escalated = requests.escalate(session, adapter, session.get_one(Request, by_staff))
+        escalated = submitting.escalate(session, adapter, session.get_one(Request, by_staff))
         verdicts.change_action(session, adapter, escalated, ActionState.PROPOSED, reason="abuse")
         verdicts.change_action(session, adapter, escalated, ActionState.APPLIED)
         request = session.get_one(Request, by_staff)

@@ -14,12 +14,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from app.core import requests
 from app.core.classify import Context, Match, Result
 from app.core.models import Account, Action, Event, Hold, Note, Request
 from app.core.notes import notes, ratings
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import submitting
 from app.core.vocabulary import Classification, EventName, HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
@@ -110,9 +110,9 @@ class Stage:
         self.made += 1
         self.wiring.classifiers = [FixedClassifier(category=category)]
         community_id = self.cast.other_community_id if away else self.cast.community_id
-        submission = requests.Submission(f"post-{self.made}", "poster", text)
+        submission = submitting.Submission(f"post-{self.made}", "poster", text)
         with self.wiring.database.writing() as session:
-            request_id = requests.submit(session, SYSTEM, community_id, submission).request.id
+            request_id = submitting.submit(session, SYSTEM, community_id, submission).request.id
         self.jobs.run_all()
         with self.wiring.database.reading() as session:
             return session.scalars(sa.select(Action.id).where(Action.request_id == request_id)).one()

@@ -9,11 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from app.core import clock, requests
+from app.core import clock
 from app.core.actions import acknowledgements
 from app.core.models import Account, Action
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import submitting
 from app.core.vocabulary import ActionState, HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -42,7 +43,9 @@ def scored(wiring: Wiring, jobs: InlineEngine, cast: Cast, post: str, **how: Any
     """A post scored by a classifier of these qualities; its request's id."""
     wiring.classifiers = [FixedClassifier(**how)]
     with wiring.database.writing() as session:
-        made = requests.submit(session, SYSTEM, cast.community_id, requests.Submission(post, "poster", post))
+        made = submitting.submit(
+            session, SYSTEM, cast.community_id, submitting.Submission(post, "poster", post)
+        )
     jobs.run_all()
     return made.request.id
 

@@ -8,10 +8,10 @@ from html import unescape
 
 import pytest
 
-from app.core import requests
 from app.core.models import Action
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
+from app.core.requests import submitting
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests import factories
@@ -46,11 +46,11 @@ def alike(wiring: Wiring, stage: Stage) -> list[uuid.UUID]:
         stage.made += 1
         category = "misinformation" if number == 3 else "toxicity"
         wiring.classifiers = [FixedClassifier(category=category)]
-        submission = requests.Submission(
+        submission = submitting.Submission(
             f"alike-{number}", "poster", f"{ALIKE} ({number})", platform_author_id=author
         )
         with wiring.database.writing() as session:
-            requests.submit(session, SYSTEM, stage.cast.community_id, submission)
+            submitting.submit(session, SYSTEM, stage.cast.community_id, submission)
         stage.jobs.run_all()
     with wiring.database.reading() as session:
         for action in session.query(Action).filter(Action.community_id == stage.cast.community_id):

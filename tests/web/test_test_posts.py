@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import test_posts, trends
+from app.core import trends
 from app.core.classify import CATEGORIES, Context
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.helpfulness import rating_snapshots
@@ -21,6 +21,7 @@ from app.core.periods import Period
 from app.core.permissions import SYSTEM
 from app.core.policies import policies, route_counts
 from app.core.policies.policies import CategoryDraft
+from app.core.requests import test_posts
 from app.core.scoring import Camps, Regime
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring

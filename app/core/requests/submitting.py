@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import instance_dict
 
-from app.core import clock, limits, outbox, request_marks, request_reading
+from app.core import clock, limits, outbox
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.db import serialise
@@ -23,6 +23,7 @@ from app.core.models import Action, Note, Request
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, Route
+from app.core.requests import marks, reading
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
 SCORE_JOB = "score_request"
@@ -79,7 +80,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     row = {
         **_NOTHING_YET,
         **vars(submission),
-        "is_test": request_marks.is_test(submission.extra),
+        "is_test": marks.is_test(submission.extra),
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,
@@ -119,7 +120,7 @@ _INSERT = {"sqlite": _insert_into(sqlite.insert), "postgresql": _insert_into(pos
 
 def find(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None) -> Request:
     """The request that ``request_reading.find`` finds, to change it; refused alike."""
-    return session.get_one(Request, request_reading.find_id(session, actor, reference, scope=scope))
+    return session.get_one(Request, reading.find_id(session, actor, reference, scope=scope))
 
 
 def retry(session: Session, actor: Actor, request: Request) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, slow_rules
+from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
@@ -27,6 +27,7 @@ from app.core.policies.routing import (
     observed,
     without_score,
 )
+from app.core.requests import slow_rules
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"

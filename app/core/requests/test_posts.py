@@ -13,14 +13,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import requests
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Action, Request, Score
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies import policies
-from app.core.request_marks import TEST_MARK
-from app.core.requests import Submission
+from app.core.requests import submitting
+from app.core.requests.marks import TEST_MARK
+from app.core.requests.submitting import Submission
 
 SENDER = "bridgenote-test"
 """Who asks for a test post and who wrote it, as the platform would say."""
@@ -94,7 +94,7 @@ def send(
         if category is None and not offered:
             raise Conflict("No category in use has a test post. Write a text of your own")
         text = TEXTS[category or offered[0]]
-    receipt = requests.submit(session, SYSTEM, community_id, _submission(reference, text))
+    receipt = submitting.submit(session, SYSTEM, community_id, _submission(reference, text))
     if receipt.new:
         history.record(
             session,
