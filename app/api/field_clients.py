@@ -22,10 +22,10 @@ from app.api.field_client_schemas import (
     ScoringAnalysis,
 )
 from app.api.jsonapi import plain
-from app.core import insights
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
 from app.core.errors import NotFound
+from app.core.insights import insights
 from app.core.models import Community
 from app.wiring import wired
 

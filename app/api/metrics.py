@@ -17,8 +17,8 @@ from prometheus_client.registry import Collector
 
 from app.api import auth
 from app.api.blueprints import guarded
-from app.core import insights, monitoring
-from app.core.insights import Standing
+from app.core.insights import insights, monitoring
+from app.core.insights.insights import Standing
 from app.core.vocabulary import Scope
 from app.observing import Answers
 from app.wiring import wired

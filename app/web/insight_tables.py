@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from app.core.trend_figures import Overturned, Trends
+from app.core.insights.trend_figures import Overturned, Trends
 from app.web import charts
 from app.web.categories import category_name
 from app.web.charts import Chart, Series

@@ -9,11 +9,12 @@ from flask import Response, abort, g
 from wtforms import DateField, HiddenField, SelectField
 from wtforms.validators import Optional
 
-from app.core import clock, trends
+from app.core import clock
 from app.core.errors import Invalid
+from app.core.insights import trends
+from app.core.insights.trend_figures import Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
-from app.core.trend_figures import Trends
 from app.web import auth, csv_cells, forms, insight_tables, page
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, check_year, encoded

@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import trends
 from app.core.classify import CATEGORIES, Context
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.helpfulness import rating_snapshots
+from app.core.insights import trends
 from app.core.models import Account, Action, HistoryEntry, Request, Score
 from app.core.people import accounts
 from app.core.periods import Period

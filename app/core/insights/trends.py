@@ -7,11 +7,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import quantiles
-from app.core.insights import BORNE_OUT, TOOK_A_SIDE
+from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE
+from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
 from app.core.models import Action, Decision, Note, Rating, Request, Score
 from app.core.periods import Period, unix
 from app.core.permissions import Actor, Permission, require
-from app.core.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
 SPLIT = 3
