@@ -2,10 +2,10 @@
 
 from flask import Response, url_for
 
-from app.core import rule_drafts, rule_packs
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.policies import policies
+from app.core.rulesets import drafts, versions
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
@@ -45,7 +45,7 @@ def remove_rule(rule_id: str) -> Response:
     form = forms.posted(RuleForm)
     try:
         with wired().database.writing() as session:
-            rule_drafts.remove_rule(
+            drafts.remove_rule(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -65,7 +65,7 @@ def _save(rule_id: str | None) -> Response:
         return _show(rule_id, form, status=422)
     try:
         with wired().database.writing() as session:
-            rule_drafts.put_rule(
+            drafts.put_rule(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -89,7 +89,7 @@ def _show(
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = rule_packs.standing(session, actor, community.id)
+        found = versions.standing(session, actor, community.id)
         names = [category.name for category in policies.current(session, community.id).categories]
     if form is None:
         rule = found.working.rule(rule_id) if rule_id is not None else None

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
-from app.core import rule_packs, rule_trials
 from app.core.classify import Context, Match
-from app.core.community_rules import combined
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route
-from app.core.rule_trials import Hits, Sample, Trial
+from app.core.rulesets import trials, versions
+from app.core.rulesets.compiled import combined
+from app.core.rulesets.trials import Hits, Sample, Trial
 from app.web import auth, classifiers, excerpts, forms
 from app.web.blueprint import web
 from app.web.categories import category_name, is_veiled
@@ -84,13 +84,13 @@ def test_text() -> Response:
         return classifiers.show(text=form, status=422)
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = rule_packs.standing(session, actor, community.id)
+        found = versions.standing(session, actor, community.id)
         rules = policies.category_rules(policies.current(session, community.id))
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
     by_draft = form.which.data == "draft" and found.draft is not None
     chosen = combined(wired().classifiers, found.working) if by_draft else in_force
     text = form.text.data or ""
-    trial = rule_trials.try_text(rules, chosen, text, Context(community_id=community.id))
+    trial = trials.try_text(rules, chosen, text, Context(community_id=community.id))
     return classifiers.show(
         text=form, trial=_trial(trial, text, "the draft" if by_draft else "what is in force")
     )
@@ -101,8 +101,8 @@ def test_text() -> Response:
 def preview_hits() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = rule_packs.standing(session, actor, community.id)
-        hits = rule_trials.try_on_stored(
+        found = versions.standing(session, actor, community.id)
+        hits = trials.try_on_stored(
             session, actor, community.id, wired().classifiers, found.in_force, found.working
         )
     return classifiers.show(hits=_hits(hits))
@@ -133,7 +133,7 @@ def _trial(trial: Trial, text: str, which: str) -> TrialView:
     )
 
 
-def _leads_to(one: rule_trials.CategoryTrial) -> str:
+def _leads_to(one: trials.CategoryTrial) -> str:
     rule, score = one.rule, one.scored.score
     if rule is None:
         return "Nothing: no threshold reads this category"
@@ -190,7 +190,7 @@ def _hits(found: Hits) -> HitsView:
     warn = auth.current_reader().account.content_warnings
     return HitsView(
         found=found,
-        days=rule_trials.DAYS,
+        days=trials.DAYS,
         moved=[
             (_named(was), _named(now), count)
             for (was, now), count in sorted(found.moved.items(), key=lambda pair: -pair[1])

@@ -9,16 +9,17 @@ from typing import Any
 
 from flask import Response, make_response
 
-from app.core import rule_drafts, rule_packs
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
-from app.core.community_rules import OWN
 from app.core.errors import Conflict, Invalid
 from app.core.models import RulePackVersion
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.requests import slow_rules
-from app.core.rule_packs import RuleSet, Standing
+from app.core.rulesets import drafts
+from app.core.rulesets import versions as rule_versions
+from app.core.rulesets.compiled import OWN
+from app.core.rulesets.versions import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
@@ -62,7 +63,7 @@ def switch_shipped_rule() -> Response:
     form = forms.posted(SwitchForm)
     try:
         with wired().database.writing() as session:
-            rule_drafts.switch_starter(
+            drafts.switch_starter(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -81,7 +82,7 @@ def switch_shipped_rule() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def import_rules() -> Response:
     form = forms.posted(PackForm)
-    given = forms.uploaded("file", rule_packs.PACK_MAX_BYTES)
+    given = forms.uploaded("file", rule_versions.PACK_MAX_BYTES)
     text = given.decode("utf-8", "replace") if given is not None else form.pack.data or ""
     if not text.strip():
         form.pack.errors = ["Choose a file, or paste a pack."]
@@ -89,7 +90,7 @@ def import_rules() -> Response:
     form.pack.data = text
     try:
         with wired().database.writing() as session:
-            made = rule_drafts.import_pack(
+            made = drafts.import_pack(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -130,7 +131,7 @@ def publish_rules() -> Response:
         return show(form, status=422)
     try:
         with wired().database.writing() as session:
-            made = rule_drafts.publish(
+            made = drafts.publish(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -152,7 +153,7 @@ def discard_rules() -> Response:
     form = forms.posted(PublishForm)
     try:
         with wired().database.writing() as session:
-            rule_drafts.discard(
+            drafts.discard(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -171,7 +172,7 @@ def revert_rules(version: int) -> Response:
         return show(revert=form, status=422)
     try:
         with wired().database.writing() as session:
-            made = rule_packs.revert(
+            made = rule_versions.revert(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -199,7 +200,7 @@ def _someone_was_first(form: PublishForm, refusal: Conflict) -> Response:
 
 def _standing() -> Standing:
     with wired().database.reading() as session:
-        return rule_packs.standing(session, auth.current_actor(), auth.current_community().id)
+        return rule_versions.standing(session, auth.current_actor(), auth.current_community().id)
 
 
 def show(
@@ -215,8 +216,8 @@ def show(
     """The page, with whichever of its forms came back; ``more`` is what trying out found."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = rule_packs.standing(session, actor, community.id)
-        versions = rule_packs.versions(session, actor, community.id)
+        found = rule_versions.standing(session, actor, community.id)
+        versions = rule_versions.versions(session, actor, community.id)
         policy = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
         own = [one.version for one in in_force if one.name == OWN]
@@ -253,7 +254,9 @@ def show(
         ],
         slow_rules=slow,
         unrouted=_unrouted(found.working, {category.name for category in policy.categories}),
-        versions=version_rows(versions, rule_packs.SHOWN_VERSIONS, current=found.version, changes=_changes),
+        versions=version_rows(
+            versions, rule_versions.SHOWN_VERSIONS, current=found.version, changes=_changes
+        ),
         trial=more.get("trial"),
         hits=more.get("hits"),
     )

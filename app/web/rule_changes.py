@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.core import rule_packs
-from app.core.rule_packs import RuleSet
+from app.core.rulesets import versions
+from app.core.rulesets.versions import RuleSet
 from app.web.categories import category_name
 
 
 def change_lines(before: RuleSet, after: RuleSet, most: int = 12) -> list[str]:
     """What differs, in words: "spam.watches, weight: 0.6 → 0.8"."""
     lines: list[str] = []
-    for name, (old, new) in rule_packs.changes(before, after).items():
+    for name, (old, new) in versions.changes(before, after).items():
         if name == "starter_off":
             lines += [f"{rule}: switched off" for rule in sorted(set(new) - set(old))]
             lines += [f"{rule}: switched on" for rule in sorted(set(old) - set(new))]

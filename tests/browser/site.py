@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, rule_drafts
+from app.core import clock
 from app.core.models import Account, Action, Community, Delivery, KeyCommunity, Membership, Profile, Request
 from app.core.notes import notes
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import policies
+from app.core.rulesets import drafts
 from app.core.vocabulary import Classification
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
@@ -64,11 +65,9 @@ def fill(service: Service, place: Place) -> Filled:
         )
         draft = replace(policies.draft_of(spam), tier1=0.9)
         policies.set_category(session, olga, place.community_id, draft, "Market day")
-        rule_drafts.put_rule(session, olga, place.community_id, RULE)
-        rule_drafts.publish(session, olga, place.community_id, "Tours are spam here")
-        rule_drafts.put_rule(
-            session, olga, place.community_id, {**RULE, "weight": 0.9}, instead_of=RULE["id"]
-        )
+        drafts.put_rule(session, olga, place.community_id, RULE)
+        drafts.publish(session, olga, place.community_id, "Tours are spam here")
+        drafts.put_rule(session, olga, place.community_id, {**RULE, "weight": 0.9}, instead_of=RULE["id"])
         of_rater = sa.select(Membership.id).where(Membership.account_id == rita.account_id)
         member = session.scalars(of_rater).one()
         of_place = sa.select(KeyCommunity.key_id).where(KeyCommunity.community_id == place.community_id)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from app import runtime
 from app.cli import cli
-from app.core import erasure, linking, rule_drafts
+from app.core import erasure, linking
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
@@ -19,6 +19,7 @@ from app.core.notes import ratings
 from app.core.people import accounts, link_codes, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
+from app.core.rulesets import drafts
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests import factories
@@ -93,9 +94,9 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
         )
         rule = {"id": "a", "category": "spam", "kind": "word", "pattern": "tour", "weight": 0.5}
         operator = replace(moderator, roles={cast.community_id: Role.OPERATOR})
-        rule_drafts.put_rule(session, operator, cast.community_id, rule)
-        rule_drafts.publish(session, operator, cast.community_id, "Tours")
-        rule_drafts.put_rule(session, operator, cast.community_id, rule | {"id": "b"})
+        drafts.put_rule(session, operator, cast.community_id, rule)
+        drafts.publish(session, operator, cast.community_id, "Tours")
+        drafts.put_rule(session, operator, cast.community_id, rule | {"id": "b"})
     assert wiring.jobs is not None
     wiring.jobs.run_all(delayed=True)  # type: ignore[attr-defined]
     with wiring.database.writing() as session:

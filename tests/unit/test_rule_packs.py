@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.core import community_rules, rule_drafts, rule_packs, rule_trials
-from app.core.community_rules import CommunityRules
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import slow_rules, submitting
+from app.core.rulesets import compiled, drafts, trials, versions
+from app.core.rulesets.compiled import CommunityRules
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Role
 from app.jobs import registry
 from app.wiring import Wiring
@@ -30,12 +30,12 @@ TOUR = "Come on a HARBOUR... tour with us, it is lovely"
 
 def publish(wiring: Wiring, cast: Cast, reason: str = "Tours") -> int:
     with wiring.database.writing() as session:
-        return rule_drafts.publish(session, SYSTEM, cast.community_id, reason).version
+        return drafts.publish(session, SYSTEM, cast.community_id, reason).version
 
 
 def put(wiring: Wiring, cast: Cast, **changed: Any) -> None:
     with wiring.database.writing() as session:
-        rule_drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, **changed})
+        drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, **changed})
 
 
 def scored_by(wiring: Wiring) -> set[str]:
@@ -64,7 +64,7 @@ def test_a_draft_scores_nothing_and_a_version_scores_everywhere_at_once(wiring: 
         assert action.evidence is not None
         (match,) = action.evidence["details"]["matches"]
         assert TOUR[match["start"] : match["end"]] == "HARBOUR... tour"
-        assert rule_packs.standing(session, SYSTEM, cast.community_id).draft is None
+        assert versions.standing(session, SYSTEM, cast.community_id).draft is None
         entry = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.what == "rules.revised")).one()
         assert entry.after["spam.harbour"]["weight"] == 0.8
         assert (
@@ -73,10 +73,10 @@ def test_a_draft_scores_nothing_and_a_version_scores_everywhere_at_once(wiring: 
         )
     assert elsewhere() == ["builtin.rules", "community.rules"]
     with wiring.database.writing() as session:
-        rule_packs.revert(session, SYSTEM, cast.community_id, 0, "They are welcome", based_on=1)
+        versions.revert(session, SYSTEM, cast.community_id, 0, "They are welcome", based_on=1)
     assert elsewhere() == ["builtin.rules"]
     with wiring.database.reading() as session:
-        assert rule_packs.newest_version(session, cast.community_id) == 2
+        assert versions.newest_version(session, cast.community_id) == 2
 
 
 def test_a_shipped_rule_can_be_switched_off_and_the_version_says_so(wiring: Wiring, cast: Cast) -> None:
@@ -86,9 +86,9 @@ def test_a_shipped_rule_can_be_switched_off_and_the_version_says_so(wiring: Wiri
     assert evidence is not None
     hit = sorted({match["rule"] for match in evidence["details"]["matches"]})
     with wiring.database.writing() as session:
-        rule_drafts.switch_starter(session, SYSTEM, cast.community_id, hit, False)
+        drafts.switch_starter(session, SYSTEM, cast.community_id, hit, False)
         with pytest.raises(NotFound):
-            rule_drafts.switch_starter(session, SYSTEM, cast.community_id, ["no.such-rule"], False)
+            drafts.switch_starter(session, SYSTEM, cast.community_id, ["no.such-rule"], False)
     publish(wiring, cast)
     second = submit(wiring, cast, REVIEWED, "second")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
@@ -114,7 +114,7 @@ def test_what_a_rule_cannot_be_is_refused_by_its_field(
 ) -> None:
     with wiring.database.writing() as session:
         with pytest.raises(Invalid) as refusal:
-            rule_drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, **changed})
+            drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, **changed})
         assert field in [problem.loc[-1] for problem in refusal.value.problems]
 
 
@@ -135,11 +135,11 @@ def test_an_import_replaces_the_drafts_rules_or_says_what_is_wrong(wiring: Wirin
             (json.dumps({"name": "p", "version": "1", "rules": [HARBOUR, HARBOUR]}), "is used twice"),
             (json.dumps({"name": "p", "version": "1", "note": "\x00", "rules": []}), "NUL"),
             (json.dumps(growing), "too long"),
-            (" " * rule_packs.PACK_MAX_BYTES + "{}", "at most 400 KB"),
+            (" " * versions.PACK_MAX_BYTES + "{}", "at most 400 KB"),
         ):
             with pytest.raises(Invalid, match=told):
-                rule_drafts.import_pack(session, SYSTEM, cast.community_id, text)
-        made = rule_drafts.import_pack(
+                drafts.import_pack(session, SYSTEM, cast.community_id, text)
+        made = drafts.import_pack(
             session, SYSTEM, cast.community_id, json.dumps({"name": "p", "version": "9", "rules": [HARBOUR]})
         )
         assert [rule["id"] for rule in made.rules] == ["spam.harbour"]
@@ -149,12 +149,10 @@ def test_two_editors_do_not_overwrite_each_other(wiring: Wiring, cast: Cast) -> 
     put(wiring, cast)
     with wiring.database.writing() as session:
         for verb in (
-            lambda: rule_drafts.put_rule(
-                session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, edition=0
-            ),
-            lambda: rule_drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", edition=7),
-            lambda: rule_drafts.discard(session, SYSTEM, cast.community_id, edition=0),
-            lambda: rule_drafts.publish(session, SYSTEM, cast.community_id, "x", based_on=3),
+            lambda: drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, edition=0),
+            lambda: drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", edition=7),
+            lambda: drafts.discard(session, SYSTEM, cast.community_id, edition=0),
+            lambda: drafts.publish(session, SYSTEM, cast.community_id, "x", based_on=3),
         ):
             with pytest.raises(Conflict):
                 verb()
@@ -165,7 +163,7 @@ def test_two_editors_do_not_overwrite_each_other(wiring: Wiring, cast: Cast) -> 
             communities=frozenset({cast.community_id}),
         )
         with pytest.raises(Forbidden):
-            rule_drafts.put_rule(session, moderator, cast.community_id, HARBOUR)
+            drafts.put_rule(session, moderator, cast.community_id, HARBOUR)
 
 
 def test_a_preview_of_hits_reads_the_newest_texts_and_says_how_many(wiring: Wiring, cast: Cast) -> None:
@@ -174,11 +172,11 @@ def test_a_preview_of_hits_reads_the_newest_texts_and_says_how_many(wiring: Wiri
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     put(wiring, cast)
     with wiring.database.reading() as session:
-        now = rule_packs.standing(session, SYSTEM, cast.community_id)
+        now = versions.standing(session, SYSTEM, cast.community_id)
         assert now.draft is not None
         given = (session, SYSTEM, cast.community_id, wiring.classifiers, now.in_force, now.draft)
-        found = rule_trials.try_on_stored(*given)
-        hurried = rule_trials.try_on_stored(*given, seconds=-1.0)
+        found = trials.try_on_stored(*given)
+        hurried = trials.try_on_stored(*given, seconds=-1.0)
         actions = session.scalar(sa.select(sa.func.count()).select_from(Action))
     assert (found.read, found.complete, found.changed) == (4, True, 2)
     assert found.moved == {(None, ("spam", 2)): 2}
@@ -192,7 +190,7 @@ def test_a_preview_of_hits_reads_the_newest_texts_and_says_how_many(wiring: Wiri
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Own rules run out of time over every text."""
-    monkeypatch.setattr(community_rules, "TEXT_SECONDS", 0.0)
+    monkeypatch.setattr(compiled, "TEXT_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("no_time")
@@ -238,7 +236,7 @@ def test_where_rules_cannot_finish_what_the_others_found_still_counts(wiring: Wi
     assert (insult.category, insult.action_state) == ("toxicity", ActionState.UNDER_REVIEW)
     # Nothing reads what the rules would have scored: then nobody is asked.
     with wiring.database.writing() as session:
-        rule_drafts.put_rule(
+        drafts.put_rule(
             session, SYSTEM, cast.community_id, {**HARBOUR, "category": "tours"}, instead_of="spam.harbour"
         )
     publish(wiring, cast)
@@ -253,14 +251,14 @@ def test_where_rules_cannot_finish_what_the_others_found_still_counts(wiring: Wi
 def test_a_preview_says_which_rules_are_too_slow_before_they_are_in_force(wiring: Wiring, cast: Cast) -> None:
     put(wiring, cast)
     with wiring.database.reading() as session:
-        now = rule_packs.standing(session, SYSTEM, cast.community_id)
+        now = versions.standing(session, SYSTEM, cast.community_id)
         given = (session, SYSTEM, cast.community_id, wiring.classifiers, now.in_force, now.working)
-        none_yet = rule_trials.try_on_stored(*given)
+        none_yet = trials.try_on_stored(*given)
     assert (none_yet.slow, none_yet.slow_if_long) == ({}, "spam.harbour")
     submit(wiring, cast, TOUR)
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
-        found = rule_trials.try_on_stored(session, *given[1:])
+        found = trials.try_on_stored(session, *given[1:])
     assert found.slow == {"spam.harbour": 1}
     assert found.moved == {(None, ("unfinished", 2)): 1}
 

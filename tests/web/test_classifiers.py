@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from app.core import community_rules, rule_packs
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
-from app.core.rule_packs import Standing
+from app.core.rulesets import compiled, versions
+from app.core.rulesets.versions import Standing
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.factories import scored_action, submit
@@ -43,7 +43,7 @@ POSTS = (
 
 def standing(wiring: Wiring, cast: Cast) -> Standing:
     with wiring.database.reading() as session:
-        return rule_packs.standing(session, SYSTEM, cast.community_id)
+        return versions.standing(session, SYSTEM, cast.community_id)
 
 
 def test_only_operators_and_above(visit: Visit, cast: Cast, wiring: Wiring) -> None:
@@ -155,7 +155,7 @@ def test_rules_that_are_too_slow_are_named_in_the_preview_in_a_test_and_once_in_
 ) -> None:
     operator = visit(cast.operator)
     assert operator.post("/classifiers/new-rule", **RULE).status_code == 303
-    monkeypatch.setattr(community_rules, "TEXT_SECONDS", 0.0)
+    monkeypatch.setattr(compiled, "TEXT_SECONDS", 0.0)
     hits = operator.post("/classifiers/hits").text
     assert (
         "The draft is too slow for the longest texts that can be submitted. spam.harbour took the most"

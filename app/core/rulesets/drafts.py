@@ -11,14 +11,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import clock, limits, rule_packs
+from app.core import clock, limits
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import RULES_MAX, parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
-from app.core.rule_packs import RuleSet
+from app.core.rulesets import versions
+from app.core.rulesets.versions import RuleSet
 
 
 def put_rule(
@@ -80,8 +81,8 @@ def import_pack(
 ) -> RuleSet:
     """Make a pack, as JSON text, the draft's own pack in place of the one it had; refusals as ``put_rule``."""
     was = _working(session, actor, community_id, edition)
-    if len(text.encode("utf-8", "surrogatepass")) > rule_packs.PACK_MAX_BYTES:
-        raise Invalid.field("pack", f"must be at most {rule_packs.PACK_MAX_BYTES // 1024} KB")
+    if len(text.encode("utf-8", "surrogatepass")) > versions.PACK_MAX_BYTES:
+        raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")
     try:
         raw = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -92,7 +93,7 @@ def import_pack(
         raise Invalid.field("pack", "is not JSON that can be read") from None
     parse_pack(raw)
     own = {
-        "name": rule_packs.NAME,
+        "name": versions.NAME,
         "version": "0",
         "note": raw.get("note", ""),
         "lists": raw.get("lists", {}),
@@ -126,7 +127,7 @@ def publish(
     """
     limits.text(reason, "reason", limits.REASON_MAX)
     wanted = _working(session, actor, community_id, edition)
-    made = rule_packs.write(session, actor, community_id, wanted, reason, based_on)
+    made = versions.write(session, actor, community_id, wanted, reason, based_on)
     discard(session, actor, community_id)
     return made
 
@@ -135,7 +136,7 @@ def _working(session: Session, actor: Actor, community_id: uuid.UUID, edition: i
     """The draft as it is now, while no other writer changes it."""
     require(actor, Permission.REVISE_POLICY, community_id)
     serialise(session, community_id)
-    now = rule_packs.standing(session, actor, community_id)
+    now = versions.standing(session, actor, community_id)
     if edition is not None and edition != now.edition:
         who = (
             f"{now.changed_by} changed the draft"
@@ -150,9 +151,9 @@ def _keep(session: Session, actor: Actor, community_id: uuid.UUID, wanted: RuleS
     if len(wanted.rules) > RULES_MAX:
         raise Invalid.field("rules", f"must be at most {RULES_MAX:,}; remove one first")
     limits.storable_tree(wanted.pack, "pack")
-    if len(json.dumps(wanted.pack).encode()) > rule_packs.PACK_MAX_BYTES:
-        raise Invalid.field("pack", f"must be at most {rule_packs.PACK_MAX_BYTES // 1024} KB")
-    rule_packs.parsed(wanted)
+    if len(json.dumps(wanted.pack).encode()) > versions.PACK_MAX_BYTES:
+        raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")
+    versions.parsed(wanted)
     draft = session.get(RulePackDraft, community_id)
     if draft is None:
         draft = RulePackDraft(community_id=community_id, edition=0)

@@ -12,11 +12,11 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.core import rule_packs
 from app.core.classify import Classifier
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.classify.rules import RulePack
-from app.core.rule_packs import RuleSet
+from app.core.rulesets import versions
+from app.core.rulesets.versions import RuleSet
 
 OWN = "community.rules"
 TEXT_SECONDS = 1.0
@@ -38,7 +38,7 @@ class CommunityRules:
         self, session: Session, community_id: uuid.UUID, base: Sequence[Classifier]
     ) -> Sequence[Classifier]:
         """``base`` as this community wants it. It compiles nothing yet: that happens with the first text."""
-        version = rule_packs.newest_version(session, community_id)
+        version = versions.newest_version(session, community_id)
         if version == 0:
             return base
         with self._lock:
@@ -46,7 +46,7 @@ class CommunityRules:
             if known is not None and known[0] == version and known[1] is base:
                 self._kept.move_to_end(community_id)
                 return known[2]
-        made = combined(base, rule_packs.read(session, community_id, version))
+        made = combined(base, versions.read(session, community_id, version))
         with self._lock:
             self._kept[community_id] = (version, base, made)
             self._kept.move_to_end(community_id)
@@ -69,5 +69,5 @@ def combined(base: Sequence[Classifier], wanted: RuleSet) -> Sequence[Classifier
 def own(wanted: RuleSet) -> RulePackClassifier:
     """The community's own rules as a classifier. Whether its scores may act alone is the thresholds' word."""
     categories = frozenset(str(rule["category"]) for rule in wanted.rules)
-    pack: Callable[[], RulePack] = partial(rule_packs.parsed, wanted)
+    pack: Callable[[], RulePack] = partial(versions.parsed, wanted)
     return RulePackClassifier(pack, name=OWN, tier1_categories=categories, seconds=TEXT_SECONDS)

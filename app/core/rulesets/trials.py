@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.classify import Classifier, Context, Match, OutOfTime, Result
 from app.core.classify.rulepack import RulePackClassifier
-from app.core.community_rules import combined
 from app.core.limits import CONTENT_MAX
 from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
@@ -24,7 +23,8 @@ from app.core.policies import policies
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
 from app.core.requests.scoring import Scoring, decided, unscored
 from app.core.requests.scoring import combined as combined_scores
-from app.core.rule_packs import RuleSet
+from app.core.rulesets.compiled import combined
+from app.core.rulesets.versions import RuleSet
 
 DAYS = 30
 MOST_TEXTS = 5_000
