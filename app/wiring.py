@@ -18,11 +18,11 @@ from app.core.classify.rulepack import RulePackClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database
-from app.core.letters import Letterhead
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
+from app.core.upkeep.mail_texts import Letterhead
 from app.core.webhooks.sending import AllowList, Sender
 from app.settings import Settings
 from app.throttle import Throttle

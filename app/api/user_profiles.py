@@ -10,12 +10,12 @@ from app.api.community_servers import platform_of
 from app.api.errors import Located
 from app.api.parse import JSON_API
 from app.api.schemas import ProfileDocument, ProfileLink, ProfileLookup
-from app.core import linking
 from app.core.communities import communities
 from app.core.errors import Invalid, Problem
 from app.core.models import Profile
 from app.core.people import profiles
 from app.core.people.profiles import Identity
+from app.core.upkeep import linking
 from app.wiring import wired
 
 

@@ -18,13 +18,13 @@ from alembic.util.exc import CommandError
 
 from app import migrations, runtime
 from app.backups import postgres, sqlite
-from app.core import resealing, restoring
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.permissions import SYSTEM
-from app.core.restoring import Quieted
+from app.core.upkeep import resealing, restoring
+from app.core.upkeep.restoring import Quieted
 from app.settings import Settings
 from app.wiring import make_sealer
 

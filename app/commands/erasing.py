@@ -6,10 +6,11 @@ import click
 import sqlalchemy as sa
 
 from app.cli import opened_wiring
-from app.core import erasure, limits
+from app.core import limits
 from app.core.errors import NotFound
 from app.core.models import Account
 from app.core.permissions import SYSTEM
+from app.core.upkeep import erasure
 
 
 class _DryRun(Exception):

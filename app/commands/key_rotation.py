@@ -11,8 +11,8 @@ import click
 
 from app import runtime
 from app.cli import _read_settings, _settings
-from app.core import resealing
 from app.core.db import Database
+from app.core.upkeep import resealing
 from app.settings import Settings
 from app.wiring import make_sealer
 

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from app import runtime
 from app.core import clock as service_clock
-from app.core import resealing
 from app.core.models import HistoryEntry
+from app.core.upkeep import resealing
 from app.diagnosis.findings import Finding, fail, ok, warn
 from app.wiring import Wiring
 

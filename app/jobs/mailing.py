@@ -5,10 +5,11 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, letters
+from app.core import clock
 from app.core.mail import Kind, MailRefused
 from app.core.people import credentials, mailed_links, sessions
 from app.core.raters import digests
+from app.core.upkeep import mail_texts
 from app.wiring import Wiring
 
 log = logging.getLogger("bridgenote.mail")
@@ -27,7 +28,7 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
     """
     link = uuid.UUID(link_id) if link_id else None
     with wiring.database.writing() as session:
-        message = letters.write(
+        message = mail_texts.write(
             session,
             wiring.letterhead,
             Kind(kind),

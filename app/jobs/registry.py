@@ -4,12 +4,13 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.core import clock, community_states, mail
+from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.helpfulness import refits
 from app.core.raters import digests
 from app.core.requests import retention, scoring, submitting
 from app.core.review import holds, overturns, queue
+from app.core.upkeep import community_states
 from app.core.webhooks import deliveries, replays
 from app.jobs import mailing, rescoring
 from app.wiring import JobEngine, Wiring

@@ -5,10 +5,11 @@ import uuid
 from flask import Response, flash, make_response, redirect, url_for
 from wtforms import Form, PasswordField
 
-from app.core import erasure, limits
+from app.core import limits
 from app.core.errors import Conflict, Invalid, TooMany
 from app.core.people import accounts, credentials, sessions
 from app.core.raters import digests
+from app.core.upkeep import erasure
 from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
 from app.web.blueprint import web

@@ -8,11 +8,12 @@ from flask import Response, url_for
 from wtforms import Form, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import community_revisions, community_states, limits
+from app.core import limits
 from app.core.communities import communities
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.review import overturns
+from app.core.upkeep import community_revisions, community_states
 from app.web import auth, changes, curl_lines, forms, page
 from app.web.blueprint import web
 from app.web.community_forms import CAUTION_NUMBERS, DESK_NUMBERS, RATING_NUMBERS, CommunityForm, fields_of

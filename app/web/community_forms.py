@@ -10,8 +10,8 @@ from wtforms.validators import InputRequired, ValidationError
 from app.core import limits
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
-from app.core.community_revisions import Draft
 from app.core.errors import Invalid
+from app.core.upkeep.community_revisions import Draft
 from app.web import forms
 
 NUMBERS: Mapping[str, tuple[str, str]] = {

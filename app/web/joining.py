@@ -4,7 +4,7 @@ import uuid
 
 from flask import Response, url_for
 
-from app.core import letters, limits
+from app.core import limits
 from app.core.communities import joining
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.ids import parse_id
@@ -12,6 +12,7 @@ from app.core.models import Community
 from app.core.people import accounts, invitations, mailed_links
 from app.core.people.invitations import Offer
 from app.core.people.mailed_links import LinkOver
+from app.core.upkeep import mail_texts
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page, session_cookie
 from app.web.account_forms import JoinForm
@@ -84,7 +85,7 @@ def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
         status=status,
         form=form,
         offer=offer,
-        role=letters.with_article(offer.role),
+        role=mail_texts.with_article(offer.role),
         is_me=who is not None and who.account.id == offer.account_id,
         signed_in_as=who.account.email if who is not None else None,
         sign_in_url=url_for("web.sign_in", next=url_for("web.join", token=token)),

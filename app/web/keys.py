@@ -17,13 +17,14 @@ from wtforms import (
 from wtforms.validators import InputRequired, ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.core import community_revisions, limits
+from app.core import limits
 from app.core.errors import Conflict, Invalid
 from app.core.ids import new_id, parse_id
 from app.core.paging import Slice
 from app.core.people import key_admin, keys
 from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
+from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
 from app.web import auth, changes, curl_lines, forms, page, pages_of
 from app.web.blueprint import web

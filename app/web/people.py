@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 from wtforms import Form, SelectField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
-from app.core import community_revisions, limits, manual_links
+from app.core import limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.paging import Slice
 from app.core.people import invitations, mailed_links, members
 from app.core.people.members import Member
 from app.core.permissions import Permission
+from app.core.upkeep import community_revisions, manual_links
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
 from app.web import auth, changes, curl_lines, forms, page, pages_of

@@ -12,13 +12,13 @@ from wtforms import BooleanField, Form, RadioField, SelectField, StringField, Va
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
 
 from app.core import limits as rules
-from app.core import linking
 from app.core.communities import settings as community_settings
 from app.core.errors import Invalid
 from app.core.people import accounts, link_codes, sessions
 from app.core.people.link_codes import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
+from app.core.upkeep import linking
 from app.web import auth, forms, page
 from app.web.account_forms import AccountForms, NameForm
 from app.web.blueprint import web

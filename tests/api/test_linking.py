@@ -11,12 +11,13 @@ import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core import clock, linking
+from app.core import clock
 from app.core.models import Account, HistoryEntry, LinkCode, Note, Profile, Rating
 from app.core.notes import notes, ratings
 from app.core.people import link_codes, profiles
 from app.core.people.link_codes import ALPHABET
 from app.core.permissions import Actor
+from app.core.upkeep import linking
 from app.core.vocabulary import Classification, HelpfulnessLevel, Role
 from app.settings import Settings
 from app.throttle import Throttle

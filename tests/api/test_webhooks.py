@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core import community_states
 from app.core.models import Community, Delivery, Endpoint, Event
 from app.core.people import keys
 from app.core.permissions import SYSTEM
+from app.core.upkeep import community_states
 from app.core.vocabulary import DeliveryState, EventName, KeyTemplate
 from app.core.webhooks import secrets
 from app.throttle import Throttle

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 
-from app.core import community_states
 from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
@@ -16,6 +15,7 @@ from app.core.people import accounts, keys
 from app.core.permissions import Actor
 from app.core.requests import scoring, submitting
 from app.core.review import holds
+from app.core.upkeep import community_states
 from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus
 from app.wiring import Wiring
 from tests import factories

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 from app import runtime
 from app.cli import cli
-from app.core import erasure, linking
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
@@ -20,6 +19,7 @@ from app.core.people import accounts, link_codes, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.rulesets import drafts
+from app.core.upkeep import erasure, linking
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests import factories

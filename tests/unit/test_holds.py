@@ -3,7 +3,6 @@
 import pytest
 import sqlalchemy as sa
 
-from app.core import erasure
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
@@ -11,6 +10,7 @@ from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
+from app.core.upkeep import erasure
 from app.core.vocabulary import ActionState, HeldVerb, Role
 from app.wiring import Wiring
 from tests import factories

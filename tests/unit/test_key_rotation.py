@@ -8,11 +8,11 @@ from click.testing import CliRunner, Result
 
 from app import runtime
 from app.cli import cli
-from app.core import resealing
 from app.core.db import Base
 from app.core.models import Community, Endpoint
 from app.core.permissions import SYSTEM
 from app.core.sealing import SealBroken, Sealer
+from app.core.upkeep import resealing
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.sending import AllowList
 from app.wiring import Wiring

@@ -7,13 +7,13 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from app.core import community_revisions
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
-from app.core.community_revisions import REVISED, Draft
 from app.core.models import Account, Action, Community, HistoryEntry, HistoryText, ScoringState
 from app.core.people import accounts, key_admin, keys, profiles
 from app.core.permissions import SYSTEM
+from app.core.upkeep import community_revisions
+from app.core.upkeep.community_revisions import REVISED, Draft
 from app.core.vocabulary import KeyTemplate
 from app.web.community_forms import NUMBERS, as_typed
 from app.wiring import Wiring

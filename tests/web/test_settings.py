@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from app.core import clock, linking
+from app.core import clock
 from app.core.models import Account, Action, LinkCode, Profile, Request
 from app.core.people import link_codes, profiles
 from app.core.permissions import SYSTEM
+from app.core.upkeep import linking
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.web.conftest import Stage, Visitor, only_hold

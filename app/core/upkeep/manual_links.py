@@ -9,12 +9,13 @@ from collections.abc import Collection, Sequence
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import limits, linking
+from app.core import limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.models import Account, Note, Profile, Rating
 from app.core.people import members, profiles
 from app.core.permissions import Actor, Permission, allows, require
+from app.core.upkeep import linking
 
 SHOWN = 20
 
