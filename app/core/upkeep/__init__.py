@@ -1,6 +1,7 @@
 """Upkeep: verbs that reach across many nouns.
 
-Erasing a person (``erasure``), joining two profiles of one person (``linking``, ``manual_links``), changing, pausing and
-archiving a community (``community_revisions``, ``community_states``), what a restored backup must not send again
-(``restoring``), sealing every secret with a new key (``resealing``), and the texts of mails (``mail_texts``).
+Erasing a person (``erasure``), joining two profiles of one person (``linking``, ``manual_links``), changing,
+pausing and archiving a community (``community_revisions``, ``community_states``), what a restored backup must not
+send again (``restoring``), sealing every secret with a new key (``resealing``), and the texts of mails
+(``mail_texts``).
 """

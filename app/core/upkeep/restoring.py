@@ -30,7 +30,7 @@ class Quieted:
 
     deliveries: int = 0
     holds: int = 0
-    submitting: int = 0
+    requests: int = 0
     bulk: int = 0
     sign_ins: int = 0
 
