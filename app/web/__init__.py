@@ -37,8 +37,8 @@ from app.wiring import EXTENSION
 
 def register(app: APIFlask) -> None:
     """Add the dashboard to the application."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
     settings = app.extensions[EXTENSION].settings
     filters.register(app)
     security.register(app, settings)
