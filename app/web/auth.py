@@ -33,7 +33,8 @@ from app.core.errors import Forbidden, NotFound, Unauthenticated
 from app.core.models import Account, Community, SignIn
 from app.core.people import accounts, profiles
 from app.core.permissions import Actor, Permission
-from app.web import community_choice, page, security, session_cookie
+from app.web import community_choice, page, security
+from app.web.account import session_cookie
 from app.web.blueprint import web
 from app.wiring import own_path, wired
 

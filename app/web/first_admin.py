@@ -11,10 +11,11 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import Community
 from app.core.people import accounts
 from app.core.people.mailed_links import LinkOver
-from app.web import auth, forms, page, session_cookie
-from app.web.account_forms import ADDRESS
+from app.web import auth, forms, page
+from app.web.account import session_cookie
+from app.web.account.forms import ADDRESS
+from app.web.account.sign_up import over
 from app.web.blueprint import web
-from app.web.sign_up import over
 from app.wiring import wired
 
 FIELDS = {"name": "community"}

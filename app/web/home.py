@@ -3,7 +3,8 @@
 from flask import Response, make_response, redirect, url_for
 
 from app.core.permissions import Permission
-from app.web import auth, first_admin, getting_started, navigation, page, sign_up
+from app.web import auth, first_admin, getting_started, navigation, page
+from app.web.account import sign_up
 from app.web.blueprint import web
 
 

@@ -8,9 +8,9 @@ from app.core.people import accounts, credentials, mailed_links
 from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page
-from app.web.account_forms import ForgotForm, ResetForm
+from app.web.account.forms import ForgotForm, ResetForm
+from app.web.account.sign_up import over, sent, too_many_mails
 from app.web.blueprint import web
-from app.web.sign_up import over, sent, too_many_mails
 from app.wiring import wired
 
 

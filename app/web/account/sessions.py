@@ -11,7 +11,8 @@ from app.core.people import accounts
 from app.core.people.accounts import Unconfirmed
 from app.demo import sign_ins
 from app.demo.sign_ins import SignIn
-from app.web import auth, forms, page, session_cookie, sign_up
+from app.web import auth, forms, page
+from app.web.account import session_cookie, sign_up
 from app.web.blueprint import web
 from app.wiring import wired
 

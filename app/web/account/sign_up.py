@@ -11,7 +11,7 @@ from app.core.people import accounts, credentials, mailed_links
 from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, errors, forms, page
-from app.web.account_forms import SignUpForm
+from app.web.account.forms import SignUpForm
 from app.web.blueprint import web
 from app.wiring import wired
 

@@ -20,9 +20,9 @@ from app.core.permissions import Permission
 from app.core.raters import digests
 from app.core.upkeep import linking
 from app.web import auth, forms, page
-from app.web.account_forms import AccountForms, NameForm
+from app.web.account.devices import device
+from app.web.account.forms import AccountForms, NameForm
 from app.web.blueprint import web
-from app.web.devices import device
 from app.wiring import wired
 
 THEME_WORDS = {"system": "As my device is set", "light": "Light", "dark": "Dark"}

@@ -10,11 +10,12 @@ from app.core.errors import Conflict, Invalid, TooMany
 from app.core.people import accounts, credentials, sessions
 from app.core.raters import digests
 from app.core.upkeep import erasure
-from app.web import auth, forms, page, session_cookie
-from app.web.account_forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
+from app.web import auth, forms, page
+from app.web.account import session_cookie
+from app.web.account.forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
+from app.web.account.settings import show
+from app.web.account.sign_up import wait
 from app.web.blueprint import web
-from app.web.settings import show
-from app.web.sign_up import wait
 from app.wiring import wired
 
 WRONG = "This is not your current password."

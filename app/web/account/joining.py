@@ -14,10 +14,11 @@ from app.core.people.invitations import Offer
 from app.core.people.mailed_links import LinkOver
 from app.core.upkeep import mail_texts
 from app.core.vocabulary import LinkPurpose
-from app.web import auth, forms, page, session_cookie
-from app.web.account_forms import JoinForm
+from app.web import auth, forms, page
+from app.web.account import session_cookie
+from app.web.account.forms import JoinForm
+from app.web.account.sign_up import over
 from app.web.blueprint import web
-from app.web.sign_up import over
 from app.wiring import wired
 
 
