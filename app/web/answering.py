@@ -17,7 +17,7 @@ from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.web import auth
 from app.web.forms import choices
-from app.web.item_views import ANSWER_WORDS, ANSWERS, NUMBERS_ALONE, Progress
+from app.web.item.views import ANSWER_WORDS, ANSWERS, NUMBERS_ALONE, Progress
 from app.wiring import wired
 
 DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not needed any more"

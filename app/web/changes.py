@@ -7,7 +7,7 @@ from typing import Any
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.community_forms import LABELS
-from app.web.timeline import actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words
 
 SHOWN_VALUE = 60
 """Characters of a value that a list of changes shows."""

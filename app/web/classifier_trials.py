@@ -17,8 +17,8 @@ from app.web import auth, classifiers, excerpts, forms
 from app.web.blueprint import web
 from app.web.categories import category_name, is_veiled
 from app.web.classifier_forms import TextForm
-from app.web.evidence import WOULD_BE
 from app.web.filters import highlight
+from app.web.item.evidence import WOULD_BE
 from app.wiring import wired
 
 SLOW_SHOWN = 3

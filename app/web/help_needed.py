@@ -16,7 +16,7 @@ from app.core.raters import practice
 from app.web import answering, auth, errors, forms, page, veils, welcome
 from app.web.answering import Answered, AnswerForm
 from app.web.blueprint import web
-from app.web.item_views import ANSWER_WORDS, OPTIONS, blind_item
+from app.web.item.views import ANSWER_WORDS, OPTIONS, blind_item
 from app.wiring import wired
 
 CARDS = 10

@@ -20,10 +20,10 @@ from app.web import auth, csv_cells, filters, forms, page, row_names
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
-from app.web.item_views import blind_item
+from app.web.item.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
+from app.web.item.views import blind_item
 from app.web.moderator_filters import HistoryForm
 from app.web.row_names import RowName
-from app.web.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
 from app.wiring import wired
 
 PAGE_SIZE = 50

@@ -25,8 +25,8 @@ from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.item_views import ANSWER_WORDS, ANSWERS
-from app.web.note_views import LEVEL_WORDS
+from app.web.item.note_views import LEVEL_WORDS
+from app.web.item.views import ANSWER_WORDS, ANSWERS
 from app.wiring import wired
 
 PAGE_SIZE = 20

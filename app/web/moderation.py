@@ -19,7 +19,6 @@ from app.web import (
     answering,
     auth,
     forms,
-    items,
     look_cards,
     moderator_panel,
     origins,
@@ -30,6 +29,7 @@ from app.web import (
 )
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
+from app.web.item import items
 from app.web.moderator_filters import QueueForm
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
 from app.wiring import wired

@@ -15,22 +15,13 @@ from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.review import claims, holds, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
-from app.web import (
-    answering,
-    done_to_post,
-    forms,
-    missing,
-    origins,
-    pending_undo,
-    reason_choice,
-    timeline,
-    veils,
-)
+from app.web import answering, forms, origins, pending_undo, reason_choice, veils
 from app.web.categories import category_name
-from app.web.done_to_post import DoneToPost
-from app.web.evidence import Evidence, evidence
 from app.web.filter_forms import Query, encoded
-from app.web.missing import Missing
+from app.web.item import done_to_post, missing, timeline
+from app.web.item.done_to_post import DoneToPost
+from app.web.item.evidence import Evidence, evidence
+from app.web.item.missing import Missing
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm
 from app.web.pending_undo import PendingUndo, capitalised, seconds_left
 from app.web.reason_choice import ReasonOption

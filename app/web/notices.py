@@ -18,7 +18,7 @@ from app.core.vocabulary import HeldVerb
 from app.web import auth, forms, page, pending_undo
 from app.web.blueprint import web
 from app.web.filters import state_word
-from app.web.timeline import VERBS, actor_name, cause_words
+from app.web.item.timeline import VERBS, actor_name, cause_words
 from app.web.verb_words import VERB_NAMES
 from app.wiring import wired
 

@@ -19,7 +19,7 @@ from app.core.review.reason_templates import ReasonDraft
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.timeline import actor_name
+from app.web.item.timeline import actor_name
 from app.wiring import wired
 
 _WHAT = {

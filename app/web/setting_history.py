@@ -19,7 +19,7 @@ from app.web import auth, csv_cells, filters, forms, page, setting_words
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
 from app.web.history import address, number_from, tabs
-from app.web.timeline import actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
 PATH = "/history/settings"

@@ -16,7 +16,7 @@ from app.core.raters.practice import EXAMPLES
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.item_views import ANSWER_WORDS, OPTIONS
+from app.web.item.views import ANSWER_WORDS, OPTIONS
 from app.wiring import wired
 
 QUESTION = "Should this post be hidden?"

@@ -21,7 +21,7 @@ from app.core.policies.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines
-from app.web.note_views import (
+from app.web.item.note_views import (
     BAD_POINTS,
     CLASSIFICATIONS,
     GOOD_POINTS,

@@ -8,7 +8,7 @@ from datetime import datetime
 from app.core.models import Action, Note, Rating
 from app.core.policies.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
-from app.web.item_views import Progress
+from app.web.item.views import Progress
 
 CLASSIFICATIONS = {
     Classification.MISLEADING: "Misinformed or potentially misleading",

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from app.core.models import Action, HistoryEntry, HistoryText
 from app.core.vocabulary import ActionState, ActionTier, ActionType
-from app.web.timeline import actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words
 
 DONE: Mapping[ActionType, tuple[str, str]] = {
     ActionType.HIDE: ("Hidden", "eye-off"),

@@ -21,9 +21,10 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     Verb,
 )
-from app.web import excerpts, thread, veils
+from app.web import excerpts, veils
 from app.web.categories import UNNAMED, category_name, content_name
 from app.web.filters import highlight
+from app.web.item import threads
 from app.web.veils import Veil
 
 ANSWERS: Mapping[str, HelpfulnessLevel] = {
@@ -68,7 +69,7 @@ class BlindItem:
     channel: str | None
     author: str | None
     posted_at: datetime
-    around: thread.Surroundings
+    around: threads.Surroundings
     unnamed: str = ""
 
 
@@ -164,7 +165,7 @@ def blind_item(action: Action, address: str, *, whole: bool = False, form: str |
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
-        around=thread.of(request.extra),
+        around=threads.of(request.extra),
         unnamed=UNNAMED.get(action.category or "", ""),
     )
 
