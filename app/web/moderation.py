@@ -15,23 +15,13 @@ from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, second_looks
 from app.core.review.queue import QueueFilter
-from app.web import (
-    answering,
-    auth,
-    forms,
-    look_cards,
-    moderator_panel,
-    origins,
-    page,
-    queue_rows,
-    reason_choice,
-    veils,
-)
+from app.web import auth, forms, look_cards, moderator_panel, origins, page, queue_rows, reason_choice, veils
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
 from app.web.item import items
 from app.web.moderator_filters import QueueForm
 from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
+from app.web.rate import answering
 from app.wiring import wired
 
 PART = "_moderator_panel.html"

@@ -13,7 +13,6 @@ from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
 from app.core.permissions import Actor, Permission, allows
 from app.core.review import holds
 from app.core.vocabulary import HeldVerb
-from app.web import answering
 from app.web.filters import highlight
 from app.web.item import timeline
 from app.web.item.note_views import explained
@@ -21,6 +20,7 @@ from app.web.item.views import blind_item
 from app.web.moderator_forms import DecisionForm
 from app.web.moderator_panel import VerbButton
 from app.web.pending_undo import seconds_left
+from app.web.rate import answering
 from app.web.veils import Veil
 from app.web.verb_words import VERB_NAMES
 

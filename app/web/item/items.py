@@ -12,12 +12,13 @@ from app.core.notes import notes, ratings
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
 from app.core.review import reopening
-from app.web import answering, auth, forms, moderator_panel, page, veils
-from app.web.answering import AnswerForm
+from app.web import auth, forms, moderator_panel, page, veils
 from app.web.blueprint import web
 from app.web.item import author_posts, note_forms, why_status
 from app.web.item.note_views import note_view
 from app.web.item.views import OPTIONS, Question, blind_item, question, timeline
+from app.web.rate import answering
+from app.web.rate.answering import AnswerForm
 from app.wiring import wired
 
 

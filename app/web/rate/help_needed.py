@@ -13,10 +13,11 @@ from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.raters import help_needed as waiting_items
 from app.core.raters import practice
-from app.web import answering, auth, errors, forms, page, veils, welcome
-from app.web.answering import Answered, AnswerForm
+from app.web import auth, errors, forms, page, veils
 from app.web.blueprint import web
 from app.web.item.views import ANSWER_WORDS, OPTIONS, blind_item
+from app.web.rate import answering, welcome
+from app.web.rate.answering import Answered, AnswerForm
 from app.wiring import wired
 
 CARDS = 10

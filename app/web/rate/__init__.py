@@ -1,0 +1,1 @@
+"""Pages for raters: welcome, help needed, my impact."""
