@@ -16,14 +16,15 @@ from app.core.review import action_history, reopening
 from app.core.review.action_history import ActionChange, HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import HeldVerb
-from app.web import auth, csv_cells, filters, forms, page, row_names
+from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
 from app.web.item.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
 from app.web.item.views import blind_item
-from app.web.moderator_filters import HistoryForm
-from app.web.row_names import RowName
+from app.web.moderate import row_names
+from app.web.moderate.filters import HistoryForm
+from app.web.moderate.row_names import RowName
 from app.wiring import wired
 
 PAGE_SIZE = 50

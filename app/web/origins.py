@@ -5,7 +5,7 @@ The review queue, unless the address says ``from=second-look``. The list's filte
 
 from app.web import forms
 from app.web.filter_forms import Query, encoded
-from app.web.moderator_filters import LookForm, QueueForm
+from app.web.moderate.filters import LookForm, QueueForm
 
 SECOND_LOOK = "second-look"
 """What ``from`` in an item's address says when it was opened from there."""

@@ -29,7 +29,7 @@ from app.core.vocabulary import HeldVerb
 from app.web import page
 from app.web.filter_forms import SeveralField
 from app.web.filters import STATES, highlight
-from app.web.moderator_panel import VerbButton
+from app.web.moderate.panel import VerbButton
 from app.web.page import NavItem, PageLinks
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 
-from app.web.row_names import RowName, told_apart
+from app.web.moderate.row_names import RowName, told_apart
 
 IDS = [uuid.UUID(int=(7 << 76) + number) for number in range(1, 9)]
 

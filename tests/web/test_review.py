@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.core import limits
 from app.core.models import Account, Action, Hold, Request
 from app.core.vocabulary import ActionState, HeldVerb, HelpfulnessLevel
-from app.web import review as review_page
+from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.clocks import advance

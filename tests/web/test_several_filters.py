@@ -14,7 +14,7 @@ from app.core.models import Action, SavedFilter
 from app.core.notes import verdicts
 from app.core.vocabulary import ActionState, ActionType
 from app.web import history as history_page
-from app.web import review as review_page
+from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

@@ -12,11 +12,12 @@ from app.core.notes import notes, ratings
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
 from app.core.review import reopening
-from app.web import auth, forms, moderator_panel, page, veils
+from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.item import author_posts, note_forms, why_status
 from app.web.item.note_views import note_view
 from app.web.item.views import OPTIONS, Question, blind_item, question, timeline
+from app.web.moderate import panel
 from app.web.rate import answering
 from app.web.rate.answering import AnswerForm
 from app.wiring import wired
@@ -98,7 +99,7 @@ def item_context(session: Session, action: Action, *, typed_in: str | None = Non
         "focus": False,
         "steps": timeline(action, action.request, answered=asked.answer is not None),
         "moderates": moderates,
-        "panel": moderator_panel.panel(session, auth.current_actor(), action) if moderates else None,
+        "panel": panel.panel(session, auth.current_actor(), action) if moderates else None,
         "past": author_posts.of(session, auth.current_actor(), action) if moderates else None,
         "why": why_status.why(session, action.note, action, None) if action.note else None,
         **notes_context(session, action),

@@ -13,11 +13,12 @@ from app.core.models import Action, Note, Profile
 from app.core.notes import notes, ratings
 from app.core.permissions import Permission
 from app.core.vocabulary import HelpfulnessLevel
-from app.web import auth, forms, note_moderation, page
+from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.item import items, why_status
 from app.web.item.note_forms import NoteForm, RatingForm, filled_from, form_for, rating_form
 from app.web.item.note_views import WHY_MISLEADING, WHY_NOT_MISLEADING, NoteView, classified, note_view
+from app.web.moderate import note_moderation
 from app.web.rate import answering
 from app.wiring import wired
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.categories import category_name
-from app.web.verb_words import VERB_NAMES
+from app.web.moderate.verb_words import VERB_NAMES
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.under_review": ("messages-square", "Sent for review"),

@@ -9,10 +9,11 @@ from app.core.errors import Conflict, Invalid
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import holds
-from app.web import auth, forms, note_moderation, page
+from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.item import notes
-from app.web.moderator_forms import DecisionForm, refused, version_of
+from app.web.moderate import note_moderation
+from app.web.moderate.forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
 PART = "_note_moderation.html"

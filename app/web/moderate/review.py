@@ -18,15 +18,16 @@ from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, saved_filters
 from app.core.review.queue import QueueFilter, QueuePage
 from app.core.vocabulary import HeldVerb
-from app.web import auth, forms, moderation, page, pending_undo, queue_rows, reason_choice, veils
-from app.web import saved_filters as filter_links
+from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.filters import state_phrase
-from app.web.moderator_filters import QueueForm
-from app.web.moderator_forms import BulkForm, Choice, SaveFilterForm
-from app.web.moderator_panel import VerbButton
-from app.web.verb_words import DISMISS_SELECTED, DISMISS_SELECTED_EFFECT
+from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice
+from app.web.moderate import saved_filters as filter_links
+from app.web.moderate.filters import QueueForm
+from app.web.moderate.forms import BulkForm, Choice, SaveFilterForm
+from app.web.moderate.panel import VerbButton
+from app.web.moderate.verb_words import DISMISS_SELECTED, DISMISS_SELECTED_EFFECT
 from app.wiring import wired
 
 PAGE_SIZE = 50

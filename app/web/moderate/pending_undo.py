@@ -16,7 +16,7 @@ from app.core.review import holds
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.verb_words import outcome
+from app.web.moderate.verb_words import outcome
 
 
 @dataclass(frozen=True)

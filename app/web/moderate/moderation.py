@@ -15,12 +15,13 @@ from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, second_looks
 from app.core.review.queue import QueueFilter
-from app.web import auth, forms, look_cards, moderator_panel, origins, page, queue_rows, reason_choice, veils
+from app.web import auth, forms, origins, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
 from app.web.item import items
-from app.web.moderator_filters import QueueForm
-from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
+from app.web.moderate import panel, queue_rows, reason_choice, second_look_cards
+from app.web.moderate.filters import QueueForm
+from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
 from app.web.rate import answering
 from app.wiring import wired
 
@@ -208,22 +209,31 @@ def done(
     ``form`` is what was being typed into the decision, when what was done is no decision; it stays.
     """
     from_queue = forms.from_address("at") == "queue"
-    from_looks = forms.from_address("at") == look_cards.AT
+    from_looks = forms.from_address("at") == second_look_cards.AT
     kept = form if form is not None and form.version.raw_data and not (from_queue or from_looks) else None
     if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
         page.say(message, failed=status >= 400)
         return show(action_id, status=status, form=kept)
     if not page.wants_part():
         back = (
-            queue_url() if from_queue else look_cards.url(action_id) if from_looks else _back_url(action_id)
+            queue_url()
+            if from_queue
+            else second_look_cards.url(action_id)
+            if from_looks
+            else _back_url(action_id)
         )
         return page.done(None, back, message, status=status)
     with wired().database.reading() as session:
         action = find(session, action_id)
         if from_looks:
-            card = look_cards.one(session, auth.current_actor(), action, focus=True)
+            card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
             return page.done(
-                look_cards.PART, look_cards.url(), message, status=status, look=card, **look_cards.context()
+                second_look_cards.PART,
+                second_look_cards.url(),
+                message,
+                status=status,
+                look=card,
+                **second_look_cards.context(),
             )
         if from_queue:
             row = queue_rows.one(session, auth.current_actor(), action)
@@ -235,12 +245,12 @@ def done(
 
 
 def _back_url(action_id: uuid.UUID) -> str:
-    return item_url(action_id, **({"next": "1"} if moderator_panel.goes_on() else {}))
+    return item_url(action_id, **({"next": "1"} if panel.goes_on() else {}))
 
 
 def _panel_context(session: Session, action: Action, form: DecisionForm | None = None) -> dict[str, Any]:
     return {
-        "panel": moderator_panel.panel(session, auth.current_actor(), action, form=form),
+        "panel": panel.panel(session, auth.current_actor(), action, form=form),
         "focus_panel": True,
         "swapped": True,
     }
@@ -258,7 +268,7 @@ def show(
     """The item's page, or for htmx the part that was sent, with what was typed."""
     with wired().database.reading() as session:
         action = find(session, action_id)
-        shown = moderator_panel.panel(
+        shown = panel.panel(
             session,
             auth.current_actor(),
             action,

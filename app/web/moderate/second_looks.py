@@ -10,10 +10,11 @@ from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import holds, second_looks
 from app.core.review.second_looks import LookFilter
-from app.web import auth, forms, look_cards, moderation, page, veils
+from app.web import auth, forms, page, veils
 from app.web.blueprint import web
-from app.web.moderator_filters import LookForm, page_number
-from app.web.moderator_forms import DecisionForm, refused, version_of
+from app.web.moderate import moderation, second_look_cards
+from app.web.moderate.filters import LookForm, page_number
+from app.web.moderate.forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
 PAGE_SIZE = 10
@@ -33,20 +34,22 @@ def second_look_card(action_id: uuid.UUID) -> Response:
     if not page.wants_part():
         return make_response(redirect(url_for("web.item", action_id=action_id), 303))
     with wired().database.reading() as session:
-        card = look_cards.one(session, auth.current_actor(), moderation.find(session, action_id))
-    return page.render(look_cards.PART, look_cards.PART, look=card, **look_cards.context())
+        card = second_look_cards.one(session, auth.current_actor(), moderation.find(session, action_id))
+    return page.render(
+        second_look_cards.PART, second_look_cards.PART, look=card, **second_look_cards.context()
+    )
 
 
 @web.post("/second-look/<uuid:action_id>/decide")
 def decide_second_look(action_id: uuid.UUID) -> Response:
-    form = look_cards.form_of(action_id, posted=True)
+    form = second_look_cards.form_of(action_id, posted=True)
     verb = form.wanted_verb()
     if veils.wants_shown():
         return _again(action_id, form, 200)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(moderation.find(session, action_id))
-    if not forms.filled_in(form) or verb not in look_cards.VERBS or unseen:
-        if verb not in look_cards.VERBS:
+    if not forms.filled_in(form) or verb not in second_look_cards.VERBS or unseen:
+        if verb not in second_look_cards.VERBS:
             form.form_errors.append("Choose Confirm or Overturn.")
         if unseen:
             form.form_errors.append(veils.UNSEEN)
@@ -66,11 +69,13 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return _again(action_id, form, *refused(form, refusal))
     message = "Decided. You can still undo it."
     if not page.wants_part():
-        return page.done(None, look_cards.url(action_id), message)
+        return page.done(None, second_look_cards.url(action_id), message)
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        card = look_cards.one(session, auth.current_actor(), action, focus=True)
-    return page.done(look_cards.PART, look_cards.url(), message, look=card, **look_cards.context())
+        card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+    return page.done(
+        second_look_cards.PART, second_look_cards.url(), message, look=card, **second_look_cards.context()
+    )
 
 
 def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | None = None) -> Response:
@@ -79,9 +84,14 @@ def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | N
         action = moderation.find(session, action_id)
         if not page.wants_part():
             return _page(session, action, form, status=status, alert=alert)
-        card = look_cards.one(session, auth.current_actor(), action, form=form, focus=status == 409)
+        card = second_look_cards.one(session, auth.current_actor(), action, form=form, focus=status == 409)
     return page.render(
-        look_cards.PART, look_cards.PART, status=status, alert=alert, look=card, **look_cards.context()
+        second_look_cards.PART,
+        second_look_cards.PART,
+        status=status,
+        alert=alert,
+        look=card,
+        **second_look_cards.context(),
     )
 
 
@@ -108,7 +118,7 @@ def _page(
         )
     asked.offer(second_looks.categories(session, community.id))
     rows = [*([kept] if kept is not None and kept not in found else []), *found]
-    cards = look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
+    cards = second_look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
     return page.render(
         "second_look.html",
         status=422 if asked.errors and status == 200 else status,
@@ -120,7 +130,7 @@ def _page(
         is_narrowed=asked.is_narrowed,
         clear_url=_cleared(),
         links=_links(number, count),
-        **look_cards.context(),
+        **second_look_cards.context(),
     )
 
 
@@ -132,7 +142,7 @@ def _cleared() -> str:
 def _links(number: int, count: int) -> page.PageLinks:
     first, last = (number - 1) * PAGE_SIZE + 1, min(count, number * PAGE_SIZE)
     return page.PageLinks(
-        previous=look_cards.url(page=str(number - 1)) if number > 1 else None,
-        next=look_cards.url(page=str(number + 1)) if last < count else None,
+        previous=second_look_cards.url(page=str(number - 1)) if number > 1 else None,
+        next=second_look_cards.url(page=str(number + 1)) if last < count else None,
         summary=f"{first:,} to {last:,} of {count:,}",
     )

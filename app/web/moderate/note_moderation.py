@@ -17,12 +17,12 @@ from app.web.filters import highlight
 from app.web.item import timeline
 from app.web.item.note_views import explained
 from app.web.item.views import blind_item
-from app.web.moderator_forms import DecisionForm
-from app.web.moderator_panel import VerbButton
-from app.web.pending_undo import seconds_left
+from app.web.moderate.forms import DecisionForm
+from app.web.moderate.panel import VerbButton
+from app.web.moderate.pending_undo import seconds_left
+from app.web.moderate.verb_words import VERB_NAMES
 from app.web.rate import answering
 from app.web.veils import Veil
-from app.web.verb_words import VERB_NAMES
 
 VERBS: Mapping[HeldVerb, VerbButton] = {
     HeldVerb.FORCE_PUBLISH: VerbButton(

@@ -11,8 +11,8 @@ from app.core.permissions import Actor
 from app.core.review import saved_filters
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
-from app.web.moderator_filters import SORTS
-from app.web.moderator_forms import SaveFilterForm
+from app.web.moderate.filters import SORTS
+from app.web.moderate.forms import SaveFilterForm
 
 _CLAIMED = {"me": "claimed by me", "nobody": "claimed by nobody"}
 _SORTED = {sort.value: label[:1].lower() + label[1:] for sort, label in SORTS.items()}

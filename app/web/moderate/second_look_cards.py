@@ -12,20 +12,21 @@ from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.review import claims, second_looks
 from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
-from app.web import forms, origins, row_names
+from app.web import forms, origins
 from app.web.filter_forms import encoded
 from app.web.filters import written
 from app.web.item import done_to_post
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.timeline import cause_words
 from app.web.item.views import BlindItem, blind_item
-from app.web.moderator_filters import LookForm
-from app.web.moderator_forms import DecisionForm
-from app.web.moderator_panel import VerbButton, open_buttons
-from app.web.pending_undo import capitalised, seconds_left
+from app.web.moderate import row_names
+from app.web.moderate.filters import LookForm
+from app.web.moderate.forms import DecisionForm
+from app.web.moderate.panel import VerbButton, open_buttons
+from app.web.moderate.pending_undo import capitalised, seconds_left
+from app.web.moderate.row_names import RowName
+from app.web.moderate.verb_words import outcome
 from app.web.rate import answering
-from app.web.row_names import RowName
-from app.web.verb_words import outcome
 from app.wiring import wired
 
 PART = "_second_look_card.html"

@@ -15,19 +15,20 @@ from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.review import claims, holds, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
-from app.web import forms, origins, pending_undo, reason_choice, veils
+from app.web import forms, origins, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
 from app.web.item import done_to_post, missing, timeline
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
-from app.web.moderator_forms import CommentForm, DecisionForm, ReopenForm
-from app.web.pending_undo import PendingUndo, capitalised, seconds_left
+from app.web.moderate import pending_undo, reason_choice
+from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
+from app.web.moderate.pending_undo import PendingUndo, capitalised, seconds_left
+from app.web.moderate.reason_choice import ReasonOption
+from app.web.moderate.verb_words import VERB_NAMES, effect, outcome
 from app.web.rate import answering
-from app.web.reason_choice import ReasonOption
 from app.web.veils import Veil
-from app.web.verb_words import VERB_NAMES, effect, outcome
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from flask import Response
 from app.core.errors import Conflict, Invalid
 from app.core.review import holds
 from app.core.vocabulary import HeldVerb
-from app.web import auth, forms, moderation, reason_choice
+from app.web import auth, forms
 from app.web.blueprint import web
-from app.web.moderator_forms import ReopenForm, refused, version_of
+from app.web.moderate import moderation, reason_choice
+from app.web.moderate.forms import ReopenForm, refused, version_of
 from app.wiring import wired
 
 

@@ -13,14 +13,15 @@ from app.core.permissions import Actor
 from app.core.review import queue
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import auth, forms, row_names
+from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt, written
-from app.web.moderator_filters import QueueForm
+from app.web.moderate import row_names
+from app.web.moderate.filters import QueueForm
+from app.web.moderate.row_names import RowName
+from app.web.moderate.verb_words import DECIDING
 from app.web.rate import answering
-from app.web.row_names import RowName
-from app.web.verb_words import DECIDING
 
 PART = "_queue_row.html"
 

@@ -15,11 +15,12 @@ from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import claims
 from app.core.vocabulary import HeldVerb
-from app.web import auth, forms, page, pending_undo
+from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import state_word
 from app.web.item.timeline import VERBS, actor_name, cause_words
-from app.web.verb_words import VERB_NAMES
+from app.web.moderate import pending_undo
+from app.web.moderate.verb_words import VERB_NAMES
 from app.wiring import wired
 
 PAGE_SIZE = 30

@@ -6,9 +6,11 @@ from flask import Response, make_response
 
 from app.core.errors import Conflict
 from app.core.review import claims
-from app.web import auth, forms, moderation, moderator_panel, page
+from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.moderator_forms import DecisionForm
+from app.web.moderate import moderation
+from app.web.moderate import panel as moderate_panel
+from app.web.moderate.forms import DecisionForm
 from app.wiring import wired
 
 PART = "_claim.html"
@@ -32,7 +34,7 @@ def claim_part(action_id: uuid.UUID) -> Response:
         actor, action = auth.current_actor(), moderation.find(session, action_id)
         if claims.is_held_by(actor, action):
             return make_response("", 204)
-        panel = moderator_panel.panel(session, actor, action)
+        panel = moderate_panel.panel(session, actor, action)
     if not page.wants_part():
         return moderation.show(action_id)
     alert = None

@@ -1,0 +1,1 @@
+"""Pages for moderators: the review queue, decisions, second looks, notices."""
