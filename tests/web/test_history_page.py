@@ -16,7 +16,7 @@ from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionState
-from app.web import history as history_page
+from app.web.history import actions as history_page
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person

@@ -85,7 +85,7 @@ def test_keys_and_people_are_not_an_operators_to_read(visit: Visit, cast: Cast) 
 def test_pages_follow_one_another(
     visit: Visit, cast: Cast, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.web.setting_history.PAGE_SIZE", 2)
+    monkeypatch.setattr("app.web.history.settings.PAGE_SIZE", 2)
     admin, url, told = visit(cast.admin), "/history/settings", []
     while url:
         page = admin.get(url).text

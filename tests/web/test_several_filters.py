@@ -13,7 +13,7 @@ import pytest
 from app.core.models import Action, SavedFilter
 from app.core.notes import verdicts
 from app.core.vocabulary import ActionState, ActionType
-from app.web import history as history_page
+from app.web.history import actions as history_page
 from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests import factories

@@ -15,10 +15,11 @@ from app.core import clock
 from app.core.history import settings as setting_history
 from app.core.history.settings import AREA_OF, Area, Entry, SettingFilter
 from app.core.permissions import Actor, Permission
-from app.web import auth, csv_cells, filters, forms, page, setting_words
+from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
-from app.web.history import address, number_from, tabs
+from app.web.history import setting_words
+from app.web.history.actions import address, number_from, tabs
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 

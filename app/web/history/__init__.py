@@ -1,0 +1,1 @@
+"""Action history: changes of actions, and changes of settings."""
