@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from app.core.models import HistoryEntry, HistoryText
-from app.web.community_forms import LABELS
 from app.web.item.timeline import actor_name, cause_words
+from app.web.operate.community_forms import LABELS
 
 SHOWN_VALUE = 60
 """Characters of a value that a list of changes shows."""

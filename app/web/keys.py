@@ -28,8 +28,8 @@ from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
 from app.web import auth, changes, curl_lines, forms, page, pages_of
 from app.web.blueprint import web
-from app.web.community import SwitchForm
 from app.web.curl_lines import CurlLine
+from app.web.operate.community import SwitchForm
 from app.wiring import wired
 
 PAGE_SIZE = 50

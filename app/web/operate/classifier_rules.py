@@ -9,7 +9,7 @@ from app.core.rulesets import drafts, versions
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.classifier_forms import RuleForm, rule_form
+from app.web.operate.classifier_forms import RuleForm, rule_form
 from app.wiring import wired
 
 IN_DRAFT = "It scores nothing until you put the draft in force."

@@ -13,12 +13,13 @@ from app.core.policies.routing import UNFINISHED, Route
 from app.core.rulesets import trials, versions
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.trials import Hits, Sample, Trial
-from app.web import auth, classifiers, excerpts, forms
+from app.web import auth, excerpts, forms
 from app.web.blueprint import web
 from app.web.categories import category_name, is_veiled
-from app.web.classifier_forms import TextForm
 from app.web.filters import highlight
 from app.web.item.evidence import WOULD_BE
+from app.web.operate import classifiers
+from app.web.operate.classifier_forms import TextForm
 from app.wiring import wired
 
 SLOW_SHOWN = 3

@@ -15,10 +15,11 @@ from app.core.insights import trends
 from app.core.insights.trend_figures import Trends
 from app.core.periods import Period
 from app.core.permissions import Permission
-from app.web import auth, csv_cells, forms, insight_tables, page
+from app.web import auth, csv_cells, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import FilterForm, check_year, encoded
-from app.web.insight_tables import duration
+from app.web.operate import insight_tables
+from app.web.operate.insight_tables import duration
 from app.wiring import wired
 
 DEFAULT = 30

@@ -16,11 +16,12 @@ from app.core.permissions import Permission
 from app.core.policies import policies, previews, suggestions
 from app.core.policies.policies import CategoryDraft, Observed
 from app.core.policies.suggestions import Suggestion
-from app.web import auth, forms, page, threshold_previews
+from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
-from app.web.threshold_previews import PreviewView
+from app.web.operate import threshold_previews
+from app.web.operate.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
+from app.web.operate.threshold_previews import PreviewView
 from app.web.versions import rows as version_rows
 from app.wiring import wired
 

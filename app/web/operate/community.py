@@ -16,7 +16,13 @@ from app.core.review import overturns
 from app.core.upkeep import community_revisions, community_states
 from app.web import auth, changes, curl_lines, forms, page
 from app.web.blueprint import web
-from app.web.community_forms import CAUTION_NUMBERS, DESK_NUMBERS, RATING_NUMBERS, CommunityForm, fields_of
+from app.web.operate.community_forms import (
+    CAUTION_NUMBERS,
+    DESK_NUMBERS,
+    RATING_NUMBERS,
+    CommunityForm,
+    fields_of,
+)
 from app.wiring import wired
 
 

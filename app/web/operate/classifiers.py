@@ -23,8 +23,8 @@ from app.core.rulesets.versions import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.classifier_forms import PackForm, PublishForm, RevertForm, SwitchForm, TextForm, told
-from app.web.rule_changes import change_lines
+from app.web.operate.classifier_forms import PackForm, PublishForm, RevertForm, SwitchForm, TextForm, told
+from app.web.operate.rule_changes import change_lines
 from app.web.versions import rows as version_rows
 from app.wiring import wired
 

@@ -1,0 +1,1 @@
+"""Pages for operators: thresholds, classifiers, datasets, reasons, the community, insights."""
