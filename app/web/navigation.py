@@ -7,8 +7,9 @@ from flask import current_app, g, request
 from app.core.communities import founding
 from app.core.models import Community
 from app.core.permissions import Permission
-from app.web import auth, deliveries, origins
+from app.web import auth, origins
 from app.web.page import NavItem
+from app.web.webhooks import deliveries
 from app.wiring import wired
 
 Entry = tuple[str, str, str, Permission | None]

@@ -21,11 +21,11 @@ from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.deliveries import Filters
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.endpoint_forms import EVENT_WORDS
-from app.web.endpoints import place_of
 from app.web.filter_forms import ALL, Days, FilterForm, Query, encoded, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices
+from app.web.webhooks.endpoints import place_of
+from app.web.webhooks.forms import EVENT_WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 50

@@ -14,9 +14,9 @@ from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.deliveries import RangeForm
-from app.web.endpoint_forms import EVENT_WORDS
-from app.web.endpoints import place_of
+from app.web.webhooks.deliveries import RangeForm
+from app.web.webhooks.endpoints import place_of
+from app.web.webhooks.forms import EVENT_WORDS
 from app.wiring import wired
 
 ALL = "all"

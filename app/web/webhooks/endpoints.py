@@ -20,7 +20,7 @@ from app.core.webhooks import figures as webhook_figures
 from app.throttle import OverLimit
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.endpoint_forms import (
+from app.web.webhooks.forms import (
     EVENT_WORDS,
     EditForm,
     RegisterForm,

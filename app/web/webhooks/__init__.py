@@ -1,0 +1,1 @@
+"""Pages about webhooks: registering them, their deliveries, sending deliveries again."""
