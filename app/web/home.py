@@ -3,8 +3,9 @@
 from flask import Response, make_response, redirect, url_for
 
 from app.core.permissions import Permission
-from app.web import auth, first_admin, getting_started, navigation, page
+from app.web import auth, navigation, page
 from app.web.account import sign_up
+from app.web.administer import first_admin, getting_started
 from app.web.blueprint import web
 
 

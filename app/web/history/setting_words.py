@@ -7,8 +7,8 @@ from typing import Any
 
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
+from app.web.administer.changes import SENTENCES, SHOWN
 from app.web.categories import category_name
-from app.web.changes import SENTENCES, SHOWN
 from app.web.filters import state_word
 
 AREAS: Mapping[Area, str] = {

@@ -14,7 +14,8 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.permissions import Permission
 from app.core.review import overturns
 from app.core.upkeep import community_revisions, community_states
-from app.web import auth, changes, curl_lines, forms, page
+from app.web import auth, forms, page
+from app.web.administer import changes, curl_lines
 from app.web.blueprint import web
 from app.web.operate.community_forms import (
     CAUTION_NUMBERS,

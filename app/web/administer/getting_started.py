@@ -12,9 +12,10 @@ from app.core.ids import new_id
 from app.core.models import Community
 from app.core.permissions import Permission
 from app.core.requests import test_posts
-from app.web import auth, curl_lines, navigation, page
+from app.web import auth, navigation, page
+from app.web.administer import curl_lines
+from app.web.administer.keys import FIRST_KEY
 from app.web.blueprint import web
-from app.web.keys import FIRST_KEY
 from app.wiring import wired
 
 Act = Literal["community", "key", "test_post", "link", "none"]

@@ -26,9 +26,10 @@ from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
-from app.web import auth, changes, curl_lines, forms, page, pages_of
+from app.web import auth, forms, page, pages_of
+from app.web.administer import changes, curl_lines
+from app.web.administer.curl_lines import CurlLine
 from app.web.blueprint import web
-from app.web.curl_lines import CurlLine
 from app.web.operate.community import SwitchForm
 from app.wiring import wired
 

@@ -19,7 +19,8 @@ from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, manual_links
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
-from app.web import auth, changes, curl_lines, forms, page, pages_of
+from app.web import auth, forms, page, pages_of
+from app.web.administer import changes, curl_lines
 from app.web.blueprint import web
 from app.wiring import wired
 

@@ -1,0 +1,1 @@
+"""Pages for admins: API keys and people."""
