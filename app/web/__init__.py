@@ -31,7 +31,7 @@ from apiflask import APIFlask
 
 from app.web import auth, filters, navigation, security
 from app.web.blueprint import web
-from app.web.preview import preview_blueprint
+from app.web.gallery import preview_blueprint
 from app.wiring import EXTENSION
 
 
