@@ -10,18 +10,17 @@ from apiflask import APIFlask
 from app.api import (  # noqa: F401 - they add their views
     ai_notes,
     community_servers,
-    docs_page,
     field_clients,
     metrics,
     moderation_actions,
     notes,
-    openapi,
     ratings,
     requests,
     user_profiles,
     webhooks,
 )
 from app.api.blueprints import ALIAS_PREFIX, PREFIX, AnyId, RequestReference, public
+from app.api.documents import openapi, page
 
 
 def register(app: APIFlask) -> None:
@@ -30,7 +29,7 @@ def register(app: APIFlask) -> None:
     app.url_map.converters["any_id"] = AnyId
     app.url_map.converters["request_reference"] = RequestReference
     app.register_blueprint(openapi.open_documents)
-    app.register_blueprint(docs_page.docs_page)
+    app.register_blueprint(page.docs_page)
     app.register_blueprint(public, url_prefix=PREFIX)
     app.register_blueprint(public, url_prefix=ALIAS_PREFIX, name="public_alias")
     app.register_blueprint(webhooks.endpoints, url_prefix=webhooks.PREFIX)

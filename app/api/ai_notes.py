@@ -5,9 +5,9 @@ from sqlalchemy.orm import Session
 
 from app.api import auth
 from app.api.blueprints import public
-from app.api.note_schemas import NoteDocument
 from app.api.notes import created, show
 from app.api.parse import JSON_API
+from app.api.schemas.notes import NoteDocument
 from app.core.models import Request
 from app.core.notes import ai_notes
 from app.core.requests import submitting

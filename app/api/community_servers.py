@@ -13,7 +13,7 @@ from app.api.auth import Caller
 from app.api.blueprints import opens_communities, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.api.schemas import CommunityDocument, CommunityLookup
+from app.api.schemas.requests import CommunityDocument, CommunityLookup
 from app.core.communities import communities
 from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id

@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers
 from app.api.blueprints import ALIAS_PREFIX, guarded, opens_communities
-from app.api.field_client_schemas import (
+from app.api.jsonapi import plain
+from app.api.schemas.field_clients import (
     CommunityCreate,
     CommunityName,
     CommunityNameQuery,
@@ -21,7 +22,6 @@ from app.api.field_client_schemas import (
     RatingThresholds,
     ScoringAnalysis,
 )
-from app.api.jsonapi import plain
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
 from app.core.errors import NotFound

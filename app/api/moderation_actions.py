@@ -8,11 +8,11 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers, jsonapi
-from app.api.action_schemas import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.api.auth import Caller
 from app.api.blueprints import polls, public
 from app.api.errors import Located
 from app.api.parse import JSON_API
+from app.api.schemas.actions import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id

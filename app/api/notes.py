@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers, jsonapi, people
 from app.api.blueprints import public
-from app.api.note_schemas import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.api.parse import JSON_API
+from app.api.schemas.notes import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.core.errors import NotFound
 from app.core.ids import parse_id
 from app.core.models import Note

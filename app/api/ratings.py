@@ -7,9 +7,9 @@ from flask import Response
 
 from app.api import auth, jsonapi, people
 from app.api.blueprints import public
-from app.api.note_schemas import RatingCreate, RatingDocument, RatingEdit, RatingList, StatsDocument
 from app.api.notes import identity
 from app.api.parse import JSON_API
+from app.api.schemas.notes import RatingCreate, RatingDocument, RatingEdit, RatingList, StatsDocument
 from app.api.shapes import Paged
 from app.core.errors import NotFound
 from app.core.ids import parse_id

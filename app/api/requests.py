@@ -13,7 +13,7 @@ from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
 from app.api.parse import JSON_API
-from app.api.schemas import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
+from app.api.schemas.requests import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
 from app.core import clock
 from app.core.actions.decisions import NO_ACTION
 from app.core.errors import Conflict, IllegalMove

@@ -9,7 +9,7 @@ from app.api.blueprints import public
 from app.api.community_servers import platform_of
 from app.api.errors import Located
 from app.api.parse import JSON_API
-from app.api.schemas import ProfileDocument, ProfileLink, ProfileLookup
+from app.api.schemas.requests import ProfileDocument, ProfileLink, ProfileLookup
 from app.core.communities import communities
 from app.core.errors import Invalid, Problem
 from app.core.models import Profile

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import guarded, opens_communities
 from app.api.parse import JSON_API
-from app.api.webhook_schemas import (
+from app.api.schemas.webhooks import (
     WebhookDocument,
     WebhookList,
     WebhookPatch,

@@ -8,8 +8,8 @@ from flask.testing import FlaskClient
 from pydantic import ConfigDict, create_model
 from werkzeug.test import TestResponse
 
-from app.api.field_client_schemas import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
-from app.api.schemas import SHOWN, Links, PageLinks, PageMeta, Uuid
+from app.api.schemas.field_clients import Flat, FlatCommunity, RatingThresholds, ScoringAnalysis
+from app.api.schemas.requests import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"
 FLAT = ("/api/v1/", "/api/public/v1/openapi.json", "/api/v2/openapi.json")

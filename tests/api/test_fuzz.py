@@ -21,8 +21,8 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, events, from_schema
 from schemathesis.transport.wsgi import WSGITransport
 
-from app.api import openapi_examples
 from app.api.blueprints import PREFIX
+from app.api.documents import examples
 from app.core import limits
 from tests.api.conftest import SPAM, Api
 from tests.cast import Cast
@@ -161,12 +161,12 @@ def inhabited(api: Api, jobs: InlineEngine) -> dict[str, str]:
         "platform_community_server_id": "forum-1",
     }
     return {
-        openapi_examples.COMMUNITY: request["attributes"]["community_server_id"],
-        openapi_examples.REQUEST: request["id"],
-        openapi_examples.ACTION: request["attributes"]["action_id"],
-        openapi_examples.NOTE: note,
-        openapi_examples.RATING: rating,
-        openapi_examples.WEBHOOK: api.post("/webhooks/register", json=registration).json["id"],
+        examples.COMMUNITY: request["attributes"]["community_server_id"],
+        examples.REQUEST: request["id"],
+        examples.ACTION: request["attributes"]["action_id"],
+        examples.NOTE: note,
+        examples.RATING: rating,
+        examples.WEBHOOK: api.post("/webhooks/register", json=registration).json["id"],
     }
 
 

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.api.action_schemas import ActionAttributes
+from app.api.schemas.actions import ActionAttributes
 from app.core.models import Action, Event, HistoryEntry, Request
 from app.core.people import keys
 from app.core.permissions import SYSTEM

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from flask import Flask
 from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
 
-from app.api import openapi_events, openapi_parts
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
+from app.api.documents import events as document_events
+from app.api.documents import parts
 from app.core.models import Event
 from app.core.vocabulary import EventName
 from app.core.webhooks import signing
@@ -198,7 +199,7 @@ def test_events_are_as_documented(
     assert {event.name for event in events} >= set(EventName) - {EventName.NOTE_STATUS}
     for event in events:
         sent = json.loads(signing.sign_body(event.payload, "a-secret-of-mine", 1_769_860_800))
-        schema = document["components"]["schemas"][openapi_events.schema_of(event.name)]
+        schema = document["components"]["schemas"][document_events.schema_of(event.name)]
         assert problems(document, schema, sent) == [], event.name
 
 
@@ -264,7 +265,7 @@ def test_the_page_needs_no_key_and_shows_every_operation_and_event(app: Flask, d
     for name, item in document["webhooks"].items():
         assert item["post"]["operationId"] in page.ids
         assert name in page.text
-    for status in openapi_parts.REFUSALS:
+    for status in parts.REFUSALS:
         assert f"status-{status}" in page.ids
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.schemas import Time, Uuid
+from app.api.schemas.requests import Time, Uuid
 from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Platform, Query
 from app.core import limits
 

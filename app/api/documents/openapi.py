@@ -12,10 +12,11 @@ import flask
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
 
-from app.api import openapi_events, openapi_examples, openapi_parts
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
-from app.api.openapi_parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
-from app.api.openapi_schemas import COMPONENT, markdown, parameter, share
+from app.api.documents import events, parts
+from app.api.documents import examples as document_examples
+from app.api.documents.parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
+from app.api.documents.schemas import COMPONENT, markdown, parameter, share
 from app.api.parse import JSON_API
 from app.api.shapes import Body
 from app.core import limits
@@ -44,17 +45,17 @@ _PATH_NAMES = {"requests": "request_id", "community-servers": "community_server_
 _UUID = {"type": "string", "format": "uuid"}
 _FOREIGN = {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX}
 PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
-    "request_id": ("Our UUID, or the integration's `request_id`.", _FOREIGN, openapi_examples.REQUEST),
+    "request_id": ("Our UUID, or the integration's `request_id`.", _FOREIGN, document_examples.REQUEST),
     "community_server_id": (
         "Our UUID, the platform's id, or the slug.",
         _FOREIGN,
-        openapi_examples.COMMUNITY,
+        document_examples.COMMUNITY,
     ),
     "platform_community_server_id": ("The platform's id of the community.", _FOREIGN, "forum-1"),
-    "action_id": ("The action's UUID.", _UUID, openapi_examples.ACTION),
-    "note_id": ("The note's UUID.", _UUID, openapi_examples.NOTE),
-    "rating_id": ("The rating's UUID.", _UUID, openapi_examples.RATING),
-    "webhook_id": ("The webhook's UUID.", _UUID, openapi_examples.WEBHOOK),
+    "action_id": ("The action's UUID.", _UUID, document_examples.ACTION),
+    "note_id": ("The note's UUID.", _UUID, document_examples.NOTE),
+    "rating_id": ("The rating's UUID.", _UUID, document_examples.RATING),
+    "webhook_id": ("The webhook's UUID.", _UUID, document_examples.WEBHOOK),
 }
 
 
@@ -62,9 +63,9 @@ def configure(app: APIFlask) -> None:
     """Set what APIFlask's generator takes from the configuration."""
     app.config.update(
         OPENAPI_VERSION="3.1.0",
-        SECURITY_SCHEMES=openapi_parts.SECURITY_SCHEMES,
-        VALIDATION_ERROR_SCHEMA=openapi_parts.ERROR_SCHEMAS["ValidationErrors"],
-        HTTP_ERROR_SCHEMA=openapi_parts.ERROR_SCHEMAS["Error"],
+        SECURITY_SCHEMES=parts.SECURITY_SCHEMES,
+        VALIDATION_ERROR_SCHEMA=parts.ERROR_SCHEMAS["ValidationErrors"],
+        HTTP_ERROR_SCHEMA=parts.ERROR_SCHEMAS["Error"],
         AUTO_SERVERS=False,
     )
     app.spec_processor(complete)
@@ -92,19 +93,19 @@ def complete(spec: dict[str, Any] | str) -> dict[str, Any] | str:
     order = list(TAGS)
     made["paths"] = dict(sorted(finished.items(), key=lambda one: (order.index(_tag_of(one[1])), one[0])))
     components = made["components"]
-    components["schemas"] |= openapi_parts.ERROR_SCHEMAS | openapi_events.SCHEMAS
+    components["schemas"] |= parts.ERROR_SCHEMAS | events.SCHEMAS
     components["schemas"] = dict(sorted(components["schemas"].items()))
-    components["parameters"] = openapi_parts.ADAPTER_HEADERS
-    components["headers"] = openapi_parts.HEADERS
-    components["responses"] = openapi_parts.responses()
+    components["parameters"] = parts.ADAPTER_HEADERS
+    components["headers"] = parts.HEADERS
+    components["responses"] = parts.responses()
     return {
         "openapi": made["openapi"],
-        "info": made["info"] | {"title": openapi_parts.TITLE, "description": openapi_parts.DESCRIPTION},
+        "info": made["info"] | {"title": parts.TITLE, "description": parts.DESCRIPTION},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"key": []}],
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
         "paths": made["paths"],
-        "webhooks": openapi_events.webhooks(),
+        "webhooks": events.webhooks(),
         "components": components,
     }
 
@@ -171,7 +172,7 @@ def _finish_parameters(operation: dict[str, Any], path: str, is_open: bool) -> N
             one = parameter(one)
         made.append(one)
     if not is_open:
-        made += [{"$ref": f"#/components/parameters/{name}"} for name in openapi_parts.ADAPTER_HEADERS]
+        made += [{"$ref": f"#/components/parameters/{name}"} for name in parts.ADAPTER_HEADERS]
     operation["parameters"] = made
 
 
@@ -179,7 +180,7 @@ def _finish_body(operation: dict[str, Any], body: dict[str, Any], view: Any) -> 
     model = view._spec["body"]
     examples = {
         name: {"summary": summary, "value": value}
-        for name, (summary, value) in openapi_examples.BODIES.get(operation["operationId"], {}).items()
+        for name, (summary, value) in document_examples.BODIES.get(operation["operationId"], {}).items()
     }
     content = body["content"][JSON]
     if examples:
@@ -208,7 +209,7 @@ def _finish_responses(operation: dict[str, Any], path: str, method: str, is_open
         named = dict(BASE_HEADERS) | ({} if is_open else LIMIT_HEADERS)
         if code == "201" and not path.startswith("/api/v1/"):
             named["Location"] = "Location"
-        one["headers"] = openapi_parts.headers(named)
+        one["headers"] = parts.headers(named)
         one["description"] = _SUCCESS[code] if method != "get" else "Found."
         for content in one.get("content", {}).values():
             example = _example(content["schema"], path)
@@ -238,9 +239,9 @@ def _share_success(successes: dict[str, Any]) -> None:
 def _example(schema: dict[str, Any], path: str) -> Any:
     """An example of the body that a component schema describes."""
     name = schema.get("$ref", "").removeprefix(COMPONENT)
-    if name in openapi_examples.FLAT:
-        return openapi_examples.FLAT[name]
-    for suffix, make in (("Document", openapi_examples.document), ("List", openapi_examples.listing)):
+    if name in document_examples.FLAT:
+        return document_examples.FLAT[name]
+    for suffix, make in (("Document", document_examples.document), ("List", document_examples.listing)):
         if name.endswith(suffix):
             type = _TYPES.get(name.removesuffix(suffix))
             return make(type, _without_names(path)) if type else None

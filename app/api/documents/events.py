@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from app.api import openapi_examples as examples
-from app.api.openapi_schemas import reference
+from app.api.documents import examples
+from app.api.documents.schemas import reference
 from app.core.vocabulary import ActionState, EventName, NoteStatus, Verb
 from app.core.webhooks.payloads import PROPOSED
 

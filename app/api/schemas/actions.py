@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.api.errors import Located
-from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
+from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import (
     DIGITS,
     PAGE_NUMBER_MAX,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.api.documents.schemas import reference
 from app.api.errors import LISTED
-from app.api.openapi_schemas import reference
 from app.core import limits
 
 TITLE = "Bridgenote"

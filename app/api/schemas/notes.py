@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
+from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import NOT_BLANK, STORABLE, Body, ForeignId, Id, Instant, Paged, Shown, Text, one_of
 from app.core import limits
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus

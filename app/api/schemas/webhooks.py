@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema, create_model
 
-from app.api.schemas import Time, Uuid, document_of, list_of, resource_of
+from app.api.schemas.requests import Time, Uuid, document_of, list_of, resource_of
 from app.api.shapes import STORABLE, Body, ForeignId, Id, Paged, Shown, Text
 from app.core import limits
 from app.core.webhooks import values

@@ -10,8 +10,8 @@ import flask
 from apiflask import APIBlueprint, APIFlask
 from flask import Response, render_template
 
-from app.api import openapi
 from app.api.blueprints import ALIAS_PREFIX, PREFIX
+from app.api.documents import openapi
 from app.api.parse import JSON_API
 from app.wiring import base_url
 

@@ -1,0 +1,1 @@
+"""Shapes of request bodies and parameters, as pydantic models."""
