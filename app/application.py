@@ -8,8 +8,9 @@ from typing import Any
 import flask
 from apiflask import APIFlask
 
-from app import api, errors, hosts, observing, web
+from app import api, errors, web
 from app.api.errors import render
+from app.process import hosts, observing
 from app.web.errors import render_error
 from app.wiring import EXTENSION, Wiring
 

@@ -164,7 +164,7 @@ def main() -> None:
 
 def _settings(**given: Any) -> "Settings":
     """The settings in force, with what was given on the command line on top, and the data folder made."""
-    from app import logs, runtime
+    from app.process import logs, runtime
 
     settings = runtime.check(_read_settings(given))
     logs.configure("WARNING")
@@ -180,7 +180,7 @@ def _read_settings(given: Mapping[str, Any]) -> "Settings":
 @contextlib.contextmanager
 def opened_wiring() -> Iterator["Wiring"]:
     """The service over a migrated database, for one command."""
-    from app import runtime
+    from app.process import runtime
 
     with runtime.opened(_settings()) as wiring:
         yield wiring
@@ -202,7 +202,7 @@ def serve(host: str | None, port: int | None, demo: bool) -> None:
 
     While there is no admin, it prints a link that creates the first one; it works once, for an hour.
     """
-    from app import startup
+    from app.process import startup
 
     startup.serve(_settings(host=host, port=port), demo=demo)
 
@@ -213,7 +213,7 @@ def worker() -> None:
 
     For servers that run none themselves (BRIDGENOTE_JOBS_IN_PROCESS=false). Start as many as you like.
     """
-    from app import startup
+    from app.process import startup
 
     startup.work(_settings())
 
@@ -221,7 +221,7 @@ def worker() -> None:
 @cli.command()
 def migrate() -> None:
     """Bring the database to the version of this code."""
-    from app import runtime
+    from app.process import runtime
 
     click.echo(f"The database is at version {runtime.migrate(_settings())}.")
 
@@ -230,8 +230,8 @@ def migrate() -> None:
 @click.option("--demo", is_flag=True, help="A demonstration community with people and six weeks of content.")
 def seed(demo: bool) -> None:
     """Fill an empty database; one that is not empty stays as it is. Without --demo: one community, still silent."""
-    from app import runtime, startup
     from app import seed as seeding
+    from app.process import runtime, startup
 
     settings = _settings()
     if demo and not settings.is_demo_allowed:

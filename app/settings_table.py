@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
-from app import logs
+from app.process import logs
 from app.settings import Settings
 
 

@@ -20,7 +20,7 @@ from app.api.blueprints import guarded
 from app.core.insights import insights, monitoring
 from app.core.insights.insights import Standing
 from app.core.vocabulary import Scope
-from app.observing import Answers
+from app.process.observing import Answers
 from app.wiring import wired
 
 Word = TypeVar("Word", bound=StrEnum)

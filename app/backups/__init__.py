@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
-from app import migrations, runtime
+from app import migrations
 from app.backups import postgres, sqlite
 from app.core.communities import communities
 from app.core.db import Database
@@ -25,6 +25,7 @@ from app.core.history import chain as history
 from app.core.permissions import SYSTEM
 from app.core.upkeep import resealing, restoring
 from app.core.upkeep.restoring import Quieted
+from app.process import runtime
 from app.settings import Settings
 from app.wiring import make_sealer
 

@@ -12,7 +12,7 @@ from typing import IO, TypeVar
 import sqlalchemy as sa
 
 from app.core.errors import Conflict
-from app.runtime import RESTORE_UNFINISHED
+from app.process.runtime import RESTORE_UNFINISHED
 
 Done = TypeVar("Done")
 

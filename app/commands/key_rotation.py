@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from app import runtime
 from app.cli import _read_settings, _settings
 from app.core.db import Database
 from app.core.upkeep import resealing
+from app.process import runtime
 from app.settings import Settings
 from app.wiring import make_sealer
 

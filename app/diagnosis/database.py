@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from app import runtime
 from app.core import clock as service_clock
 from app.core.models import HistoryEntry
 from app.core.upkeep import resealing
 from app.diagnosis.findings import Finding, fail, ok, warn
+from app.process import runtime
 from app.wiring import Wiring
 
 LEAST_POSTGRESQL = 13

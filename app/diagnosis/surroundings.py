@@ -10,7 +10,7 @@ from contextlib import closing
 
 from app.adapters.mail import SmtpMailer
 from app.diagnosis.findings import Finding, fail, ok, warn
-from app.serve import parse_networks
+from app.process.serve import parse_networks
 from app.wiring import Wiring
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024

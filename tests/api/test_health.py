@@ -8,11 +8,12 @@ import sqlalchemy as sa
 import structlog
 from flask.testing import FlaskClient
 
-from app import create_app, logs, runtime
+from app import create_app
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import KeyTemplate
 from app.jobs.engine import Engine
+from app.process import logs, runtime
 from app.wiring import Wiring
 from tests.api.conftest import Api
 from tests.cast import Cast

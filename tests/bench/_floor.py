@@ -17,8 +17,8 @@ from app.core.db import Database
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, Note, NoteSums, Profile, Rating, Request
 from app.core.vocabulary import HelpfulnessLevel
-from app.serve import serve
-from app.waitress_worker import WSGIApp
+from app.process.serve import serve
+from app.process.worker import WSGIApp
 
 
 def _job_like(database: Database) -> Callable[[Any, str], None]:

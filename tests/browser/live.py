@@ -15,8 +15,8 @@ from typing import TypeVar
 
 import httpx
 
-from app import runtime
 from app.core.classify.samples import SAMPLES
+from app.process import runtime
 from app.settings import Settings
 from app.wiring import Wiring
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.core import limits
 from app.jobs.engine import Engine
-from app.serve import serve
+from app.process.serve import serve
 from tests.faults.engine_app import make_engine
 
 LARGEST = limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES

@@ -18,7 +18,7 @@ import pytest
 
 from app.core.db import Database
 from app.jobs.engine import Engine
-from app.waitress_worker import MAX_BODY
+from app.process.worker import MAX_BODY
 from tests.faults.engine_app import Ran
 from tests.faults.serve_app import LARGEST
 from tests.faults.waiting import eventually

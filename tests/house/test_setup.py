@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app import settings_table
+from app.process.worker import MAX_BODY
 from app.settings import Settings
-from app.waitress_worker import MAX_BODY
 from tests.browser import screenshots
 
 ROOT = Path(__file__).parents[2]

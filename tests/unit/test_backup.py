@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import backups, migrations, runtime
+from app import backups, migrations
 from app.backups import postgres
 from app.cli import cli
 from app.core.db import Base, Database
@@ -26,7 +26,8 @@ from app.core.webhooks import deliveries
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
-from app.runtime import RESTORE_UNFINISHED, RestoreUnfinished
+from app.process import runtime
+from app.process.runtime import RESTORE_UNFINISHED, RestoreUnfinished
 from app.settings import Settings
 from app.wiring import Wiring
 from tests import factories

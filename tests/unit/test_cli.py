@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from app import cli, runtime
+from app import cli
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
@@ -27,6 +27,7 @@ from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.requests import submitting
 from app.core.vocabulary import RequestStatus, Role, Verb
+from app.process import runtime
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import runtime
 from app.cli import cli
 from app.core import clock
 from app.core.models import Community, Delivery, Endpoint, Request
@@ -18,6 +17,7 @@ from app.core.vocabulary import RequestStatus
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.sending import AllowList
 from app.jobs.engine import Engine
+from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast

@@ -12,7 +12,7 @@ from app.core.db import Database
 from app.jobs.bodies import UNKNOWN_DELAY, UNKNOWN_WAITS, Bodies, Payload, default_backoff
 from app.jobs.heartbeat import Heartbeat, Stillness, heartbeats_table
 from app.jobs.ticker import Ticker
-from app.serve import parse_networks
+from app.process.serve import parse_networks
 from tests.inline_engine import InlineEngine
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import runtime
 from app.cli import cli
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
@@ -21,6 +20,7 @@ from app.core.review import holds
 from app.core.rulesets import drafts
 from app.core.upkeep import erasure, linking
 from app.core.vocabulary import HeldVerb, HelpfulnessLevel, Role
+from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PASSWORD, PLATFORM, Cast, Person

@@ -6,7 +6,6 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from app import runtime
 from app.cli import cli
 from app.core.db import Base
 from app.core.models import Community, Endpoint
@@ -15,6 +14,7 @@ from app.core.sealing import SealBroken, Sealer
 from app.core.upkeep import resealing
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.sending import AllowList
+from app.process import runtime
 from app.wiring import Wiring
 from tests.cast import Cast
 

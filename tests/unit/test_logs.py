@@ -9,7 +9,7 @@ import flask
 import pytest
 import structlog
 
-from app import logs
+from app.process import logs
 
 KEY = "bnk_0123456789ab_" + "s" * 43
 

@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from sqlalchemy import event as sa_event
 from sqlalchemy.orm import Session
 
-from app import runtime
 from app.cli import cli
 from app.core import clock
 from app.core.communities import communities
@@ -27,6 +26,7 @@ from app.core.webhooks import deliveries, events, payloads, queue, replays, secr
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.deliveries import Filters
 from app.core.webhooks.sending import Outcome
+from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person

@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
-from app import logs
 from app.core.communities import communities, first_admin
 from app.core.errors import Conflict
 from app.core.models import Account, AccountLink, Community
@@ -18,6 +17,7 @@ from app.core.people import accounts, credentials
 from app.core.people.mailed_links import LinkOver
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import Role
+from app.process import logs
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
 from tests.clocks import advance

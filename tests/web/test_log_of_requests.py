@@ -14,7 +14,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
-from app import create_app, logs
+from app import create_app
+from app.process import logs
 from app.wiring import Wiring
 
 MEANT_FOR_IDS = {"IntegerConverter", "UUIDConverter", "AnyConverter"}

@@ -4,13 +4,13 @@ from flask import Response, flash, make_response, redirect, request, url_for
 from wtforms import EmailField, Form, PasswordField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
-from app import peers
 from app.core import limits
 from app.core.communities import first_admin
 from app.core.errors import Conflict, Invalid
 from app.core.models import Community
 from app.core.people import accounts
 from app.core.people.mailed_links import LinkOver
+from app.process import peers
 from app.web import auth, forms, page
 from app.web.account import session_cookie
 from app.web.account.forms import ADDRESS

@@ -15,8 +15,8 @@ from gunicorn.app.base import BaseApplication
 from gunicorn.glogging import Logger
 from waitress.proxy_headers import proxy_headers_middleware
 
-from app import peers
-from app.waitress_worker import WaitressWorker, WSGIApp
+from app.process import peers
+from app.process.worker import WaitressWorker, WSGIApp
 
 BOOT_SECONDS = 60
 """How long a worker may take to load, or go without a sign of life, before it is replaced."""

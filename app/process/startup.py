@@ -7,12 +7,13 @@ import sys
 import threading
 from types import FrameType
 
-from app import logs, runtime, seed
+from app import seed
 from app.core.communities import first_admin
 from app.demo.sign_ins import Demo
-from app.serve import serve as serve_http
+from app.process import logs, runtime
+from app.process.serve import serve as serve_http
+from app.process.worker import WSGIApp
 from app.settings import Settings
-from app.waitress_worker import WSGIApp
 from app.wiring import wire
 
 log = logging.getLogger(__name__)

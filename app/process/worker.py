@@ -22,8 +22,8 @@ from waitress.adjustments import Adjustments
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
-from app.connection import Channel
 from app.core import limits
+from app.process.connection import Channel
 
 log = logging.getLogger(__name__)
 

@@ -23,10 +23,10 @@ from prometheus_client import REGISTRY, CollectorRegistry, Histogram
 from prometheus_client.metrics_core import Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from app import runtime
 from app.core.db import Database
 from app.jobs import tables
-from app.runtime import COUNTS_FOLDER
+from app.process import runtime
+from app.process.runtime import COUNTS_FOLDER
 from app.wiring import wired
 
 log = logging.getLogger("bridgenote.requests")

@@ -17,7 +17,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.task import ErrorTask
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
-from app import framing
+from app.process import framing
 
 log = logging.getLogger("bridgenote.requests")
 
