@@ -146,7 +146,8 @@ def wired() -> Wiring:
 def base_url() -> str:
     """What the absolute URLs of an answer begin with, without a slash at the end.
 
-    That is the public URL; where none is set, the host that the request names, which ``app/process/hosts.py`` has checked.
+    That is the public URL; where none is set, the host that the request names, which ``app/process/hosts.py`` has
+    checked.
     """
     settings = wired().settings
     if settings.public_url or "Host" not in request.headers:
