@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test sure lint types unit bench faults a11y screenshots format clean lock
+.PHONY: help run test sure lint types unit bench simulate-consensus faults a11y screenshots format clean lock
 
 BIN := .venv/bin
 
@@ -19,7 +19,7 @@ endif
 help: ## Show this list
 	@echo "make run                    start it on http://127.0.0.1:8000 (make run PORT=9000 for another port)"
 	@echo "make run DEMO=no            the same without the demo, to begin with a community of your own"
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | grep -v '^run|' | \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | grep -v '^run|' | \
 		while IFS='|' read -r name what; do printf 'make %-22s %s\n' "$$name" "$$what"; done
 
 # One simple command, so make starts it without a shell between: signals reach the server itself.
@@ -48,6 +48,10 @@ unit: ## Only the fast tests of the core
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev
 	@scripts/bench
+
+simulate-consensus: ## Measure how often votes act wrongly under attack; OPTIONS="--quick", OPTIONS=--help
+	@scripts/setup dev
+	@$(BIN)/python -m tests.bench.consensus $(OPTIONS)
 
 faults: ## Kill it, fill its disk, take its database away, at length; prints what was found
 	@scripts/faults

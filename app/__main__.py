@@ -1,6 +1,6 @@
 """``python -m app``: the command line."""
 
-from app.cli import main
+from app.commands.main import main
 
 if __name__ == "__main__":
     main()

@@ -1,1 +1,1 @@
-"""Commands with a module of their own; ``app.cli`` lists them and imports each when it is asked for."""
+"""The command line: one module for each command. ``main`` lists them and imports each when it is asked for."""

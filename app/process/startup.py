@@ -7,8 +7,8 @@ import sys
 import threading
 from types import FrameType
 
-from app import seed
 from app.core.communities import first_admin
+from app.demo import seed
 from app.demo.sign_ins import Demo
 from app.process import logs, runtime
 from app.process.serve import serve as serve_http

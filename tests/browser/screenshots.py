@@ -18,11 +18,12 @@ import sqlalchemy as sa
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 from waitress.server import create_server
 
-from app import create_app, migrations, seed
+from app import create_app, migrations
 from app.core import clock, ids
 from app.core.models import Account, Action, Membership, Note
 from app.core.people import accounts
 from app.core.vocabulary import ActionState, NoteStatus
+from app.demo import seed
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import Wiring, wire

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app import settings_table
+from app.commands import settings_table
 from app.process.worker import MAX_BODY
 from app.settings import Settings
 from tests.browser import screenshots

@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app import backups, migrations
-from app.backups import postgres
-from app.cli import cli
+from app import migrations
+from app.commands.backup import backups, postgres
+from app.commands.main import cli
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history

@@ -18,7 +18,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from app import cli
+from app.commands import main as cli
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.models import Account, ApiKey, Category, Community, HistoryEntry, Request
@@ -399,7 +399,6 @@ def test_help_lists_every_command(run: Run) -> None:
         "set-category",
         "settings",
         "simulate",
-        "simulate-consensus",
         "verify-history",
         "worker",
     ):

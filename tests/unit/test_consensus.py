@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from app import cli
-from app.consensus.attacks import CAMP, Attack, strike
-from app.consensus.methods import Outcome, bayes, majority
-from app.consensus.population import (
+from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
+from app.core.vocabulary import NoteStatus
+from tests.bench.consensus.attacks import CAMP, Attack, strike
+from tests.bench.consensus.command import simulate_consensus
+from tests.bench.consensus.methods import Outcome, bayes, majority
+from tests.bench.consensus.population import (
     HOURS,
     NO,
     UNSURE,
@@ -22,11 +24,9 @@ from app.consensus.population import (
     community,
     truth_of,
 )
-from app.consensus.results import Cell, Method, Report, wilson
-from app.consensus.review import Review
-from app.consensus.trials import Plan, run
-from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
-from app.core.vocabulary import NoteStatus
+from tests.bench.consensus.results import Cell, Method, Report, wilson
+from tests.bench.consensus.review import Review
+from tests.bench.consensus.trials import Plan, run
 
 UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 SMALL = Plan(
@@ -245,7 +245,7 @@ def test_the_plain_methods_need_five_votes_and_their_share() -> None:
 
 def test_the_command_prints_every_method_and_attack() -> None:
     result = CliRunner().invoke(
-        cli.cli, ["simulate-consensus", *["--quick", "--trials", "1", "--raters", "30", "--items", "40"]]
+        simulate_consensus, ["--quick", "--trials", "1", "--raters", "30", "--items", "40"]
     )
     assert result.exit_code == 0, result.output
     for word in (*Method, *Attack, "Wrongful actions", "Missed actions", "Ordinary notes"):
@@ -257,6 +257,6 @@ def test_the_command_prints_every_method_and_attack() -> None:
     [("--trials", "0"), ("--raters", "19"), ("--items", "two"), ("--seed", "-1"), ("--items", "1000000")],
 )
 def test_a_bad_option_is_named_and_refused(option: str, value: str) -> None:
-    result = CliRunner().invoke(cli.cli, ["simulate-consensus", option, value])
+    result = CliRunner().invoke(simulate_consensus, [option, value])
     assert result.exit_code == 2
     assert option in result.stderr

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app.cli import cli
+from app.commands.main import cli
 from app.core import clock
 from app.core.models import Community, Delivery, Endpoint, Request
 from app.core.permissions import SYSTEM

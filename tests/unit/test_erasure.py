@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from app.cli import cli
+from app.commands.main import cli
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history

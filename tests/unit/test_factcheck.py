@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from sqlalchemy import event
 
 from app.adapters.builtin_notes import BuiltinWriter, shorten
-from app.cli import cli
+from app.commands.main import cli
 from app.core.errors import Invalid
 from app.core.factcheck import items, words
 from app.core.factcheck.items import Imported, Item

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from app.cli import cli
+from app.commands.main import cli
 from app.core.db import Base
 from app.core.models import Community, Endpoint
 from app.core.permissions import SYSTEM

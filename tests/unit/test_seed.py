@@ -13,7 +13,6 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app import seed
 from app.core import clock
 from app.core.history import chain as history
 from app.core.models import (
@@ -46,6 +45,7 @@ from app.core.vocabulary import (
     NoteStatus,
     RequestStatus,
 )
+from app.demo import seed
 from app.demo.desk import REASONS
 from app.demo.people import CAMPS
 from app.demo.sign_ins import Demo

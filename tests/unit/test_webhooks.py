@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import event as sa_event
 from sqlalchemy.orm import Session
 
-from app.cli import cli
+from app.commands.main import cli
 from app.core import clock
 from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound

@@ -1,0 +1,180 @@
+"""Backup and restore: one file holds the whole database, the job engine's tables too, as it was at one moment.
+
+An SQLite backup is itself an SQLite database, a PostgreSQL backup a custom-format archive of ``pg_dump``. Neither holds
+the encryption key: it is kept elsewhere, and without it the webhooks' secrets in the file cannot be read (Decision
+0021).
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic.script import ScriptDirectory
+from alembic.util.exc import CommandError
+
+from app import migrations
+from app.commands.backup import postgres, sqlite
+from app.core.communities import communities
+from app.core.db import Database
+from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
+from app.core.permissions import SYSTEM
+from app.core.upkeep import resealing, restoring
+from app.core.upkeep.restoring import Quieted
+from app.process import runtime
+from app.settings import Settings
+from app.wiring import make_sealer
+
+MAGIC = {b"SQLite format 3\x00": "sqlite", b"PGDMP": "postgresql"}
+"""How each kind of backup begins."""
+
+SQL_URL = "BRIDGENOTE_DATABASE_URL"
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What came of a restore. ``broken``: communities whose history does not verify; ``sealed``: secrets that the
+    encryption key in force does not open."""
+
+    revision: str
+    quieted: Quieted
+    broken: list[str]
+    sealed: int
+
+
+def back_up(settings: Settings, path: Path) -> int:
+    """Write a backup of the database to ``path``, mode 0600, in one step at the end: its size in bytes.
+
+    The service may run meanwhile; the file holds what was committed when this began. Raises ``Conflict`` when it cannot
+    be made, and leaves whatever was at ``path`` before.
+    """
+    url = sa.make_url(settings.sqlalchemy_url)
+    with _in_one_step(path) as unfinished:
+        if url.get_backend_name() == "sqlite":
+            sqlite.write(Path(url.database or ""), unfinished)
+        else:
+            postgres.write(url, unfinished)
+        size = unfinished.stat().st_size
+    return size
+
+
+def restore(
+    settings: Settings,
+    path: Path,
+    *,
+    force: bool = False,
+    score_waiting: bool = False,
+    say: Callable[[str], None] = lambda _line: None,
+) -> Restored:
+    """Put a backup in the place of the database, brought to this code's version, with nothing that acts by itself.
+
+    Until the last step the database is as it was; killed anywhere, it is whole, or refuses to be served until a
+    restore has ended.
+
+    Raises:
+        Conflict: the database is in use, or not empty without ``force``; the backup is damaged or of newer code.
+        Invalid: the file is no backup, or one of the other kind of database.
+    """
+    url = sa.make_url(settings.sqlalchemy_url)
+    kind = kind_of(path)
+    if kind != url.get_backend_name():
+        raise Invalid.field("file", f"is a backup of {kind}, and {SQL_URL} names {url.get_backend_name()}")
+
+    def finish(database_url: str) -> Quieted:
+        """Migrate the restored rows and stop what would act, wherever they stand."""
+        say("Bringing it to the version of this code.")
+        placed = settings.model_copy(update={"database_url": database_url})
+        runtime.migrate(placed, restoring=True)
+        return _quieted(placed, score_waiting)
+
+    say("Checking the backup.")
+    if kind == "sqlite":
+        done = sqlite.restore(
+            path, Path(url.database or ""), force=force, check=_check_revision, finish=finish
+        )
+    else:
+        done = postgres.restore(path, url, force=force, check=_check_revision, finish=finish)
+    return _looked_at(settings, done)
+
+
+def kind_of(path: Path) -> str:
+    """``sqlite`` or ``postgresql``. Raises Invalid for any other file."""
+    with path.open("rb") as file:
+        beginning = file.read(16)
+    for magic, kind in MAGIC.items():
+        if beginning.startswith(magic):
+            return kind
+    raise Invalid.field("file", "is no backup of this service")
+
+
+def _check_revision(revision: str | None) -> None:
+    if revision is None:
+        raise Invalid.field("file", "holds no database of this service")
+    try:
+        ScriptDirectory.from_config(migrations.config()).get_revision(revision)
+    except CommandError:
+        raise Conflict(
+            f"The backup is of version {revision}, which this code does not know: install the version that "
+            "made it, or a newer one"
+        ) from None
+
+
+def _quieted(settings: Settings, score_waiting: bool) -> Quieted:
+    # Imported when it is needed: the job engine's library takes a second.
+    from app.jobs.engine import Engine
+
+    database = Database(settings.sqlalchemy_url)
+    engine = Engine(database.engine, executor_id="restore")
+    database.enqueue = lambda session, job: engine.enqueue(
+        session, job.name, dict(job.args), key=job.key, delay=job.delay
+    )
+    try:
+        engine.cancel_unfinished()
+        with database.writing() as session:
+            return restoring.quiet(session, score_waiting=score_waiting)
+    finally:
+        engine.stop()
+        database.dispose()
+
+
+def _looked_at(settings: Settings, quieted: Quieted) -> Restored:
+    database = Database(settings.sqlalchemy_url)
+    sealer = make_sealer(settings)
+    try:
+        with database.reading() as session:
+            broken = [
+                community.name
+                for community in communities.visible(session, SYSTEM)
+                if history.verify(session, community.id)[1] is not None
+            ]
+            sealed = resealing.unreadable(session, sealer)
+        return Restored(runtime.revision(database.engine) or "", quieted, broken, sealed)
+    finally:
+        database.dispose()
+
+
+@contextlib.contextmanager
+def _in_one_step(path: Path) -> Iterator[Path]:
+    """A file beside ``path`` to write to, that takes its name when the block ends, and is gone when it raises."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+    os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        yield unfinished
+        unfinished.chmod(0o600)
+        _to_disk(unfinished)
+        unfinished.replace(path)
+        _to_disk(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

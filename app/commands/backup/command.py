@@ -1,0 +1,59 @@
+"""``backup`` and ``restore``."""
+
+from pathlib import Path
+
+import click
+
+from app.commands.backup import backups
+from app.commands.opening import prepared_settings
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False, writable=True, path_type=Path))
+def backup(file: Path) -> None:
+    """Write the whole database to FILE, while the service runs.
+
+    Keep the encryption key elsewhere: it is not in the file, and a restore needs it.
+    """
+    size = backups.back_up(prepared_settings(), file)
+    click.echo(f"{file}: {size / 1024**2:.1f} MB. The encryption key is not in it: keep that elsewhere.")
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace a database that is not empty.")
+@click.option(
+    "--score-waiting", is_flag=True, help="Score what waited, even what may have been decided since."
+)
+def restore(file: Path, force: bool, score_waiting: bool) -> None:
+    """Put the backup FILE in the place of the database; no server or worker may run.
+
+    Nothing that was decided is sent again: what the backup had still to send is parked, for you to replay.
+    """
+    done = backups.restore(
+        prepared_settings(), file, force=force, score_waiting=score_waiting, say=click.echo
+    )
+    quieted = done.quieted
+    click.echo(f"Restored, at version {done.revision}.")
+    scored = (
+        "are being scored" if score_waiting else "were not scored yet and are marked failed: try them again"
+    )
+    for count, what in (
+        (
+            quieted.deliveries,
+            "deliveries are parked: replay them on the Deliveries page once you know they never arrived",
+        ),
+        (quieted.holds, "held decisions lapsed; their moderators are told"),
+        (quieted.requests, f"requests {scored}"),
+        (quieted.bulk, "bulk overturns and replays were stopped"),
+        (quieted.sign_ins, "sign-ins ended; everybody signs in anew"),
+        (
+            done.sealed,
+            "stored secrets do not open with this encryption key: set the key of the backup's time",
+        ),
+    ):
+        if count:
+            click.echo(f"  {count} {what}.")
+    click.echo("  API keys revoked and people erased after the backup are back: revoke and erase them again.")
+    if done.broken:
+        raise click.ClickException(f"The history of {', '.join(done.broken)} is not as it was written")

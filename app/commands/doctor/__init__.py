@@ -1,0 +1,1 @@
+"""``doctor``: checks of what the service stands on."""

@@ -1,0 +1,118 @@
+"""The database: reachable, whole, at this code's version, on time, and its secrets open."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from app.commands.doctor.findings import Finding, fail, ok, warn
+from app.core import clock as service_clock
+from app.core.models import HistoryEntry
+from app.core.upkeep import resealing
+from app.process import runtime
+from app.wiring import Wiring
+
+LEAST_POSTGRESQL = 13
+LEAST_SQLITE = (3, 35)
+MOST_SECONDS_APART = 2.0
+CHECKED_WHOLE_BYTES = 2 * 1024**3
+"""Larger SQLite files are not read from end to end."""
+_RESTORE = "restore a backup: `python -m app restore FILE --force`"
+
+
+def reachable(wiring: Wiring) -> Iterator[Finding]:
+    what, engine = "database", wiring.database.engine
+    with engine.connect() as connection:
+        version = _version(connection)
+        is_sqlite = engine.dialect.name == "sqlite"
+        if version < (LEAST_SQLITE if is_sqlite else (LEAST_POSTGRESQL,)):
+            yield fail(what, f"{engine.dialect.name} {_dotted(version)} is too old", "upgrade it")
+        if is_sqlite:
+            yield from _sqlite(connection)
+        else:
+            yield from _postgresql(connection)
+        if sa.inspect(connection).has_table(runtime.RESTORE_UNFINISHED):
+            yield fail(what, "a restore did not end", "run `restore FILE --force` again")
+    at, wanted = runtime.revision(engine), runtime.head()
+    if at != wanted:
+        yield fail(
+            what,
+            f"at version {at or 'none'}, this code wants {wanted}",
+            "run `python -m app migrate`, or start the service, which does",
+        )
+    yield ok(what, f"{engine.dialect.name} {_dotted(version)} at version {at}")
+
+
+def clock(wiring: Wiring) -> Iterator[Finding]:
+    """Our clock against the database's, and against the last entry of history."""
+    what, now = "clock", service_clock.now()
+    with wiring.database.reading() as session:
+        if wiring.database.engine.dialect.name == "postgresql":
+            theirs: datetime = session.execute(sa.text("SELECT clock_timestamp()")).scalar_one()
+            apart = abs((service_clock.now() - theirs).total_seconds())
+            if apart > MOST_SECONDS_APART:
+                yield warn(what, f"{apart:.0f} s away from the database's", "keep both by NTP")
+        last = session.scalar(sa.select(sa.func.max(HistoryEntry.at)))
+    if last is not None and last > now + timedelta(seconds=MOST_SECONDS_APART):
+        yield warn(
+            what, f"history's last entry is of {service_clock.iso(last)}, in the future", "keep it by NTP"
+        )
+    yield ok(what, service_clock.iso(now))
+
+
+def sealed(wiring: Wiring) -> Iterator[Finding]:
+    what = "sealed secrets"
+    with wiring.database.reading() as session:
+        unreadable = resealing.unreadable(session, wiring.sealer)
+        outdated = resealing.outdated(session, wiring.sealer)
+    if unreadable:
+        yield fail(
+            what,
+            f"{unreadable} do not open with the encryption key",
+            "set BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY to the key that sealed them",
+        )
+    elif outdated:
+        yield warn(what, f"{outdated} open with the previous key only", "run `rotate-encryption-key`")
+    elif wiring.settings.previous_encryption_key.get_secret_value():
+        yield warn(
+            what, "nothing needs the previous key any more", "remove BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY"
+        )
+    yield ok(what, "all open")
+
+
+def _sqlite(connection: sa.Connection) -> Iterator[Finding]:
+    what = "database"
+    mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+    if mode != "wal":
+        yield fail(
+            what, f"journal mode {mode} instead of wal", "put the file on a local disk, not on a share"
+        )
+    pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    size = pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
+    if size <= CHECKED_WHOLE_BYTES:
+        said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        if said != "ok":
+            yield fail(what, f"damaged: {said}", _RESTORE)
+        elif connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
+            yield fail(what, "rows refer to rows that are gone", _RESTORE)
+
+
+def _postgresql(connection: sa.Connection) -> Iterator[Finding]:
+    what = "database"
+    encoding = connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+    if encoding != "UTF8":
+        yield fail(what, f"encoding {encoding}", "make the database with encoding UTF8")
+    used, most = connection.exec_driver_sql(
+        "SELECT count(*), current_setting('max_connections')::int FROM pg_stat_activity"
+    ).one()
+    if used > 0.8 * most:
+        yield warn(what, f"{used} of {most} connections are in use", "raise max_connections, or pool them")
+
+
+def _version(connection: sa.Connection) -> tuple[int, ...]:
+    found = connection.dialect.server_version_info or ()
+    return tuple(int(part) for part in found)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))

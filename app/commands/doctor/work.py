@@ -1,0 +1,100 @@
+"""The work: whether anybody does it, and what lies about undone."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.commands.doctor.findings import Finding, fail, ok, warn
+from app.core import clock
+from app.core.models import Delivery, Endpoint, Request
+from app.core.vocabulary import DeliveryState, RequestStatus
+from app.jobs import tables
+from app.wiring import Wiring
+
+LATE = timedelta(minutes=5)
+
+
+def engine(wiring: Wiring) -> Iterator[Finding]:
+    what = "job engine"
+    with wiring.database.engine.connect() as connection:
+        alive = tables.alive(connection)
+    if not alive:
+        yield warn(what, "no server or worker is running jobs", "start one: `serve` or `worker`")
+        return
+    yield ok(what, f"{len(alive)} at work: {', '.join(alive)}")
+
+
+def jobs(wiring: Wiring) -> Iterator[Finding]:
+    # Imported when it is needed: the job engine's library takes a second.
+    from app.jobs.engine import Engine
+
+    what = "jobs"
+    if not sa.inspect(wiring.database.engine).has_table("job_heartbeats", schema=_schema(wiring)):
+        return
+    asking = Engine(wiring.database.engine, executor_id="doctor")
+    try:
+        counts = asking.counts()
+    finally:
+        asking.stop()
+    if counts["dead"]:
+        yield warn(
+            what,
+            f"{counts['dead']} ended a process again and again and were set aside",
+            "look into the log for what ended it; what they were to do was not done",
+        )
+    yield ok(what, ", ".join(f"{number} {state}" for state, number in counts.items()))
+
+
+def scoring(wiring: Wiring) -> Iterator[Finding]:
+    what, limit = "scoring", clock.now() - LATE
+    with wiring.database.reading() as session:
+        late = _count(session, Request.status == RequestStatus.PENDING, Request.created_at < limit)
+        failed = _count(session, Request.status == RequestStatus.FAILED)
+    if late:
+        yield warn(what, f"{late} requests have waited for more than 5 minutes", "start more workers")
+    if failed:
+        yield warn(what, f"{failed} requests could not be scored", "try them again in the dashboard")
+    if not late and not failed:
+        yield ok(what, "nothing waits for long")
+
+
+def deliveries(wiring: Wiring) -> Iterator[Finding]:
+    what, limit = "deliveries", clock.now() - LATE
+    with wiring.database.reading() as session:
+        dead = _count(session, Delivery.state == DeliveryState.DEAD)
+        parked = _count(session, Delivery.state == DeliveryState.PARKED)
+        late = _count(session, Delivery.state == DeliveryState.DUE, Delivery.due_at < limit)
+    if dead:
+        yield warn(what, f"{dead} failed", "look at Deliveries, and replay them")
+    if parked:
+        yield warn(
+            what, f"{parked} were parked by a restore", "look at Deliveries, and replay what never arrived"
+        )
+    if late:
+        yield fail(what, f"{late} have been due for more than 5 minutes", "is a server or worker running?")
+    if not (dead or parked or late):
+        yield ok(what, "none is late or failed")
+
+
+def endpoints(wiring: Wiring) -> Iterator[Finding]:
+    what = "webhooks"
+    present = Endpoint.deleted_at.is_(None)
+    with wiring.database.reading() as session:
+        disabled = session.scalars(
+            sa.select(Endpoint.url).where(present, sa.not_(Endpoint.is_active)).limit(5)
+        ).all()
+        in_all = _count(session, present)
+    if disabled:
+        hosts = ", ".join(sorted({url.split("/")[2] for url in disabled}))
+        yield warn(what, f"disabled: {hosts}", "mend the receiver, then enable it on the Webhooks page")
+    yield ok(what, f"{in_all} registered")
+
+
+def _schema(wiring: Wiring) -> str | None:
+    return None if wiring.database.engine.dialect.name == "sqlite" else tables.SCHEMA
+
+
+def _count(session: Session, *which: sa.ColumnElement[bool]) -> int:
+    return session.scalar(sa.select(sa.func.count()).where(*which)) or 0

@@ -1,0 +1,76 @@
+"""``erase-user``."""
+
+import uuid
+
+import click
+import sqlalchemy as sa
+
+from app.commands.opening import opened_wiring
+from app.core import limits
+from app.core.errors import NotFound
+from app.core.models import Account
+from app.core.permissions import SYSTEM
+from app.core.upkeep import erasure
+
+
+class _DryRun(Exception):
+    """Ends the transaction before it is committed."""
+
+
+@click.command("erase-user")
+@click.option("--email", help="The person's e-mail address here.")
+@click.option("--account", "account_id", type=click.UUID, help="Or their account's id.")
+@click.option("--platform", metavar="P", help="Or as a platform knows them: the platform, with --user-id.")
+@click.option("--user-id", metavar="ID", help="Their id there.")
+@click.option(
+    "--provider-scope",
+    default="",
+    metavar="ID",
+    help="The community's id there, where each counts its own users.",
+)
+@click.option("--note-texts", is_flag=True, help="The text of their notes too; ratings of them stay.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+def erase_user(
+    email: str | None,
+    account_id: uuid.UUID | None,
+    platform: str | None,
+    user_id: str | None,
+    provider_scope: str,
+    note_texts: bool,
+    dry_run: bool,
+) -> None:
+    """Erase a person: names, address, sign-ins, roles, links and their words in history.
+
+    Their ratings and decisions stay under nobody's name, so no score changes.
+    """
+    given = [email is not None, account_id is not None, platform is not None]
+    if sum(given) != 1 or (platform is None) != (user_id is None):
+        raise click.UsageError("Name the person by --email, by --account, or by --platform and --user-id")
+    done: erasure.Erased | None = None
+    try:
+        with opened_wiring() as wiring, wiring.database.writing() as session:
+            if platform is not None and user_id is not None:
+                done = erasure.erase_identity(
+                    session, SYSTEM, platform, user_id, provider_scope, note_texts=note_texts
+                )
+            else:
+                if email is not None:
+                    account_id = session.scalar(
+                        sa.select(Account.id).where(Account.email == limits.email(email))
+                    )
+                if account_id is None:
+                    raise NotFound("account")
+                done = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        pass
+    assert done is not None  # noqa: S101 - for the type checker: anything else has raised
+    click.echo("Would be erased:" if dry_run else "Erased:")
+    for what, rows in done.gone.items():
+        click.echo(f"  {rows:>6} {what}")
+    click.echo("Stays, without a name:")
+    for what, rows in done.kept.items():
+        click.echo(f"  {rows:>6} {what}")
+    if dry_run:
+        click.echo("Nothing was changed.")

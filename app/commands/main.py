@@ -1,0 +1,164 @@
+"""The command line: ``python -m app …``, or ``bridgenote …`` once installed.
+
+Exit status: 0 done; 1 it failed, such as when the database cannot be reached; 2 it was asked for wrongly, naming the
+option or the setting. A command that touches the database migrates it first when it is behind, so every command works
+on an empty data folder; all of them may run while the server runs. Each command is a module of its own, imported when
+it is asked for: ``--help`` must not wait for the whole service.
+"""
+
+import contextlib
+import importlib
+import importlib.metadata
+import os
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+_COMMANDS = {
+    "backup": ("app.commands.backup.command", "Write the whole database to a file, while the service runs."),
+    "create-account": ("app.commands.create_account", "Create a confirmed account; prints its id."),
+    "doctor": ("app.commands.doctor.command", "Check what the service stands on, and say what to do."),
+    "erase-user": ("app.commands.erase_user", "Erase a person; what they decided stays, without a name."),
+    "import-items": ("app.commands.import_items", "Import published fact-checks from a JSON Lines file."),
+    "migrate": ("app.commands.migrate", "Bring the database to the version of this code."),
+    "mint-key": ("app.commands.mint_key", "Create an API key; the last line of the output is the key."),
+    "replay-deliveries": ("app.commands.replay_deliveries", "Send a community's webhook deliveries again."),
+    "restore": ("app.commands.backup.command", "Put a backup in the place of the database."),
+    "rotate-encryption-key": (
+        "app.commands.rotate_encryption_key",
+        "Seal every stored secret anew with another key.",
+    ),
+    "seed": ("app.commands.seed", "Fill an empty database, with --demo with a whole community."),
+    "serve": ("app.commands.serve", "Migrate, then serve the API and the dashboard."),
+    "set-category": ("app.commands.set_category", "Set a category's thresholds and actions in a community."),
+    "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
+    "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
+    "verify-history": (
+        "app.commands.verify_history",
+        "Walk every history; exits with 1 when one was altered.",
+    ),
+    "worker": ("app.commands.worker", "Run jobs and deliveries without serving."),
+}
+"""Each command: its module, which is imported when the command is asked for, and what --help says of it."""
+_OPTION_OF = {
+    "platform_community_server_id": "community",
+    "tier1_action": "tier1-action",
+    "tier2_action": "tier2-action",
+}
+
+
+class Commands(click.Group):
+    """Our commands, and one place that turns what goes wrong into a sentence and an exit status."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _ = _COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), cmd_name.replace("-", "_"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of --help, without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _explained():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except Exception as error:
+        raise _explain(error) from error
+
+
+def _explain(error: Exception) -> Exception:
+    """The error in one sentence, as click shows it; anything unforeseen stays what it is."""
+    import pydantic
+    import sqlalchemy.exc as sa_exc
+
+    from app.core import errors
+
+    if isinstance(error, pydantic.ValidationError):
+        return click.UsageError("\n".join(_setting_problem(one) for one in error.errors()))
+    if isinstance(error, errors.Invalid):
+        return click.UsageError("; ".join(f"{_option(p.loc)} {p.msg}" for p in error.problems))
+    if isinstance(error, errors.Refused):
+        return click.ClickException(error.detail)
+    if isinstance(error, sa_exc.DBAPIError | sa_exc.TimeoutError):
+        cause = str(getattr(error, "orig", None) or error).strip()
+        return click.ClickException(f"The database cannot be used: {cause}")
+    if isinstance(error, sa_exc.NoSuchModuleError):
+        return click.UsageError(
+            "BRIDGENOTE_DATABASE_URL names no database we know: sqlite:// or postgresql://"
+        )
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return click.ClickException(f"{where}{error.strerror or error}")
+    # Settings with a grammar of their own; named by ``runtime.BadSetting``, which this avoids importing.
+    if isinstance(error, ValueError) and hasattr(error, "why"):
+        return click.UsageError(f"BRIDGENOTE_{str(getattr(error, 'name', '')).upper()}: {error.why}")
+    return error
+
+
+def _option(loc: Sequence[str | int]) -> str:
+    name = str(loc[0]) if loc else ""
+    if name == "file":
+        return "FILE"  # an argument, wherever there is one
+    return f"--{_OPTION_OF.get(name, name.replace('_', '-'))}"
+
+
+def _setting_problem(problem: Any) -> str:
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    # The input is left out: it may be a secret.
+    return f"BRIDGENOTE_{str(problem['loc'][0]).upper()}: {message}" if problem["loc"] else message
+
+
+def _installed_version() -> str:
+    """The version of the installed package, or of the checkout we run in."""
+    try:
+        return importlib.metadata.version("bridgenote")
+    except importlib.metadata.PackageNotFoundError:
+        written = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+        return str(tomllib.loads(written)["project"]["version"])
+
+
+def _version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"bridgenote {_installed_version()}")
+        ctx.exit()
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version and exit.",
+)
+def cli() -> None:
+    """Bridgenote: content scoring, community review and bridging decisions.
+
+    Settings come from the environment (BRIDGENOTE_…) or a .env file; see `settings`.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    # Before anything imports NumPy: threads inside each of our threads only fight over the cores.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    cli.main(prog_name="bridgenote" if "__main__" not in sys.argv[0] else "python -m app")

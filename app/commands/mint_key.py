@@ -1,0 +1,35 @@
+"""``mint-key``."""
+
+import click
+
+from app.commands.naming import community_of, pairs
+from app.commands.opening import opened_wiring
+from app.core.people import keys
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import KeyTemplate
+
+
+@click.command("mint-key")
+@click.option("--name", required=True, help="What it is for, as the list of keys shows it.")
+@click.option("--template", type=click.Choice([one.value for one in KeyTemplate]), required=True)
+@click.option("--platform", "platforms", multiple=True, metavar="P", help="The platform of each --community.")
+@click.option(
+    "--community",
+    "community_ids",
+    multiple=True,
+    metavar="ID",
+    help="A community the key may act in, repeatable. Without: every one, and an adapter may open new ones.",
+)
+@click.option("--days", type=click.IntRange(1, 365), help="It expires after so many days; otherwise never.")
+def mint_key(
+    name: str, template: str, platforms: tuple[str, ...], community_ids: tuple[str, ...], days: int | None
+) -> None:
+    """Create an API key. The last line of the output is the key; it is shown this once."""
+    named = pairs(platforms, community_ids)
+    with opened_wiring() as wiring:
+        with wiring.database.writing() as session:
+            where = [community_of(session, *pair).id for pair in named] or None
+            minted = keys.mint(session, SYSTEM, name, KeyTemplate(template), where, days=days)
+        scope = ", ".join("/".join(pair) for pair in named) or "every community"
+        click.echo(f"Key {name!r} ({template}) for {scope}. Keep it: it is not shown again.")
+        click.echo(minted.text)

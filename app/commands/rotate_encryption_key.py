@@ -1,0 +1,81 @@
+"""``rotate-encryption-key``: every stored secret sealed anew, while the service runs.
+
+Safe to interrupt and to repeat: each sealed value names its key, so whatever is left is found again.
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+import click
+
+from app.commands.opening import prepared_settings, read_settings
+from app.core.db import Database
+from app.core.upkeep import resealing
+from app.process import runtime
+from app.settings import Settings
+from app.wiring import make_sealer
+
+NEW, OLD = "BRIDGENOTE_ENCRYPTION_KEY", "BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY"
+
+
+@click.command("rotate-encryption-key")
+def rotate_encryption_key() -> None:
+    """Seal every stored secret anew, while the service runs.
+
+    Set BRIDGENOTE_ENCRYPTION_KEY to the new key and BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY to the old one, restart every
+    server and worker, then run this. A key that was generated into the data folder is replaced there by a new one.
+    """
+    settings = prepared_settings()
+    with runtime.opened(settings) as wiring, wiring.database.reading() as session:
+        left = resealing.outdated(session, wiring.sealer)
+    if not read_settings({}).encryption_key.get_secret_value():
+        settings = _with_new_file(settings, is_resumed=left > 0)
+    elif left and not settings.previous_encryption_key.get_secret_value():
+        raise click.UsageError(f"{left} secrets are sealed with another key: set {OLD} to it")
+    done, broken = _reseal_all(settings)
+    click.echo(f"{done} secrets were sealed anew with the key in force; {broken} could not be opened.")
+    if broken:
+        raise click.ClickException(
+            f"{broken} secrets open with neither key: set {OLD} to theirs, or give these webhooks new secrets"
+        )
+    if settings.previous_encryption_key.get_secret_value():
+        click.echo(f"Nothing needs the old key any more: remove {OLD} and restart.")
+
+
+def _reseal_all(settings: Settings) -> tuple[int, int]:
+    """In batches, each its own transaction: how many were sealed anew, and how many do not open."""
+    database, sealer, total = Database(settings.sqlalchemy_url), make_sealer(settings), 0
+    try:
+        while True:
+            with database.writing() as session:
+                done, broken = resealing.reseal(session, sealer)
+            total += done
+            if done == 0:
+                return total, len(broken)
+    finally:
+        database.dispose()
+
+
+def _with_new_file(settings: Settings, *, is_resumed: bool) -> Settings:
+    """The settings with a new key, the old one kept beside it; an interrupted rotation goes on with the key it made.
+
+    Servers that run go on opening both: they look into the folder when they meet a key they do not know.
+    """
+    folder = settings.data_dir
+    if not is_resumed:
+        # The old key first: whatever happens between the two, it is not lost.
+        _write(folder / "previous_encryption_key", settings.encryption_key.get_secret_value())
+        _write(folder / "encryption_key", secrets.token_urlsafe(32))
+        click.echo(f"A new key is in {folder / 'encryption_key'}; the old one is beside it.")
+    return prepared_settings()
+
+
+def _write(path: Path, text: str) -> None:
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)

@@ -1,4 +1,0 @@
-"""How often votes lead to wrong actions under attack: made-up communities, attacks and three ways to decide.
-
-Pure: arrays and seeded generators; no database, no clock. The documentation's tables come from here (SCORING: 4).
-"""

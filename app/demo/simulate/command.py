@@ -1,0 +1,194 @@
+"""Play an integration and a crowd of raters against a running server, over HTTP alone.
+
+Submits varied content at a chosen rate, receives and verifies webhooks, acknowledges proposals, and rates
+what is under review from two camps that agree on plain cases and differ on the others. Ends with a table.
+"""
+
+import random
+import secrets
+import statistics
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import httpx
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from app.demo import sign_ins
+from app.demo.simulate.receiver import Receiver, Tally
+from app.demo.simulate.run import API, Integration, Rater, Run
+
+RECEIVER_PORT = 8999
+
+
+def _demo_key(data_dir: Path) -> str:
+    key = sign_ins.kept_key(data_dir)
+    if key is None:
+        raise click.UsageError("no demo key found; name one with --key")
+    return key
+
+
+@click.command()
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="The running server.")
+@click.option("--key", default=None, help="A Platform adapter key; default: the demo key in ./var/demo.json.")
+@click.option("--platform", default=sign_ins.PLATFORM, show_default=True)
+@click.option("--community", default=sign_ins.COMMUNITY, show_default=True, help="The platform's own id.")
+@click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Submissions.")
+@click.option(
+    "--rate", default=4.0, show_default=True, type=click.FloatRange(0.1), help="Submissions a second."
+)
+@click.option("--raters", default=12, show_default=True, type=click.IntRange(2), help="People in two camps.")
+@click.option(
+    "--wait", default=60.0, show_default=True, type=click.FloatRange(1), help="Seconds for the rest."
+)
+@click.option("--receiver-port", default=RECEIVER_PORT, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--seed", default=1, show_default=True, help="Makes the content and the opinions repeatable.")
+@click.option(
+    "--data-dir", default=Path("var"), type=click.Path(path_type=Path), help="Where demo.json lies."
+)
+def simulate(
+    url: str,
+    key: str | None,
+    platform: str,
+    community: str,
+    count: int,
+    rate: float,
+    raters: int,
+    wait: float,
+    receiver_port: int,
+    seed: int,
+    data_dir: Path,
+) -> None:
+    """Play an integration and a crowd of raters against a running server.
+
+    The server must be allowed to reach the receiver: BRIDGENOTE_WEBHOOK_ALLOW_HOSTS=127.0.0.1:8999
+    (`make run` sets it).
+    """
+    console, tally, secret = Console(), Tally(), secrets.token_urlsafe(24)
+    integration = Integration(url, key or _demo_key(data_dir), platform, tally)
+    try:
+        receiver = Receiver(receiver_port, secret, tally)
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on port {receiver_port}: {error.strerror}") from error
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    try:
+        run = _prepare(integration, receiver, platform, community, tally, count, rate, raters, wait, seed)
+        helpers = [
+            threading.Thread(target=run.acknowledge_all, daemon=True),
+            threading.Thread(target=run.rate_all, daemon=True),
+        ]
+        for thread in helpers:
+            thread.start()
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        )  # fmt: skip
+        with Progress(*columns, console=console) as progress:
+            task = progress.add_task("Submitting", total=count)
+            run.submit_all(lambda: progress.advance(task))
+            progress.add_task("Waiting for raters and deliveries", total=None)
+            run.settle()
+        run.done.set()
+        for thread in helpers:
+            thread.join(timeout=10)
+        counts = run.statuses()
+        console.print(summarise(run, counts))
+        _check(run, counts)
+    except httpx.TransportError as error:
+        raise click.ClickException(f"cannot reach {url}: {error}") from error
+    finally:
+        receiver.shutdown()
+    for text in tally.problems[:20]:
+        console.print(f"Problem: {text}", style="red", markup=False)
+    if tally.problems:
+        raise SystemExit(1)
+
+
+def _prepare(
+    integration: Integration,
+    receiver: Receiver,
+    platform: str,
+    community: str,
+    tally: Tally,
+    count: int,
+    rate: float,
+    raters: int,
+    wait: float,
+    seed: int,
+) -> Run:
+    query = {"platform": platform, "platform_community_server_id": community}
+    found = integration.call("GET", f"{API}/community-servers/lookup", params=query)
+    if found.status_code != 200:
+        raise click.ClickException(f"looking the community up: {found.status_code} {found.text[:300]}")
+    hook = {
+        "url": f"http://127.0.0.1:{receiver.server_address[1]}/hook",
+        "secret": receiver.secret,
+        "platform_community_server_id": community,
+    }
+    registered = integration.call("POST", "/webhooks/register", json=hook)
+    if registered.status_code not in {200, 201}:
+        raise click.ClickException(
+            f"registering the webhook: {registered.status_code} {registered.text[:300]}\n"
+            f"Does the server run with BRIDGENOTE_WEBHOOK_ALLOW_HOSTS=127.0.0.1:{receiver.server_address[1]}?"
+        )
+    name = f"sim-{secrets.token_hex(3)}"
+    return Run(
+        integration=integration,
+        receiver=receiver,
+        community_id=found.json()["data"]["id"],
+        count=count,
+        rate=rate,
+        wait=wait,
+        raters=[Rater(f"{name}-rater-{n}", n % 2) for n in range(raters)],
+        name=name,
+        dice=random.Random(seed),  # noqa: S311 - repeatable traffic, not a secret
+        tally=tally,
+    )
+
+
+def _check(run: Run, counts: dict[str, int]) -> None:
+    """What must hold: nothing lost, nothing failed, every proposal acknowledged."""
+    missing = len(run.tally.submitted) - sum(counts.values())
+    if missing:
+        run.tally.problem(f"{missing} submissions are not on the server")
+    if counts.get("FAILED"):
+        run.tally.problem(f"{counts['FAILED']} requests failed to be scored")
+
+
+def summarise(run: Run, counts: dict[str, int]) -> Table:
+    """The closing table; latencies in milliseconds."""
+    tally = run.tally
+    table = Table(title=f"Simulation {run.name}")
+    table.add_column("What")
+    table.add_column("Number", justify="right")
+    table.add_column("Median ms", justify="right")
+    table.add_column("p95 ms", justify="right")
+    first = [at - tally.submitted[r] for r, (at, tier) in tally.decided.items() if tier == 1]
+    second = [
+        max(0.0, at - tally.last_rating[r])
+        for r, (at, tier) in tally.decided.items()
+        if tier == 2 and r in tally.last_rating
+    ]
+    scored = sum(counts.values()) - counts.get("PENDING", 0) - counts.get("FAILED", 0)
+    delivered = sum(tally.events.values())
+    table.add_row("submitted", str(len(tally.submitted)), "", "")
+    table.add_row("scored", str(scored), "", "")
+    table.add_row("auto-acted (submission to decision)", str(len(first)), *_figures(first))
+    table.add_row("queued for review", str(len(tally.queued)), "", "")
+    table.add_row("ratings given", str(tally.ratings), "", "")
+    table.add_row("decided by raters (last rating to decision)", str(len(second)), *_figures(second))
+    table.add_row("decided in all", str(len(tally.decided)), "", "")
+    table.add_row("events delivered", str(delivered), "", "")
+    table.add_row("delivered more than once", str(tally.repeated), "", "")
+    table.add_row("acknowledged", str(tally.acknowledged), "", "")
+    return table
+
+
+def _figures(seconds: Sequence[float]) -> tuple[str, str]:
+    if not seconds:
+        return "", ""
+    ordered = sorted(seconds)
+    p95 = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    return f"{statistics.median(ordered) * 1000:.0f}", f"{p95 * 1000:.0f}"

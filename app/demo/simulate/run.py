@@ -1,0 +1,215 @@
+"""One run: submissions at a chosen rate, acknowledgements, and ratings from two camps."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from queue import Empty
+from typing import Any
+
+import httpx
+
+from app.core.classify.samples import SAMPLES
+from app.demo.simulate.receiver import Receiver, Tally
+
+API = "/api/public/v1"
+POLL_SECONDS = 0.25
+CONTESTED = frozenset({"misinformation", "toxicity"})
+"""Categories on which the camps differ in half of the cases."""
+
+
+class Integration:
+    """The API as an integration calls it: retries what may be retried, and nothing else."""
+
+    def __init__(self, url: str, key: str, platform: str, tally: Tally) -> None:
+        limits = httpx.Limits(max_connections=40)
+        self._client = httpx.Client(
+            base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30, limits=limits
+        )
+        self.platform = platform
+        self.tally = tally
+
+    def call(self, method: str, path: str, *, user: str | None = None, **options: Any) -> httpx.Response:
+        """One call, tried three times when overloaded or unreachable (Spec: Retry classification)."""
+        headers = {"X-Adapter-Platform": self.platform, "X-Adapter-User-Id": user} if user else {}
+        for attempt in (1, 2, 3):
+            try:
+                response = self._client.request(method, path, headers=headers, **options)
+            except httpx.TransportError:
+                if attempt == 3:
+                    raise
+            else:
+                if response.status_code not in {429, 500, 502, 503, 504} or attempt == 3:
+                    return response
+                wait = response.headers.get("Retry-After", "")
+                if wait.isdigit():
+                    time.sleep(min(60, int(wait)))
+                    continue
+            time.sleep(0.5 * 2 ** (attempt - 1))
+        raise AssertionError("unreachable")
+
+    def expect(self, statuses: set[int], response: httpx.Response, what: str) -> bool:
+        if response.status_code in statuses:
+            return True
+        self.tally.problem(f"{what}: {response.status_code} {response.text[:200]}")
+        return False
+
+
+@dataclass(frozen=True)
+class Rater:
+    """A member of the crowd with a camp, 0 or 1."""
+
+    user_id: str
+    camp: int
+
+    def opinion(self, category: str, note_id: str, dice: random.Random) -> str:
+        """Plain cases: nearly everybody agrees. Contested ones: the camps do not."""
+        contested = category in CONTESTED and int(note_id[-2:], 16) % 2 == 0
+        if dice.random() < 0.04:
+            return "SOMEWHAT_HELPFUL"
+        if contested:
+            return "HELPFUL" if self.camp == 0 else "NOT_HELPFUL"
+        return "HELPFUL" if int(note_id[-4:-2], 16) % 5 else "NOT_HELPFUL"
+
+
+@dataclass
+class Run:
+    """One simulation. ``rate`` is submissions a second, ``wait`` seconds to wait for the rest at the end."""
+
+    integration: Integration
+    receiver: Receiver
+    community_id: str
+    count: int
+    rate: float
+    wait: float
+    raters: Sequence[Rater]
+    name: str
+    dice: random.Random
+    tally: Tally
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def submit_all(self, advance: Callable[[], None]) -> None:
+        kinds = [*SAMPLES, "clean", "clean", "spam_certain"]
+        start = time.monotonic()
+        for number in range(self.count):
+            pause = start + number / self.rate - time.monotonic()
+            if pause > 0:
+                time.sleep(pause)
+            text = f"{self.dice.choice(SAMPLES[self.dice.choice(kinds)])} [{self.name}-{number}]"
+            request_id = f"{self.name}-{number}"
+            with self.tally.lock:
+                self.tally.submitted[request_id] = time.monotonic()
+            attributes = {
+                "request_id": request_id,
+                "requested_by": f"member-{self.dice.randrange(200)}",
+                "community_server_id": self.community_id,
+                "original_message_content": text,
+                "platform_message_id": f"m-{request_id}",
+            }
+            document = {"data": {"type": "requests", "attributes": attributes}}
+            response = self.integration.call("POST", f"{API}/requests", json=document)
+            self.integration.expect({200, 201}, response, "submitting")
+            if response.status_code == 200:
+                self.tally.duplicates += 1
+            advance()
+
+    def acknowledge_all(self) -> None:
+        while not self.done.is_set() or not self.receiver.proposals.empty():
+            try:
+                action_id = self.receiver.proposals.get(timeout=0.2)
+            except Empty:
+                continue
+            body = {"action_state": "applied", "platform_action_id": f"p-{action_id}"}
+            response = self.integration.call("PATCH", f"{API}/moderation-actions/{action_id}", json=body)
+            if self.integration.expect({200}, response, "acknowledging"):
+                with self.tally.lock:
+                    self.tally.acknowledged += 1
+
+    def rate_all(self) -> None:
+        """Everybody rates everything under review until it is decided or nobody is left."""
+        given: dict[str, int] = {}
+        while not self.done.is_set():
+            for action in self._under_review():
+                if self.done.is_set():
+                    return
+                self._rate_next(action, given)
+            self.done.wait(POLL_SECONDS)
+
+    def _under_review(self) -> list[dict[str, Any]]:
+        query = {
+            "filter[community_server_id]": self.community_id,
+            "filter[action_state]": "under_review",
+            "limit": "200",
+        }
+        response = self.integration.call("GET", f"{API}/moderation-actions", params=query)
+        if not self.integration.expect({200}, response, "listing actions"):
+            return []
+        found: list[dict[str, Any]] = response.json()["data"]
+        return found
+
+    def _rate_next(self, action: dict[str, Any], given: dict[str, int]) -> None:
+        attributes = action["attributes"]
+        note_id = attributes["note_id"]
+        request_id = attributes["request_id"]
+        if note_id is None or not request_id.startswith(self.name):
+            return
+        with self.tally.lock:
+            self.tally.queued.add(request_id)
+        turn = given.get(note_id, 0)
+        if turn >= len(self.raters):
+            return
+        given[note_id] = turn + 1
+        rater = self.raters[turn]
+        category = (attributes["classifier_evidence"] or {}).get("category", "")
+        rating = {"note_id": note_id, "helpfulness_level": rater.opinion(category, note_id, self.dice)}
+        with self.tally.lock:
+            self.tally.last_rating[request_id] = time.monotonic()
+        response = self.integration.call(
+            "POST",
+            f"{API}/ratings",
+            user=rater.user_id,
+            json={"data": {"type": "ratings", "attributes": rating}},
+        )
+        # 403: somebody in the dashboard decided and locked it meanwhile.
+        if self.integration.expect({200, 201, 403}, response, "rating"):
+            with self.tally.lock:
+                self.tally.ratings += 1
+
+    def statuses(self) -> dict[str, int]:
+        """How many of this run's requests are in which status, asked of the server page by page."""
+        counts: dict[str, int] = {}
+        path: str | None = f"{API}/requests"
+        query: dict[str, str] | None = {
+            "page[size]": "100",
+            "filter[community_server_id]": self.community_id,
+        }
+        while path:
+            response = self.integration.call("GET", path, params=query)
+            if not self.integration.expect({200}, response, "listing requests"):
+                break
+            document = response.json()
+            for one in document["data"]:
+                if one["attributes"]["request_id"].startswith(f"{self.name}-"):
+                    status = one["attributes"]["status"]
+                    counts[status] = counts.get(status, 0) + 1
+            path, query = document["links"]["next"], None
+        return counts
+
+    def settle(self) -> None:
+        """Wait until everything is scored and every open review has heard all raters, or ``wait`` is over."""
+        end = time.monotonic() + self.wait
+        while time.monotonic() < end:
+            counts = self.statuses()
+            unscored = counts.get("PENDING", 0)
+            open_reviews = {a["attributes"]["request_id"] for a in self._under_review()}
+            waiting = any(
+                self.tally.last_rating.get(r, 0) > time.monotonic() - 3 or r not in self.tally.last_rating
+                for r in open_reviews
+                if r.startswith(f"{self.name}-")
+            )
+            if not unscored and not waiting and self.receiver.proposals.empty():
+                time.sleep(1.0)  # the last deliveries are on their way
+                return
+            time.sleep(0.5)
+        self.tally.problem(f"not everything was settled after {self.wait:g} s")

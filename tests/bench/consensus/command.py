@@ -1,0 +1,109 @@
+"""``simulate-consensus``: measure by simulation how often votes lead to wrong actions (docs/consensus.md)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from tests.bench.consensus import tables
+from tests.bench.consensus.tables import Sheet
+from tests.bench.consensus.trials import Plan, run
+
+PLAIN_WIDTH = 150
+"""Columns of a table that goes to a file or a pipe."""
+
+
+@click.command("simulate-consensus")
+@click.option("--trials", type=click.IntRange(1, 1_000), help=f"Communities.  [default: {Plan.trials}]")
+@click.option(
+    "--raters", type=click.IntRange(20, 2_000), help=f"People in each of them.  [default: {Plan.raters}]"
+)
+@click.option(
+    "--items",
+    type=click.IntRange(30, 2_000),
+    help=f"Pieces of content; the first half is the past.  [default: {Plan.items}]",
+)
+@click.option(
+    "--seed",
+    default=Plan.seed,
+    show_default=True,
+    type=click.IntRange(0, 2**63 - 1),
+    help="The same seed gives the same figures.",
+)
+@click.option(
+    "--large",
+    type=click.IntRange(0, 100),
+    help=f"Large communities of each kind; 0 leaves them out.  [default: {Plan.large}]",
+)
+@click.option(
+    "--large-raters", type=click.IntRange(100, 5_000), help=f"People in each.  [default: {Plan.large_raters}]"
+)
+@click.option(
+    "--large-items",
+    type=click.IntRange(100, 5_000),
+    help=f"Notes and posts in each.  [default: {Plan.large_items}]",
+)
+@click.option("--quick", is_flag=True, help="Small communities and few of them: seconds, and wide intervals.")
+@click.option("--markdown", is_flag=True, help="Print the tables as in the documentation.")
+def simulate_consensus(
+    trials: int | None,
+    raters: int | None,
+    items: int | None,
+    seed: int,
+    large: int | None,
+    large_raters: int | None,
+    large_items: int | None,
+    quick: bool,
+    markdown: bool,
+) -> None:
+    """Measure how often votes lead to wrong actions under attack.
+
+    Made-up communities of two camps, or of none, decide about content whose truth is known, by a simple majority, by
+    a Bayesian average and by this service's own scoring, while raters pile on, sign up twice, do not care or block.
+    What is assumed stands in docs/consensus.md. Progress goes to standard error; no database is touched.
+    """
+    plan = Plan.quick(seed) if quick else Plan(seed=seed)
+    plan = replace(
+        plan,
+        trials=plan.trials if trials is None else trials,
+        raters=plan.raters if raters is None else raters,
+        items=plan.items if items is None else items,
+        large=plan.large if large is None else large,
+        large_raters=plan.large_raters if large_raters is None else large_raters,
+        large_items=plan.large_items if large_items is None else large_items,
+    )
+    with _progress(plan.steps) as advance:
+        report = run(plan, advance)
+    if markdown:
+        click.echo(tables.as_markdown(report), nl=False)
+        return
+    console = Console() if Console().is_terminal else Console(width=PLAIN_WIDTH)
+    for sheet in tables.sheets(report):
+        console.print(_as_table(sheet))
+
+
+@contextmanager
+def _progress(steps: int) -> Iterator[Callable[[str], None]]:
+    """A bar on a terminal, a line per step elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        done = iter(range(1, steps + 1))
+        yield lambda what: click.echo(f"{next(done)} of {steps}: {what}", err=True)
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=steps)
+        yield lambda what: progress.update(task, advance=1, description=what)
+
+
+def _as_table(sheet: Sheet) -> Table:
+    table = Table(title=sheet.title, caption=sheet.note, caption_justify="left", title_justify="left")
+    for place, name in enumerate(sheet.columns):
+        table.add_column(name, justify="left" if place == 0 else "right")
+    for row in sheet.rows:
+        table.add_row(*row)
+    return table
