@@ -9,7 +9,7 @@ imported at start, so a new one needs no line elsewhere. A view reads like this:
         community = auth.current_community()      # ?community=, else the last one used
         with wired().database.reading() as session:
             rows = …(session, auth.current_actor(), community.id)
-        return page.render("second_look.html", "_second_look.html", rows=rows)
+        return page.render("moderate/second_look.html", "_second_look.html", rows=rows)
 
     @web.post("/second-look/<uuid:action_id>/confirm")
     def confirm_action(action_id: uuid.UUID) -> Response:
@@ -18,7 +18,7 @@ imported at start, so a new one needs no line elsewhere. A view reads like this:
             action = actions.with_content(session, auth.current_actor(), action_id)   # foreign: a 404 page
             auth.enter(action.community_id)       # the navigation shows the object's community
             …
-        return page.done("_row.html", url_for("web.second_look"), "Confirmed.", …)
+        return page.done("moderate/_second_look_card.html", url_for("web.second_look"), "Confirmed.", …)
 
 Whatever the core refuses becomes a page of that status (``errors.answer``); catch ``Conflict`` and
 ``Invalid`` where typed text must be kept. The navigation shows a page as soon as its path is routed.

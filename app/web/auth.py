@@ -167,7 +167,7 @@ def ask_to_sign_in() -> Response:
     if page.wants_part() and getattr(view, "is_passive", False):
         # 286 tells htmx to stop polling. Whatever is being typed on that page stays.
         sign_in_url = url_for("web.sign_in", next=_page_behind_part())
-        return make_response(render_template("_signed_out.html", sign_in_url=sign_in_url), 286)
+        return make_response(render_template("account/_signed_out.html", sign_in_url=sign_in_url), 286)
     if page.wants_part():
         response = make_response("", 401)
         if back is not None:

@@ -125,7 +125,7 @@ def delete_account() -> Response:
 def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
     """Only the button ends it: programs that check mail open every link in it."""
     valid = wired().letterhead.is_unsubscribe_token(account_id, token)
-    return page.render("unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
+    return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
 
 
 @web.post("/unsubscribe/<uuid:account_id>/<token>")
@@ -136,7 +136,7 @@ def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
     if valid:
         with wired().database.writing() as session:
             digests.unsubscribe(session, account_id)
-    return page.render("unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=valid)
+    return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=valid)
 
 
 def _unproven(form: Form, password: PasswordField, mine: AccountForms) -> Response | None:

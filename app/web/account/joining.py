@@ -82,7 +82,7 @@ def _over(token: str) -> Response:
 def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
     offer, who = _offer(token), auth.reader()
     return page.render(
-        "join.html",
+        "account/join.html",
         status=status,
         form=form,
         offer=offer,
@@ -132,7 +132,7 @@ def _show_communities(*, status: int = 200, alert: str | None = None) -> Respons
     with wired().database.reading() as session:
         found, following = joining.choices(session, who.account, words=words, after=parse_id(after))
     return page.render(
-        "communities.html",
+        "operate/communities.html",
         status=status,
         alert=alert,
         rows=found,

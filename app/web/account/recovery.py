@@ -19,7 +19,7 @@ from app.wiring import wired
 def forgot() -> Response:
     if auth.reader() is not None:
         return make_response(redirect(url_for("web.settings"), 303))
-    return page.render("forgot.html", form=ForgotForm())
+    return page.render("account/forgot.html", form=ForgotForm())
 
 
 @web.post("/forgot")
@@ -27,12 +27,12 @@ def forgot() -> Response:
 def forgot_submit() -> Response:
     form = forms.posted(ForgotForm)
     if not forms.filled_in(form):
-        return page.render("forgot.html", status=422, form=form)
+        return page.render("account/forgot.html", status=422, form=form)
     try:
         address = limits.email(form.email.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return page.render("forgot.html", status=422, form=form)
+        return page.render("account/forgot.html", status=422, form=form)
     if refused := too_many_mails(address):
         return refused
     with wired().database.writing() as writing:
@@ -79,4 +79,4 @@ def _address(token: str) -> str:
 
 
 def _show(form: ResetForm, status: int = 200) -> Response:
-    return page.render("reset.html", status=status, form=form, password_min=limits.PASSWORD_MIN)
+    return page.render("account/reset.html", status=status, form=form, password_min=limits.PASSWORD_MIN)

@@ -79,7 +79,7 @@ def sign_out() -> Response:
 
 def _show(form: SignInForm, status: int, *, unconfirmed: bool = False) -> Response:
     return page.render(
-        "sign_in.html",
+        "account/sign_in.html",
         status=status,
         form=form,
         demo=demo_sign_ins(),

@@ -135,7 +135,7 @@ def show(
             longest=timedelta(hours=limits.session_hours),
         )
     return page.render(
-        "settings.html",
+        "account/settings.html",
         status=status,
         alert=alert,
         form=shown,

@@ -32,7 +32,7 @@ def sign_up() -> Response:
         return make_response(redirect("/", 303))
     if not is_open():
         raise Forbidden(CLOSED)
-    return page.render("sign_up.html", form=SignUpForm(), password_min=limits.PASSWORD_MIN)
+    return page.render("account/sign_up.html", form=SignUpForm(), password_min=limits.PASSWORD_MIN)
 
 
 @web.post("/sign-up")
@@ -83,7 +83,7 @@ def mail_sent() -> Response:
     settings = wired().settings
     here = settings.is_demo_allowed and not settings.smtp_host and auth.is_from_this_machine()
     return page.render(
-        "mail_sent.html",
+        "account/mail_sent.html",
         about=about if about in {"confirm", "reset"} else "confirm",
         folder=settings.data_dir.resolve() / "mail" if here else None,
         confirm_hours=limits.CONFIRM_HOURS,
@@ -100,7 +100,7 @@ def confirm(token: str) -> Response:
     except LinkOver:
         return over("confirm")
     is_new = link.purpose is LinkPurpose.CHANGE_EMAIL
-    return page.render("confirm.html", email=link.email, is_new=is_new)
+    return page.render("account/confirm.html", email=link.email, is_new=is_new)
 
 
 @web.post("/confirm/<token>")
@@ -131,7 +131,7 @@ def _found(token: str) -> AccountLink:
 
 
 def _again(form: SignUpForm) -> Response:
-    return page.render("sign_up.html", status=422, form=form, password_min=limits.PASSWORD_MIN)
+    return page.render("account/sign_up.html", status=422, form=form, password_min=limits.PASSWORD_MIN)
 
 
 def sent(about: str) -> Response:
@@ -143,7 +143,7 @@ def sent(about: str) -> Response:
 
 def over(about: str) -> Response:
     """A link that does not work (any more), and how to get another."""
-    return page.render("link_over.html", status=410, about=about, can_sign_up=is_open())
+    return page.render("account/link_over.html", status=410, about=about, can_sign_up=is_open())
 
 
 def too_many_mails(address: str) -> Response | None:

@@ -115,7 +115,7 @@ def _start(community: Community | None) -> str:
 def _show(form: Form, *, status: int = 200) -> Response:
     who = auth.reader()
     return page.render(
-        "first_admin.html",
+        "administer/first_admin.html",
         status=status,
         form=form,
         signed_in_as=who.account.email if who is not None else None,

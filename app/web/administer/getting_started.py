@@ -87,7 +87,7 @@ def _show(community: Community | None) -> Response:
         curl = curl_lines.submit_line(community) if found.has_key else None
     todo = [step for step in steps if not step.is_done]
     return page.render(
-        "getting_started.html",
+        "administer/getting_started.html",
         steps=steps,
         community=community,
         done=len(steps) - len(todo),

@@ -192,7 +192,7 @@ def _ask(key_id: uuid.UUID, form: SwitchForm | None = None, *, status: int = 200
     with wired().database.reading() as session:
         row = key_admin.get(session, auth.current_actor(), key_id)
     return page.render(
-        "key_revoke.html",
+        "administer/key_revoke.html",
         status=status,
         form=form or SwitchForm(),
         row=row,
@@ -229,7 +229,7 @@ def _show(
     if not shown.once.data:
         shown.once.data = str(new_id())
     return page.render(
-        "keys.html",
+        "administer/keys.html",
         status=status,
         alert=alert,
         form=shown,

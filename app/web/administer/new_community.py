@@ -69,4 +69,4 @@ def found_community() -> Response:
 def _show(form: FoundingForm, *, status: int = 200, alert: str | None = None) -> Response:
     if not navigation.may_create_community():
         raise Forbidden("Only a service admin opens communities here")
-    return page.render("new_community.html", status=status, alert=alert, form=form)
+    return page.render("administer/new_community.html", status=status, alert=alert, form=form)

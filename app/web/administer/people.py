@@ -252,7 +252,7 @@ def _show(
         )
         named = members.names(session, [entry.object_id for entry, _ in entries])
     return page.render(
-        "people.html",
+        "administer/people.html",
         status=status,
         alert=alert,
         form=form or InviteForm(),
@@ -286,7 +286,7 @@ def _show_one(
         found = manual_links.search(session, actor, community_id, search)
     shown = MemberForm.one_each(member.membership.role, act, form)
     return page.render(
-        "member.html",
+        "administer/member.html",
         status=status,
         alert=alert,
         form=form or shown["role"],

@@ -77,7 +77,7 @@ def test_post_page(reference: str) -> Response:
     found = _outcome(reference)
     if found.action_id is not None:
         return _to_item(found)
-    return page.render("test_post_sent.html", **_progress(reference, found))
+    return page.render("administer/test_post_sent.html", **_progress(reference, found))
 
 
 @web.get("/test-post/<reference>/progress")
@@ -95,7 +95,7 @@ def test_post_progress(reference: str) -> Response:
     shown = _progress(reference, found)
     if forms.from_address("seen") == shown["stage"]:
         return Response(status=204)
-    return page.render("test_post_sent.html", "_test_post_progress.html", **shown)
+    return page.render("administer/test_post_sent.html", "administer/_test_post_progress.html", **shown)
 
 
 def _outcome(reference: str) -> Outcome:
@@ -153,4 +153,4 @@ def _show(form: TestPostForm, *, status: int = 200, alert: str | None = None) ->
     # A refused post was not sent, so its reference is still good; one that was is another page's.
     form.reference.data = form.reference.data or test_posts.new_reference()
     texts = [(category_name(name), test_posts.TEXTS[name]) for name in offered]
-    return page.render("test_post.html", status=status, alert=alert, form=form, texts=texts)
+    return page.render("administer/test_post.html", status=status, alert=alert, form=form, texts=texts)

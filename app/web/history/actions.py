@@ -81,7 +81,7 @@ def history_page() -> Response:
         }
     query = form.query()
     return page.render(
-        "history.html",
+        "history/history.html",
         status=200 if holds else 422,
         filters=form,
         rows=found.rows,
@@ -122,7 +122,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
     action, entry = change.action, change.entry
     query = forms.queried(HistoryForm).query()
     return page.render(
-        "history_entry.html",
+        "history/history_entry.html",
         change=change,
         what=filed_words(entry)
         if entry.what == "action.filed"

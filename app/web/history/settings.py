@@ -105,7 +105,7 @@ def setting_history_page() -> Response:
         names = setting_history.names(session, found.rows)
     query = form.query()
     return page.render(
-        "history_settings.html",
+        "history/history_settings.html",
         status=200 if holds else 422,
         filters=form,
         rows=[_row(entry, names) for entry in found.rows],
@@ -133,7 +133,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         names = setting_history.names(session, [(entry, text)])
     area = AREA_OF[entry.object_type]
     return page.render(
-        "history_setting.html",
+        "history/history_setting.html",
         entry=entry,
         what=setting_words.sentence(entry),
         about=setting_words.about(entry, names),

@@ -33,7 +33,7 @@ def item(action_id: uuid.UUID) -> Response:
             if again is not None:
                 return make_response(redirect(url_for("web.item", action_id=again), 303))
         context = item_context(session, action)
-    return page.render("item.html", **context)
+    return page.render("item/item.html", **context)
 
 
 @web.post("/review/<uuid:action_id>/answer")
@@ -47,7 +47,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             context = item_context(session, answering.find(session, action_id))
         context |= {"form": form, "answer_form": form}
-        return page.render("item.html", "_question.html", status=422, **context)
+        return page.render("item/item.html", "item/_question.html", status=422, **context)
     answering.count_rating()
     status, message = 200, "Your answer is saved."
     with wired().database.writing() as session:
@@ -60,7 +60,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
         asked = ask(session, action)
         moderates = auth.may(Permission.MODERATE, action.community_id)
     return page.done(
-        "_question.html",
+        "item/_question.html",
         url_for("web.item", action_id=action_id),
         message,
         status=status,

@@ -45,7 +45,7 @@ def write_note(action_id: uuid.UUID) -> Response:
         context = items.item_context(session, action)
         preview = _previewed(form, action) if holds and wants_preview else None
     context |= {"form": form, "note_form": form, "writing": True, "may_write": True, "preview": preview}
-    return page.render("item.html", "_notes.html", status=status, alert=alert, **context)
+    return page.render("item/item.html", "item/_notes.html", status=status, alert=alert, **context)
 
 
 def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
@@ -64,7 +64,7 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
         )
         context = items.notes_context(session, action) | {"written": note.id}
     target = url_for("web.item", action_id=action_id, _anchor=f"note-{note.id}")
-    return page.done("_notes.html", target, "Your note is saved. Others can rate it now.", **context)
+    return page.done("item/_notes.html", target, "Your note is saved. Others can rate it now.", **context)
 
 
 def _previewed(form: NoteForm, action: Action) -> NoteView:
@@ -98,7 +98,7 @@ def note(note_id: uuid.UUID) -> Response:
             target = url_for("web.item", action_id=action.id) if action else "/"
             return make_response(redirect(target, 303))
         context = note_context(session, row, action)
-    return page.render("note.html", **context)
+    return page.render("item/note.html", **context)
 
 
 @web.post("/notes/<uuid:note_id>/rating")
@@ -113,10 +113,10 @@ def rate_note(note_id: uuid.UUID) -> Response:
                 context = items.item_context(session, answering.find(session, action.id))
                 context["rating_forms"] = {**context["rating_forms"], note_id: form}
                 context["form"] = form
-                return page.render("item.html", status=422, **context)
+                return page.render("item/item.html", status=422, **context)
             context = note_context(session, row, action) | {"rating_form": form, "form": form}
         context["on"] = "item" if on_item else "note"
-        return page.render("note.html", "_note.html", status=422, **context)
+        return page.render("item/note.html", "item/_note.html", status=422, **context)
     answering.count_rating()
     with wired().database.writing() as session:
         row = find(session, note_id)
@@ -143,7 +143,7 @@ def rate_note(note_id: uuid.UUID) -> Response:
         if on_item and action is not None
         else url_for("web.note", note_id=note_id)
     )
-    return page.done("_note.html", target, message, status=status, **context)
+    return page.done("item/_note.html", target, message, status=status, **context)
 
 
 @web.get("/notes/<uuid:note_id>/edit")
@@ -151,7 +151,7 @@ def edit_note(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id)
         form, rated = filled_from(row, action_of(session, row)), row.ratings_count > 0
-    return page.render("edit_note.html", form=form, note_id=note_id, rated=rated)
+    return page.render("item/edit_note.html", form=form, note_id=note_id, rated=rated)
 
 
 @web.post("/notes/<uuid:note_id>/edit")
@@ -182,7 +182,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
                 holds = False
     if not holds:
         return page.render(
-            "edit_note.html", status=status, alert=alert, form=form, note_id=note_id, rated=rated
+            "item/edit_note.html", status=status, alert=alert, form=form, note_id=note_id, rated=rated
         )
     return page.done(None, url_for("web.note", note_id=note_id), "Your note is changed.")
 

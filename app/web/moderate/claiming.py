@@ -13,7 +13,7 @@ from app.web.moderate import panel as moderate_panel
 from app.web.moderate.forms import DecisionForm
 from app.wiring import wired
 
-PART = "_claim.html"
+PART = "moderate/_claim.html"
 
 
 @web.post("/review/<uuid:action_id>/take-over")
@@ -40,7 +40,7 @@ def claim_part(action_id: uuid.UUID) -> Response:
     alert = None
     if panel.claim.taken_at is not None:
         alert = f"{panel.claim.name} took this over from you. What you typed is still here."
-    return page.render("item.html", PART, alert=alert, panel=panel)
+    return page.render("item/item.html", PART, alert=alert, panel=panel)
 
 
 @web.post("/review/<uuid:action_id>/claim")

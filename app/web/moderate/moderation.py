@@ -25,8 +25,8 @@ from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoFo
 from app.web.rate import answering
 from app.wiring import wired
 
-PART = "_moderator_panel.html"
-TIMELINE = "_moderator_timeline.html"
+PART = "moderate/_moderator_panel.html"
+TIMELINE = "moderate/_moderator_timeline.html"
 
 
 @web.get("/review/<uuid:action_id>/panel")
@@ -283,4 +283,4 @@ def show(
     if form or message_form or reopen_form:
         context["form"] = form or message_form or reopen_form  # its errors stand in the page's title
     part = TIMELINE if message_form else PART
-    return page.render("item.html", part, status=status, alert=alert, **context)
+    return page.render("item/item.html", part, status=status, alert=alert, **context)

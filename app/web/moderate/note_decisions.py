@@ -16,7 +16,7 @@ from app.web.moderate import note_moderation
 from app.web.moderate.forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
-PART = "_note_moderation.html"
+PART = "moderate/_note_moderation.html"
 
 
 @web.get("/notes/<uuid:note_id>/moderation")
@@ -79,7 +79,7 @@ def _show(
         context = notes.note_context(session, row, notes.action_of(session, row))
         context["panel"] = note_moderation.panel(session, auth.current_actor(), row, form=form)
     context |= {"form": form or context["form"], "swapped": page.wants_part(), "focus_panel": status == 409}
-    return page.render("note.html", PART, status=status, alert=alert, **context)
+    return page.render("item/note.html", PART, status=status, alert=alert, **context)
 
 
 def _at_the_item(

@@ -1,4 +1,4 @@
-"""The moderators' side of a note's own page: what ``templates/_note_moderation.html`` shows."""
+"""The moderators' side of a note's own page: what ``templates/moderate/_note_moderation.html`` shows."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass

@@ -70,7 +70,7 @@ def notices_page() -> Response:
         found = notices.of(session, auth.current_actor(), wanted)
         rows = [_row(one) for one in found.rows]
     return page.render(
-        "notices.html",
+        "moderate/notices.html",
         rows=rows,
         has_unread=any(not row.is_read for row in rows),
         links=page.PageLinks(

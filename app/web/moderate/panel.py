@@ -1,4 +1,4 @@
-"""The moderators' side of the item page: what ``templates/_moderator_panel.html`` shows."""
+"""The moderators' side of the item page: what ``templates/moderate/_moderator_panel.html`` shows."""
 
 import uuid
 from collections.abc import Mapping, Sequence

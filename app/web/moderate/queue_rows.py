@@ -23,7 +23,7 @@ from app.web.moderate.row_names import RowName
 from app.web.moderate.verb_words import DECIDING
 from app.web.rate import answering
 
-PART = "_queue_row.html"
+PART = "moderate/_queue_row.html"
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def new_count() -> Response:
         )
     if str(count) == (shown or "0"):
         return make_response("", 204)
-    return page.render("_queue_new.html", "_queue_new.html", **_new(count, since))
+    return page.render("moderate/_queue_new.html", "moderate/_queue_new.html", **_new(count, since))
 
 
 @web.get("/review/settled")
@@ -88,7 +88,7 @@ def settled() -> Response:
         rows = [queue_rows.of(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
-        "_queue_settled.html", "_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending
+        "moderate/_queue_settled.html", "moderate/_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending
     )
 
 
@@ -232,7 +232,7 @@ def _show(
         lacks_key = not found.count and not getting_started.has_key(session, community.id)
         saved = filter_links.context(session, actor, community.id, asked.query(), saving)
     return page.render(
-        "review.html",
+        "moderate/review.html",
         status=422 if asked.errors and status == 200 else status,
         rows=queue_rows.listed(found.items, actor, ticked),
         count=found.count,

@@ -29,7 +29,7 @@ from app.web.moderate.verb_words import outcome
 from app.web.rate import answering
 from app.wiring import wired
 
-PART = "_second_look_card.html"
+PART = "moderate/_second_look_card.html"
 PATH = "/second-look"
 AT = "second-look"
 """What addresses of the undo form carry, so that the answer is a card again."""

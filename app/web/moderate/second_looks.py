@@ -120,7 +120,7 @@ def _page(
     rows = [*([kept] if kept is not None and kept not in found else []), *found]
     cards = second_look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
     return page.render(
-        "second_look.html",
+        "moderate/second_look.html",
         status=422 if asked.errors and status == 200 else status,
         alert=alert,
         looks=cards,

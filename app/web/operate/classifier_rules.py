@@ -98,7 +98,7 @@ def _show(
         form = rule_form(rule) if rule is not None else RuleForm()
     form.edition.data = form.edition.data or str(found.edition)
     return page.render(
-        "rule.html",
+        "operate/rule.html",
         status=status,
         alert=alert,
         form=form,

@@ -231,7 +231,7 @@ def show(
     if found.draft is None:
         text.which.choices = [("in_force", "In force")]
     return page.render(
-        "classifiers.html",
+        "operate/classifiers.html",
         status=status,
         alert=alert,
         form=next((one for one in (publish, revert, pack, text) if one.errors), publish),

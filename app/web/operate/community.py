@@ -141,7 +141,7 @@ def _ask(name: str, form: SwitchForm | None = None, *, status: int = 200) -> Res
     """What it means, and the reason, before anything is switched."""
     auth.require(_switch(name).permission, auth.current_community().id)
     return page.render(
-        "community_switch.html",
+        "operate/community_switch.html",
         status=status,
         name=name,
         form=form or SwitchForm(),
@@ -162,7 +162,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
     if not shown.version.data:
         shown.version.data = draft.edition
     return page.render(
-        "community.html",
+        "operate/community.html",
         status=status,
         alert=alert,
         form=shown,

@@ -85,7 +85,7 @@ def _show(form: ImportForm, *, status: int = 200, checked: Reading | None = None
         found = datasets.every(session, auth.current_actor(), auth.current_community().id)
     unknown: list[Any] = reading.unknown_ratings(checked.items).most_common(10) if checked else []
     return page.render(
-        "datasets.html",
+        "operate/datasets.html",
         status=status,
         form=form,
         datasets=found,

@@ -62,7 +62,7 @@ def insights_page() -> Response:
     kept = {name: text for name, text in query.items() if name == "community"}
     tables = insight_tables.tables(found) if found is not None and not found.is_empty else []
     return page.render(
-        "insights.html",
+        "operate/insights.html",
         status=422 if form.errors else 200,
         filters=form,
         found=found,

@@ -136,7 +136,7 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
     if not form.once.data:
         form.once.data = str(new_id())
     return page.render(
-        "overturn.html",
+        "operate/overturn.html",
         status=status,
         form=form,
         found=found,
@@ -152,8 +152,8 @@ def _show_one(overturn_id: uuid.UUID) -> Response:
         auth.enter(found.community_id)
         failures = overturns.failures(session, found)
     return page.render(
-        "overturn_progress.html",
-        "_overturn_progress.html",
+        "operate/overturn_progress.html",
+        "operate/_overturn_progress.html",
         found=found,
         failures=failures,
         category_name=category_name,

@@ -202,7 +202,7 @@ def _show(
         added.offer([one.name for one in names])
         told = reason_templates.revisions(session, actor, community_id)
     return page.render(
-        "reasons.html",
+        "operate/reasons.html",
         status=status,
         form=added,
         policy_text=auth.current_community().policy_text,
@@ -237,7 +237,7 @@ def _show_one(
         shown.version.data = str(row.version)
     switched = switch or (RetiringForm() if row.active else RestoringForm())
     return page.render(
-        "reason.html",
+        "operate/reason.html",
         status=status,
         alert=alert,
         form=switched if switched.errors else shown,

@@ -164,8 +164,8 @@ def _show(
     if not shown.version.data:
         shown.version.data = str(versions[0].version)
     return page.render(
-        "thresholds.html",
-        "_thresholds.html",
+        "operate/thresholds.html",
+        "operate/_thresholds.html",
         status=status,
         alert=alert,
         form=shown,

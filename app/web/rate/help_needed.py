@@ -44,7 +44,7 @@ def _show(*, status: int = 200, alert: str | None = None) -> Response:
         )
         cards = [blind_item(action, f"/help-needed#card-{action.id}") for action in waiting[:CARDS]]
     return page.render(
-        "help_needed.html",
+        "rate/help_needed.html",
         status=status,
         alert=alert,
         cards=cards,
@@ -87,7 +87,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
         next_id = parse_id(form.next.data or "")
         left, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
     return page.done(
-        "_answered.html",
+        "item/_answered.html",
         url_for("web.help_needed"),
         message if page.wants_part() else _with_link(message, action_id, answered, skipped=skipped),
         status=status,
@@ -128,7 +128,7 @@ def help_needed_new_count() -> Response:
         )
     if count == seen:
         return make_response("", 204)
-    return page.render("_new_count.html", **_new_count(count, clock.iso(since)))
+    return page.render("moderate/_new_count.html", **_new_count(count, clock.iso(since)))
 
 
 def _new_count(count: int, since: str) -> dict[str, Any]:

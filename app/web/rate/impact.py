@@ -115,7 +115,7 @@ def my_impact() -> Response:
         summary=f"{count:,} {'row' if count == 1 else 'rows'}",
     )
     return page.render(
-        "me.html",
+        "rate/me.html",
         impact=found,
         rating_impact=signed(found.rating),
         writing_impact=signed(found.writing),

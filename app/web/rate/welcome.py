@@ -73,7 +73,7 @@ def practise() -> Response:
     card = next(one for one in _cards(so_far) if one.name == name)
     message = "Most would say so too." if card.is_best else f"Most would say {card.best} here."
     target = url_for("web.welcome", _anchor=f"example-{card.number}")
-    return page.done("_practice.html", target, message, **_context(so_far, card.number))
+    return page.done("rate/_practice.html", target, message, **_context(so_far, card.number))
 
 
 @web.post("/welcome/again")
@@ -99,8 +99,8 @@ def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 
     if form is not None:
         context["form"] = form
     return page.render(
-        "welcome.html",
-        "_practice.html",
+        "rate/welcome.html",
+        "rate/_practice.html",
         status=status,
         policy_text=community.policy_text,
         categories=[(category_name(name), policies.describe(name)) for name in categories],

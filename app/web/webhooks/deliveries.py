@@ -97,7 +97,7 @@ def deliveries_page() -> Response:
         running = [one for one in replays.recent(session, actor, community.id) if one.finished_at is None]
     query = form.query()
     return page.render(
-        "deliveries.html",
+        "webhooks/deliveries.html",
         status=200 if holds else 422,
         filters=form,
         rows=found.rows,
@@ -122,7 +122,7 @@ def delivery_page(delivery_id: uuid.UUID) -> Response:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         auth.enter(delivery.community_id)
         tried = deliveries.attempts_of(session, delivery)
-    return page.render("delivery.html", **_shown(delivery, tried), **_sent(delivery))
+    return page.render("webhooks/delivery.html", **_shown(delivery, tried), **_sent(delivery))
 
 
 @web.get("/deliveries/<uuid:delivery_id>/attempts")
@@ -136,9 +136,9 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
     if forms.from_address("seen") == _edition(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
-        return page.render("delivery.html", "_delivery.html", **_shown(delivery, tried))
+        return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried))
     message = f"{state_word(delivery.state)}{f': {outcome_words(tried[-1])}' if tried else ''}."
-    return page.done("_delivery.html", address, message, **_shown(delivery, tried))
+    return page.done("webhooks/_delivery.html", address, message, **_shown(delivery, tried))
 
 
 @web.post("/deliveries/<uuid:delivery_id>/replay")

@@ -211,7 +211,7 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
         rows = webhooks.visible(session, actor, community.id)
         figures = webhook_figures.of(session, [row.id for row in rows])
     return page.render(
-        "endpoints.html",
+        "webhooks/endpoints.html",
         status=status,
         form=form or RegisterForm(data={"all_events": True}),
         rows=rows,
@@ -248,7 +248,7 @@ def _show(
     removed, switched = removal or RemovalForm(), state or StateForm()
     until = endpoint.previous_until
     return page.render(
-        "endpoint.html",
+        "webhooks/endpoint.html",
         status=status,
         alert=alert,
         form=next((one for one in (rotated, removed, switched) if one.errors), edited),

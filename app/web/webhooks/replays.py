@@ -71,7 +71,7 @@ def begin_replay() -> Response:
 
 @web.get("/deliveries/replays/<uuid:replay_id>")
 def replay_progress(replay_id: uuid.UUID) -> Response:
-    return page.render("replay.html", **_followed(replay_id))
+    return page.render("webhooks/replay.html", **_followed(replay_id))
 
 
 @web.get("/deliveries/replays/<uuid:replay_id>/progress")
@@ -82,9 +82,9 @@ def replay_step(replay_id: uuid.UUID) -> Response:
     if forms.from_address("seen") == shown["edition"]:
         return Response(status=204)
     if shown["replay"].finished_at is None:
-        return page.render("replay.html", "_replay.html", **shown)
+        return page.render("webhooks/replay.html", "webhooks/_replay.html", **shown)
     return page.done(
-        "_replay.html", url_for("web.replay_progress", replay_id=replay_id), shown["words"], **shown
+        "webhooks/_replay.html", url_for("web.replay_progress", replay_id=replay_id), shown["words"], **shown
     )
 
 
@@ -135,7 +135,7 @@ def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Respons
         )
     count = 0 if found is None else found.total
     return page.render(
-        "replay_range.html",
+        "webhooks/replay_range.html",
         status=status,
         alert=alert,
         form=form,
