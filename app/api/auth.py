@@ -1,4 +1,4 @@
-"""Who is calling: the key, the user it speaks for, and how much it may still ask (Contract: section 1)."""
+"""Who is calling: the key, the user it speaks for, and how much it may still ask (docs/integration.md)."""
 
 import uuid
 from dataclasses import dataclass, replace

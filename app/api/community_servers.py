@@ -1,4 +1,4 @@
-"""Community servers: looked up by platform id, read, opened on first contact (Contract: section 6)."""
+"""Community servers: looked up by platform id, read, opened on first contact (docs/integration.md)."""
 
 import uuid
 from dataclasses import replace
@@ -62,7 +62,7 @@ def find_id(session: Session | sa.Connection, caller: Caller, reference: str) ->
     try:
         return communities.resolve_id(session, caller.actor, reference, caller.platform)
     except Conflict as ambiguous:
-        # 409 would read as "submitted before" (Spec: Errors).
+        # 409 would read as "submitted before" (docs/integration.md).
         raise Malformed(ambiguous.detail) from ambiguous
 
 

@@ -1,4 +1,4 @@
-"""Ratings: given, changed, listed, counted (Spec: Ratings; Contract: section 4)."""
+"""Ratings: given, changed, listed, counted (docs/integration.md)."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Webhooks: registered, listed, changed, tested, removed (Spec: Webhook registration; Contract: section 7, Register).
+"""Webhooks: registered, listed, changed, tested, removed (docs/integration.md).
 
 They live outside the API's prefix, under the same keys. A secret comes in and never goes out.
 """

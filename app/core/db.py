@@ -294,7 +294,7 @@ class Base(DeclarativeBase):
 
 
 class Stamped:
-    """``created_at`` and ``updated_at`` exist on every resource type (Spec: Conventions)."""
+    """``created_at`` and ``updated_at`` exist on every resource type (docs/integration.md)."""
 
     created_at: Mapped[Any] = mapped_column(UtcDateTime, default=clock.now, sort_order=900)
     updated_at: Mapped[Any] = mapped_column(

@@ -1,8 +1,7 @@
 """Which states there are and who may move what where: pure data, one table per machine.
 
-Contract: section 5 is the action table, section 3 the request's life, section 4 the note's status. Buttons, the
-API's refusals, the documentation and the every-move-from-every-state test all read these tables; only
-``moves.make_move`` acts on them.
+docs/integration.md explains the states to integrations. Buttons, the API's refusals, the documentation and the
+every-move-from-every-state test all read these tables; only ``actions.moves.make_move`` acts on them.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Sends what is due: one thread that claims and records, and threads that send (HOUSE: Jobs).
+"""Sends what is due: one thread that claims and records, and threads that send (docs/architecture.md).
 
 Deliveries are no engine jobs: a hanging receiver would hold the engine's slots against every healthy one.
 Here a delivery holds a slot from its claim until its attempt is on record; so a killed process repeats at most

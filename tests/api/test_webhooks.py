@@ -1,4 +1,4 @@
-"""Webhooks: registered, listed, changed, tested, removed (Spec: Webhook registration; Contract: section 7)."""
+"""Webhooks: registered, listed, changed, tested, removed (docs/integration.md)."""
 
 import re
 import uuid

@@ -1,4 +1,4 @@
-"""Accounts and signed-in browsers (RELIABILITY: section 2)."""
+"""Accounts and signed-in browsers (docs/reliability.md)."""
 
 from datetime import timedelta
 

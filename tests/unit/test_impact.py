@@ -1,4 +1,4 @@
-"""What became of one's ratings and notes (SCORING: 1.8), told only once it can be told."""
+"""What became of one's ratings and notes (docs/consensus.md), told only once it can be told."""
 
 import itertools
 import uuid

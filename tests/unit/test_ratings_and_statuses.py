@@ -1,4 +1,4 @@
-"""What ratings and refits do to a note's status, and what they leave alone (SCORING: 1.6, 2.3 and 2.4)."""
+"""What ratings and refits do to a note's status, and what they leave alone (docs/consensus.md)."""
 
 import uuid
 from datetime import timedelta

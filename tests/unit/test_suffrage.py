@@ -1,4 +1,4 @@
-"""Whose ratings count (SCORING: 4)."""
+"""Whose ratings count (docs/consensus.md)."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The one decision per request: stamped in order, told once (Contract: sections 3 and 7)."""
+"""The one decision per request: stamped in order, told once (docs/integration.md)."""
 
 import uuid
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What a community may set about the scoring of its notes and against its manipulation (SCORING: 2.1, 2.3, 3 and 4).
+"""What a community may set about the scoring of its notes and against its manipulation (docs/consensus.md).
 
 They stand in ``communities.settings``, where only operators set them; what integrations supply is kept apart in
 ``communities.supplied``. A value that is missing or makes no sense is at its default.

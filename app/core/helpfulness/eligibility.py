@@ -1,6 +1,6 @@
-"""Whose ratings count (SCORING: 4). What does not count is kept, and told in "why this status".
+"""Whose ratings count (docs/consensus.md). What does not count is kept, and told in "why this status".
 
-Profiles that are linked to one account are one person (Contract: section 6): what is asked of one is asked of all.
+Profiles that are linked to one account are one person (docs/integration.md): what is asked of one is asked of all.
 """
 
 import uuid

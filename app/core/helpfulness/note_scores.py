@@ -1,4 +1,4 @@
-"""The score of one note, kept up within the request that changes a rating (SCORING: 2.3).
+"""The score of one note, kept up within the request that changes a rating (docs/consensus.md).
 
 Each note has its sums under the fit in force; a rating adds or takes away one row, and the verdict follows from the
 sums alone, however many ratings there are.
@@ -134,7 +134,7 @@ def rebuild(session: Session, note: Note, fit: Fit) -> Sums:
 
 
 def counting(note: Note) -> sa.Select[Any]:
-    """The ratings of a note that count, oldest first (SCORING: 4)."""
+    """The ratings of a note that count, oldest first (docs/consensus.md)."""
     return (
         sa.select(Rating)
         .where(Rating.note_id == note.id, Rating.note_version == note.version, Rating.excluded.is_(None))

@@ -1,4 +1,4 @@
-"""A community's ratings as arrays, read at one moment, with the facts that scoring wants beside them (SCORING: 1.1)."""
+"""A community's ratings as arrays, read at one moment, with the facts that scoring wants beside them."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, Int
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
 
 PROMPT = timedelta(hours=48)
-"""A rating counts for its rater's helpfulness when it was made so soon after the note (SCORING: 1.4 step 2)."""
+"""A rating counts for its rater's helpfulness when it was made so soon after the note (docs/consensus.md)."""
 PART = 500
 """Notes whose ratings are fetched at a time."""
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Request(Stamped, Base):
-    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (Spec: Request).
+    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (docs/integration.md).
 
     ``is_test``: its metadata says that it was sent to try the service out, so no figure counts it (Decision 0031).
     """
 
     __tablename__ = "requests"
     __table_args__ = (
-        # A withdrawn submission frees its request_id (Contract: section 3).
+        # A withdrawn submission frees its request_id (docs/integration.md).
         sa.Index(
             "uq_requests_community_id_request_id",
             "community_id",
@@ -153,7 +153,7 @@ class Note(Stamped, Base):
     where it stands between the viewpoints; ``helpfulness_score`` the score's public form, 0 to 100.
 
     ``rating_changes`` rises with every change of a rating, so whoever computed from them can tell whether they still
-    are as they were. ``locked`` is staff's word; ``status_locked_at`` when age made the status final (SCORING: 1.6).
+    are as they were. ``locked`` is staff's word; ``status_locked_at`` when age made the status final.
     ``helpful_pending_since``: it is rated helpful, and waits to be published until that has lasted.
     """
 

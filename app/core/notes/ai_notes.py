@@ -1,4 +1,4 @@
-"""AI notes: who may write one, what a draft must be, and how it is kept (CLASSIFIERS: section 5).
+"""AI notes: who may write one, what a draft must be, and how it is kept (decision 0019).
 
 A writer gets a ``Post`` and perhaps the fact-check of it, and hands in a ``Draft``. It is asked outside of any
 transaction, for it may be a model on another machine. What it hands in is a note like any other: unrated, unpublished,

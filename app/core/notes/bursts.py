@@ -1,4 +1,4 @@
-"""The breaker before automatic decisions: a burst of new raters on one item is for moderators (SCORING: 4).
+"""The breaker before automatic decisions: a burst of new raters on one item is for moderators (docs/consensus.md).
 
 Consensus deletes content, so whoever can make many raters at once must not decide by them.
 """

@@ -1,7 +1,7 @@
 """Why a note has the status that it has, from the ratings up: counts, score, rule, and what would change it.
 
-SCORING: 4: every status can be traced to its ratings. Never names. Who may see it is the edge's business: raters
-only after the decision.
+Every status can be traced to its ratings (docs/consensus.md); raters are never named. The web layer decides who may see
+it: raters only after the decision.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Ratings: one rater, one note, one rating; changed in place (Contract: section 4)."""
+"""Ratings: one rater, one note, one rating; changed in place (docs/integration.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -258,7 +258,7 @@ def _rescored(
 
 
 def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, action: Action | None) -> None:
-    """The first rating of an applied Tier 1 action's rationale opens its second look (Contract: section 5)."""
+    """The first rating of an applied Tier 1 action's rationale opens its second look (docs/integration.md)."""
     if (
         action is not None
         and action.action_tier is ActionTier.IMMEDIATE

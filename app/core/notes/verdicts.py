@@ -1,6 +1,6 @@
-"""From a note's ratings, or staff's word, to its status, and from a rationale's status to the decision.
+"""Changes a note's status after ratings or a moderator's decision, and decides the action whose rationale it is.
 
-SCORING: 2.4. The service's own moves run as ``SYSTEM`` with the cause in history; staff's run as staff.
+What the service changes by itself runs as ``SYSTEM`` with the cause in history; a moderator's changes run as theirs.
 """
 
 import uuid
@@ -136,7 +136,7 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
 
 
 def force_publish(session: Session, actor: Actor, note: Note, *, reason: str = "", comment: str = "") -> None:
-    """Publish and lock. Forcing the rationale of an action decides *act* (Contract: section 4)."""
+    """Publish and lock. Forcing the rationale of an action decides *act* (docs/integration.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _HELPFUL, reason=reason, comment=comment)
@@ -253,7 +253,7 @@ def _end_second_look(session: Session, action: Action, note: Note, verdict: Verd
 
 
 def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings) -> bool:
-    """Whether a note that is rated helpful must stay so for some time before it is published (SCORING: 1.6).
+    """Whether a note that is rated helpful must stay so for some time before it is published (docs/consensus.md).
 
     ``before`` is the status that its raters gave it until now.
     """

@@ -1,4 +1,4 @@
-"""Accounts, passwords and signed-in browsers (RELIABILITY: section 2)."""
+"""Accounts, passwords and signed-in browsers (docs/reliability.md)."""
 
 import secrets
 import uuid

@@ -1,4 +1,4 @@
-"""API keys: minted once, kept as a hash, checked on every call (Contract: section 1)."""
+"""API keys: minted once, kept as a hash, checked on every call (docs/integration.md)."""
 
 import hashlib
 import hmac

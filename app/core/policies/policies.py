@@ -1,4 +1,4 @@
-"""Categories and thresholds: immutable numbered versions per community (DASHBOARD: The operator's flow)."""
+"""Categories and thresholds: immutable numbered versions per community (docs/design-system.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ DEFAULTS = (
     CategoryDraft("misinformation", 0.55, severity=20),
     CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
 )
-"""What a new community starts with: only spam and pii act by themselves (CLASSIFIERS: section 1)."""
+"""What a new community starts with: only spam and pii act by themselves (decision 0019)."""
 
 
 def current(session: Session, community_id: uuid.UUID) -> Policy:

@@ -1,4 +1,4 @@
-"""What became of one person's ratings and notes (SCORING: 1.8). Shown to them alone, and never a gate.
+"""What became of one person's ratings and notes (docs/consensus.md). Shown to them alone, and never a gate.
 
 Only over notes that have their status for good enough to be told: an item that people still review stays blind. What
 is judged is the rating as it was given while the outcome could not be seen (decision 0030).

@@ -1,4 +1,4 @@
-"""Requests: submitted once, found, tried again, withdrawn (Contract: section 3). ``request_scoring`` scores them."""
+"""Requests: submitted once, found, tried again, withdrawn (docs/integration.md). ``request_scoring`` scores them."""
 
 import json
 import uuid
@@ -131,7 +131,7 @@ def retry(session: Session, actor: Actor, request: Request) -> None:
 
 
 def escalate(session: Session, actor: Actor, request: Request) -> Action:
-    """Send a request to staff review (Contract: section 3): its open review, or one opened for it."""
+    """Send a request to staff review (docs/integration.md): its open review, or one opened for it."""
     require(actor, Permission.SUBMIT, request.community_id, "request")
     serialise(session, request.community_id)
     session.refresh(request)

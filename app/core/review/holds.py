@@ -1,4 +1,4 @@
-"""Decisions made in the dashboard, held until they can no longer be undone (Contract: section 7, Undo).
+"""Decisions made in the dashboard, held until they can no longer be undone (docs/integration.md).
 
 A held row is all there is: the API shows the former state and nothing has been sent. Undo deletes the row; when it
 is due, a job carries it out.
@@ -124,8 +124,7 @@ def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> flo
 def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:
     """The decisions about this action that are open to the actor.
 
-    Confirming what a score alone did is a second look of its own (Contract: section 5, applied → retro_review →
-    confirmed), so it is open from *applied* too. A restoration is no decision to overturn.
+    Confirming what a score alone did is a second look of its own, so it is open from *applied* too. A restoration is no decision to overturn.
     """
     if action.restores_id is not None:
         return []

@@ -1,6 +1,6 @@
 """Trying rules out before they are in force: on one typed text, and on what was lately submitted.
 
-Nothing is stored, and nobody hears of it (CLASSIFIERS: section 1, Backtest).
+Nothing is stored, and nobody hears of it (decision 0019).
 """
 
 import time

@@ -1,4 +1,4 @@
-"""A community's rules: numbered versions in force, and a draft to work on (CLASSIFIERS: section 2; decision 0019).
+"""A community's rules: numbered versions in force, and a draft to work on (decision 0019).
 
 A version says which rules of the shipped pack are switched off, and holds the community's own pack. Versions stay as
 they were; ``rule_drafts`` changes the draft and puts it in force.

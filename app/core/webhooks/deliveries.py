@@ -1,4 +1,4 @@
-"""Deliveries as people see them: listed, looked into, sent again, their log pruned (Contract: section 7)."""
+"""Deliveries as people see them: listed, looked into, sent again, their log pruned (docs/integration.md)."""
 
 import dataclasses
 import uuid

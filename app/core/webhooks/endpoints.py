@@ -1,4 +1,4 @@
-"""Webhook endpoints: registered, changed, rotated, disabled, removed (Contract: section 7, Register).
+"""Webhook endpoints: registered, changed, rotated, disabled, removed (docs/integration.md).
 
 A secret is sealed for the row that holds it and appears in no reply, no history entry and no refusal.
 """

@@ -1,4 +1,4 @@
-"""How each endpoint's receiver has been doing of late, for its operators (RELIABILITY: section 1)."""
+"""How each endpoint's receiver has been doing of late, for its operators (docs/reliability.md)."""
 
 import uuid
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""How an endpoint's receiver is doing: failures counted, given up on, enabled again (Contract: section 7).
+"""How an endpoint's receiver is doing: failures counted, given up on, enabled again (docs/integration.md).
 
 Whoever calls holds the endpoint's row, and where history may be written, the community's lock before it.
 """

@@ -2,7 +2,7 @@
 
 ``claim_due`` and ``record_attempts`` are two short transactions with the HTTP call between them, so none is
 open while a receiver makes up its mind. A process that dies leaves leases behind; they expire, and somebody
-else sends again: at least once (Spec: Delivery semantics; Contract: section 7).
+else sends again: at least once (docs/integration.md).
 
 Locks are taken in one order everywhere: community, endpoint, delivery.
 """
@@ -29,7 +29,7 @@ LEASE_SECONDS = 20.0
 """Longer than the longest attempt (10 s, and 1 s for the answer's body), with time to record it."""
 
 DEADLINES = {EventName.DECISION: 5.0}
-"""Seconds to answer in, by event; the others have ``DEADLINE`` (Spec: Delivery semantics)."""
+"""Seconds to answer in, by event; the others have ``DEADLINE`` (docs/integration.md)."""
 DEADLINE = 10.0
 
 JITTER = 0.05

@@ -1,7 +1,7 @@
 """A range of deliveries sent again: counted first, then put back into the queue in batches that survive a restart.
 
 The engine calls ``go_on`` until it says that nothing is left; a batch and where it ended are one transaction, so a
-process that dies repeats nothing. Every delivery keeps its ``event_id`` (RELIABILITY: section 1).
+process that dies repeats nothing. Every delivery keeps its ``event_id`` (docs/reliability.md).
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""The secrets of a webhook: sealed for the row that holds them, replaced with an overlap (Contract: section 7).
+"""The secrets of a webhook: sealed for the row that holds them, replaced with an overlap (docs/integration.md).
 
 A secret appears in no reply, no history entry and no refusal.
 """

@@ -1,4 +1,4 @@
-"""Creating an account and confirming its address. No answer tells whether an address has one (RELIABILITY: 2)."""
+"""Creating an account and confirming its address. No answer tells whether an address has one (docs/reliability.md)."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Items as a rater's page shows them. Blind by construction: what is not in here cannot reach a rater's page.
 
 Before they answer, raters see no score, no count or split of ratings, no other answers and no note's status
-(DASHBOARD: The item page). Templates get these values only, never the rows behind them.
+(docs/design-system.md). Templates get these values only, never the rows behind them.
 """
 
 import uuid
@@ -32,7 +32,7 @@ ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "no": HelpfulnessLevel.NOT_HELPFUL,
     "unsure": HelpfulnessLevel.SOMEWHAT_HELPFUL,
 }
-"""An answer is a rating of the action's rationale note (DASHBOARD: The rater's flow)."""
+"""An answer is a rating of the action's rationale note (docs/design-system.md)."""
 OPTIONS = (("yes", "Yes", "check"), ("no", "No", "x"), ("unsure", "Not sure", "circle-question-mark"))
 ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
 

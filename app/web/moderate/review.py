@@ -88,7 +88,11 @@ def settled() -> Response:
         rows = [queue_rows.of(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
-        "moderate/_queue_settled.html", "moderate/_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending
+        "moderate/_queue_settled.html",
+        "moderate/_queue_settled.html",
+        rows=rows,
+        **queue_rows.context(),
+        pending=pending,
     )
 
 

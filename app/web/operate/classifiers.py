@@ -1,4 +1,4 @@
-"""Classifiers: who scores, the community's rules and their versions, trying them out (CLASSIFIERS: section 2)."""
+"""Classifiers: who scores, the community's rules and their versions, trying them out (decision 0019)."""
 
 import json
 from collections.abc import Sequence
