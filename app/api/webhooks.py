@@ -72,7 +72,7 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
         statement = statement.where(Endpoint.community_id == query_data.community)
     with wired().database.reading() as session:
         page = paginate(session, statement, Endpoint.created_at, Endpoint.id, query_data.slice())
-        named = communities.among(session, {endpoint.community_id for endpoint in page.rows})
+        named = communities.by_ids(session, {endpoint.community_id for endpoint in page.rows})
         return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, named[row.community_id])))
 
 

@@ -75,7 +75,7 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
     for number, helpful in enumerate([True, True, False, None]):
         settled(wiring, cast, 100 + number, helpful=helpful, mine=True)
     with wiring.database.reading() as session:
-        found = impact.of(session, rater(cast), cast.community_id)
+        found = impact.for_actor(session, rater(cast), cast.community_id)
         assert found == Impact(
             matched=2,
             mismatched=2,
@@ -114,7 +114,7 @@ def test_what_is_judged_is_the_rating_as_it_was_before_the_outcome_could_be_seen
         rate(wiring, cast, note_id, H)  # a status so few ratings do not bear falls again
     found_helpful()
     with wiring.database.reading() as session:
-        found = impact.of(session, rater(cast), cast.community_id)
+        found = impact.for_actor(session, rater(cast), cast.community_id)
         assert (found.matched, found.mismatched, found.after) == (0, 1, 1)
         rows = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
         assert {row.note.id: row.became for row in rows} == {before: Became.MISMATCHED, late: Became.AFTER}
@@ -153,7 +153,7 @@ def test_nothing_is_told_of_an_item_that_people_still_review(wiring: Wiring, cas
             )
         with wiring.database.reading() as session:
             (row,) = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
-            counted = impact.of(session, rater(cast), cast.community_id)
+            counted = impact.for_actor(session, rater(cast), cast.community_id)
             assert counted.matched == (row.became is Became.MATCHED), (state, tier)
             assert counted.waiting == (row.became is Became.WAITING), (state, tier)
             if counted.matched:
@@ -175,5 +175,5 @@ def test_only_ones_own_present_ratings_in_this_community_count(wiring: Wiring, c
         verdicts.force_publish(session, staff, session.get_one(Note, note_id), reason="Known")
     settled(wiring, cast, 2, helpful=True)
     with wiring.database.reading() as session:
-        assert not impact.of(session, rater(cast), cast.community_id).has_begun
+        assert not impact.for_actor(session, rater(cast), cast.community_id).has_begun
         assert session.scalar(sa.select(sa.func.count()).select_from(Request)) == 0

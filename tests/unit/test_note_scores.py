@@ -66,7 +66,7 @@ def test_a_note_that_is_rated_changed_withdrawn_and_edited_keeps_the_sums_that_i
             rate(wiring, cast, note_id, rater_id, chance.choice(LEVELS))
             continue
         with wiring.database.writing() as session:
-            rating = ratings.own(session, note_id, rater_id)
+            rating = ratings.by_rater(session, note_id, rater_id)
             if rating is not None:
                 who = factories.integration(cast, staff=False, profile_id=rater_id)
                 ratings.withdraw(session, who, rating)

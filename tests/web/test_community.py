@@ -167,7 +167,7 @@ def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
     with wiring.database.reading() as session:
         opened = session.get_one(Community, uuid.UUID(answer.json["id"]))
         assert (opened.supplied, opened.settings) == (given, {})
-        assert community_settings.of(opened).min_ratings == 5
+        assert community_settings.for_community(opened).min_ratings == 5
 
 
 def test_pausing_and_archiving_ask_first_show_on_every_page_and_end_again(

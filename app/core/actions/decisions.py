@@ -18,7 +18,7 @@ from app.core.webhooks import events
 NO_ACTION = "none"
 
 
-def of(session: Session, request_id: uuid.UUID) -> Decision | None:
+def for_request(session: Session, request_id: uuid.UUID) -> Decision | None:
     return session.scalars(sa.select(Decision).where(Decision.request_id == request_id)).first()
 
 
@@ -32,7 +32,7 @@ def record(
     """
     serialise(session, action.community_id)
     request = session.get_one(Request, action.request_id, populate_existing=True)
-    if of(session, request.id) is not None:
+    if for_request(session, request.id) is not None:
         complete(session, request, cause)
         return None
     last = session.scalar(

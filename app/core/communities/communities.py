@@ -40,7 +40,7 @@ def visible(session: Session, actor: Actor) -> Sequence[Community]:
     return session.scalars(statement).all()
 
 
-def among(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
+def by_ids(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
     """The communities with these ids, by id: for rows that the actor was found to see."""
     return {one.id: one for one in session.scalars(sa.select(Community).where(Community.id.in_(ids)))}
 

@@ -89,12 +89,12 @@ def set_defaults(defaults: CommunitySettings) -> None:
     _service_wide = defaults
 
 
-def of(community: Community) -> CommunitySettings:
+def for_community(community: Community) -> CommunitySettings:
     """The community's settings in force."""
-    return understood(community.settings)
+    return parse_stored(community.settings)
 
 
-def understood(given: Mapping[str, Any] | None) -> CommunitySettings:
+def parse_stored(given: Mapping[str, Any] | None) -> CommunitySettings:
     """What a stored object of settings says; what is not there, or makes no sense, is at its default."""
     stored = given or {}
     return replace(
@@ -104,8 +104,8 @@ def understood(given: Mapping[str, Any] | None) -> CommunitySettings:
 
 
 def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:
-    """As ``of``, for a community that is there."""
-    return of(session.get_one(Community, community_id))
+    """As ``for_community``, for a community that is there."""
+    return for_community(session.get_one(Community, community_id))
 
 
 def defaults() -> CommunitySettings:

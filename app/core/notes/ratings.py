@@ -194,18 +194,20 @@ def change(
     return changed
 
 
-def of_note(note: Note) -> sa.Select[Any]:
+def for_note(note: Note) -> sa.Select[Any]:
     """The ratings of a note's current text, unordered."""
     return sa.select(Rating).where(Rating.note_id == note.id, Rating.note_version == note.version)
 
 
-def own(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
+def by_rater(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
     return session.scalars(
         sa.select(Rating).where(Rating.note_id == note_id, Rating.rater_id == rater_id)
     ).first()
 
 
-def own_of(session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID) -> dict[uuid.UUID, Rating]:
+def by_rater_for_notes(
+    session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID
+) -> dict[uuid.UUID, Rating]:
     """One rater's ratings of these notes, by note; one query however many notes."""
     rows = session.scalars(sa.select(Rating).where(Rating.note_id.in_(note_ids), Rating.rater_id == rater_id))
     return {rating.note_id: rating for rating in rows}

@@ -130,7 +130,8 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
         note_id
         for note_id, since, community in rows
         if since is not None
-        and now >= since + timedelta(minutes=community_settings.of(community).stabilisation_minutes)
+        and now
+        >= since + timedelta(minutes=community_settings.for_community(community).stabilisation_minutes)
     ]
     return over[:limit]
 

@@ -101,7 +101,7 @@ class NoteRow:
     became: Wrote
 
 
-def of(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
+def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
     """The numbers of the signed-in person in one community: three queries however much there is."""
     require(actor, Permission.RATE, community_id)
     mine = _mine(session, actor)

@@ -120,7 +120,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
         request.community_id,
         [(one.version, one.result.error) for one in scorings if isinstance(one.result.error, OutOfTime)],
     )
-    if route is None or decisions.of(session, request.id) is not None:
+    if route is None or decisions.for_request(session, request.id) is not None:
         cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
         return None

@@ -139,7 +139,7 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
         actions.send_to_staff(session, actor, live)
         return live
-    if decisions.of(session, request.id) is not None:
+    if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)

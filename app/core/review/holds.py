@@ -76,7 +76,7 @@ def hold(
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
     session.refresh(subject)
-    holder = of(session, action_id=action.id if action else None, note_id=note.id if note else None)
+    holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
     if holder is not None and holder.account_id == actor.account_id:
         raise Conflict("You have decided this already, in another window; undo that first", holder.id)
     if holder is not None:
@@ -134,7 +134,7 @@ def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:
     return [verb for verb, target in _TARGETS.items() if target in targets]
 
 
-def of(
+def for_subject(
     session: Session, *, action_id: uuid.UUID | None = None, note_id: uuid.UUID | None = None
 ) -> Hold | None:
     """The hold on this action or note."""
@@ -142,7 +142,7 @@ def of(
     return session.scalars(sa.select(Hold).where(clause)).first()
 
 
-def by(session: Session, actor: Actor) -> list[Hold]:
+def held_by(session: Session, actor: Actor) -> list[Hold]:
     """The actor's decisions that can still be undone, newest first."""
     return list(
         session.scalars(

@@ -58,7 +58,7 @@ def draft_of(community: Community) -> Draft:
         policy_text=community.policy_text,
         is_public=community.is_public,
         ai_notes_enabled=community.ai_notes_enabled,
-        settings=community_settings.of(community),
+        settings=community_settings.for_community(community),
     )
 
 

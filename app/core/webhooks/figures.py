@@ -35,7 +35,7 @@ class Figures:
     dead: int = 0
 
 
-def of(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
+def for_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
     """The figures of endpoints that the caller may see: four queries however many there are."""
     now = clock.now()
     day, week = now - DAY, now - WEEK

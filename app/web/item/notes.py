@@ -214,7 +214,7 @@ def action_of(session: Session, row: Note) -> Action | None:
 def note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
     """What ``note.html`` and ``_note.html`` show."""
     actor = auth.current_actor()
-    own = ratings.own(session, row.id, auth.current_profile_id())
+    own = ratings.by_rater(session, row.id, auth.current_profile_id())
     view = note_view(row, action, mine=answering.own_profiles(session), own=own, needed=answering.needed())
     moderates = auth.may(Permission.MODERATE, row.community_id)
     form: RatingForm = rating_form(row.id, own)

@@ -69,7 +69,7 @@ class BlindItem:
     channel: str | None
     author: str | None
     posted_at: datetime
-    around: threads.Surroundings
+    around: threads.ThreadContext
     unnamed: str = ""
 
 
@@ -165,7 +165,7 @@ def blind_item(action: Action, address: str, *, whole: bool = False, form: str |
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
-        around=threads.of(request.extra),
+        around=threads.from_metadata(request.extra),
         unnamed=UNNAMED.get(action.category or "", ""),
     )
 

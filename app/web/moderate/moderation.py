@@ -226,7 +226,7 @@ def done(
     with wired().database.reading() as session:
         action = find(session, action_id)
         if from_looks:
-            card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+            card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
             return page.done(
                 second_look_cards.PART,
                 second_look_cards.url(),
@@ -236,7 +236,7 @@ def done(
                 **second_look_cards.context(),
             )
         if from_queue:
-            row = queue_rows.one(session, auth.current_actor(), action)
+            row = queue_rows.row(session, auth.current_actor(), action)
             return page.done(
                 queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
             )

@@ -108,7 +108,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     """What the panel shows of this note; ``form`` keeps what was typed. The actor may moderate its community."""
     shown = form or DecisionForm()
     shown.version.data = str(note.version)
-    held = holds.of(session, note_id=note.id)
+    held = holds.for_subject(session, note_id=note.id)
     may_decide = held is None and not note.locked and allows(actor, Permission.MODERATE, note.community_id)
     entries = history.of_note(session, actor, note)
     return NotePanel(

@@ -67,7 +67,7 @@ def notices_page() -> Response:
     _require_moderator()
     wanted = Slice(size=PAGE_SIZE, after=forms.from_address("after") or None)
     with wired().database.reading() as session:
-        found = notices.of(session, auth.current_actor(), wanted)
+        found = notices.list_for(session, auth.current_actor(), wanted)
         rows = [_row(one) for one in found.rows]
     return page.render(
         "moderate/notices.html",

@@ -267,7 +267,7 @@ def _done(session: Session, action: Action) -> DoneToPost | None:
     """What was done to the post, once the platform was to do it; of a proposal the state tells all there is."""
     if action.applied_at is None:
         return None
-    return done_to_post.of(action, second_looks.deciding(session, [action]).get(action.id))
+    return done_to_post.for_action(action, second_looks.deciding(session, [action]).get(action.id))
 
 
 def _reopen(session: Session, actor: Actor, action: Action, given: ReopenForm | None) -> ReopenForm | None:

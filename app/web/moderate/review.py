@@ -85,7 +85,7 @@ def settled() -> Response:
         items = queue.items(session, actor, community.id, ids)
         if any(item.action.held is not None for item in items):
             return Response(status=204)
-        rows = [queue_rows.of(item, actor) for item in items]
+        rows = [queue_rows.row_of_item(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
         "moderate/_queue_settled.html",
@@ -238,7 +238,7 @@ def _show(
     return page.render(
         "moderate/review.html",
         status=422 if asked.errors and status == 200 else status,
-        rows=queue_rows.listed(found.items, actor, ticked),
+        rows=queue_rows.rows(found.items, actor, ticked),
         count=found.count,
         filters=asked,
         is_narrowed=asked.is_narrowed,

@@ -38,7 +38,7 @@ VERBS = (HeldVerb.CONFIRM, HeldVerb.OVERTURN)
 
 
 @dataclass(frozen=True)
-class LookCard:
+class SecondLookCard:
     """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
 
     ``done`` is what was done, by whom and why; ``held`` the decision about it that has not been carried out yet;
@@ -101,14 +101,14 @@ def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
     return forms.posted(DecisionForm, prefix=prefix) if posted else DecisionForm(prefix=prefix)
 
 
-def several(
+def cards(
     session: Session,
     actor: Actor,
     found: Sequence[Action],
     *,
     given: Mapping[uuid.UUID, DecisionForm] | None = None,
     focus: bool = False,
-) -> list[LookCard]:
+) -> list[SecondLookCard]:
     """The cards of these actions; ``given`` forms keep what was typed. Three queries however many."""
     why = second_looks.openings(session, found)
     decided = second_looks.deciding(session, found)
@@ -120,7 +120,7 @@ def several(
             why.get(action.id, ""),
             (given or {}).get(action.id),
             focus,
-            done_to_post.of(action, decided.get(action.id)),
+            done_to_post.for_action(action, decided.get(action.id)),
             holders.get(action.id, ""),
         )
         for action in found
@@ -129,11 +129,11 @@ def several(
     return [replace(card, apart=more) for card, more in zip(cards, apart, strict=True)]
 
 
-def one(
+def card(
     session: Session, actor: Actor, action: Action, *, form: DecisionForm | None = None, focus: bool = False
-) -> LookCard:
+) -> SecondLookCard:
     """The card of one action, in whatever state it is now."""
-    (card,) = several(session, actor, [action], given={action.id: form} if form else None, focus=focus)
+    (card,) = cards(session, actor, [action], given={action.id: form} if form else None, focus=focus)
     return replace(card, apart=card.row_name.whole)
 
 
@@ -161,13 +161,13 @@ def _card(
     focus: bool,
     done: DoneToPost | None,
     claimant: str,
-) -> LookCard:
+) -> SecondLookCard:
     held, details = action.held, (action.evidence or {}).get("details") or {}
     shown = form or form_of(action.id)
     shown.version.data = str(action.version)
     is_open = action.action_state is ActionState.RETRO_REVIEW
     days = wired().settings.review_days
-    return LookCard(
+    return SecondLookCard(
         id=action.id,
         item=blind_item(
             action, f"{PATH}#look-{action.id}", form=f"look-form-{action.id}" if form is not None else None
@@ -186,7 +186,7 @@ def _card(
         needed=answering.needed(),
         is_staffs=action.review_group is ReviewGroup.STAFF,
         form=shown,
-        buttons=[] if held else [one for one in open_buttons(actor, action) if one.verb in VERBS],
+        buttons=[] if held else [card for card in open_buttons(actor, action) if card.verb in VERBS],
         held=held,
         held_by_me=held is not None and held.account_id == actor.account_id,
         outcome=capitalised(outcome(held.verb, action, "this post")) if held else "",

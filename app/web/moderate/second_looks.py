@@ -34,7 +34,7 @@ def second_look_card(action_id: uuid.UUID) -> Response:
     if not page.wants_part():
         return make_response(redirect(url_for("web.item", action_id=action_id), 303))
     with wired().database.reading() as session:
-        card = second_look_cards.one(session, auth.current_actor(), moderation.find(session, action_id))
+        card = second_look_cards.card(session, auth.current_actor(), moderation.find(session, action_id))
     return page.render(
         second_look_cards.PART, second_look_cards.PART, look=card, **second_look_cards.context()
     )
@@ -72,7 +72,7 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return page.done(None, second_look_cards.url(action_id), message)
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+        card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
     return page.done(
         second_look_cards.PART, second_look_cards.url(), message, look=card, **second_look_cards.context()
     )
@@ -84,7 +84,7 @@ def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | N
         action = moderation.find(session, action_id)
         if not page.wants_part():
             return _page(session, action, form, status=status, alert=alert)
-        card = second_look_cards.one(session, auth.current_actor(), action, form=form, focus=status == 409)
+        card = second_look_cards.card(session, auth.current_actor(), action, form=form, focus=status == 409)
     return page.render(
         second_look_cards.PART,
         second_look_cards.PART,
@@ -118,7 +118,7 @@ def _page(
         )
     asked.offer(second_looks.categories(session, community.id))
     rows = [*([kept] if kept is not None and kept not in found else []), *found]
-    cards = second_look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
+    cards = second_look_cards.cards(session, actor, rows, given={kept.id: form} if kept and form else None)
     return page.render(
         "moderate/second_look.html",
         status=422 if asked.errors and status == 200 else status,

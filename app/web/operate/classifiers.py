@@ -221,7 +221,7 @@ def show(
         policy = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
         own = [one.version for one in in_force if one.name == OWN]
-        slow = slow_rules.of(session, actor, community.id, own)
+        slow = slow_rules.for_versions(session, actor, community.id, own)
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):

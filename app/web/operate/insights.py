@@ -110,7 +110,7 @@ def _found(form: PeriodForm) -> Trends | None:
         forms.explain(form, refusal, {"to": "to_day"})
         return None
     with wired().database.reading() as session:
-        return trends.of(session, auth.current_actor(), auth.current_community().id, period)
+        return trends.for_community(session, auth.current_actor(), auth.current_community().id, period)
 
 
 def _is_shown(form: PeriodForm, days: int) -> bool:

@@ -107,7 +107,7 @@ def my_impact() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     wanted = _slice()
     with wired().database.reading() as session:
-        found = impact.of(session, actor, community.id)
+        found = impact.for_actor(session, actor, community.id)
         rows, count, previous, following = _rows(session, community.id, shown, wanted)
     links = page.PageLinks(
         previous=_address(shown, before=previous) if previous else None,

@@ -209,7 +209,7 @@ def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Respons
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         rows = webhooks.visible(session, actor, community.id)
-        figures = webhook_figures.of(session, [row.id for row in rows])
+        figures = webhook_figures.for_webhooks(session, [row.id for row in rows])
     return page.render(
         "webhooks/endpoints.html",
         status=status,
@@ -236,7 +236,7 @@ def _show(
     with wired().database.reading() as session:
         endpoint = webhooks.get(session, auth.current_actor(), endpoint_id)
         auth.enter(endpoint.community_id)
-        figures = webhook_figures.of(session, [endpoint.id])[endpoint.id]
+        figures = webhook_figures.for_webhooks(session, [endpoint.id])[endpoint.id]
         latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
     rotated = rotation or RotationForm()
     rotated.edition.data = secrets.edition(endpoint)
