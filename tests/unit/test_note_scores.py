@@ -115,7 +115,7 @@ def test_ratings_that_do_not_count_stay_out_of_sums_and_fits(wiring: Wiring, cas
         submitter = profiles.ensure(session, PLATFORM, "author-1")
         who: Actor = factories.integration(cast, staff=False, profile_id=submitter.id)
         rating, _ = ratings.rate(session, who, note, submitter, HELPFUL)
-        assert rating.excluded == "submitter"
+        assert rating.exclusion_reason == "submitter"
         assert note_scores.current(session, note).sums.counts.total == 2
         assert note.ratings_count == 3
     ask(wiring, cast)

@@ -23,7 +23,7 @@ GRAVE = frozenset({ActionType.DELETE, ActionType.SILENCE})
 
 
 class Exclusion(StrEnum):
-    """Why a rating does not count; kept with it (``ratings.excluded``)."""
+    """Why a rating does not count; kept with it (``ratings.exclusion_reason``)."""
 
     AUTHOR = "note_author"
     SUBMITTER = "submitter"
@@ -84,7 +84,7 @@ class Person:
         )
 
 
-def excluded(
+def exclusion_reason(
     session: Session, note: Note, rater: Profile, action: Action | None, *, at: datetime | None = None
 ) -> Exclusion | None:
     """Why this rater's rating of the note does not count; None when it does.

@@ -137,7 +137,9 @@ def counting(note: Note) -> sa.Select[Any]:
     """The ratings of a note that count, oldest first (docs/consensus.md)."""
     return (
         sa.select(Rating)
-        .where(Rating.note_id == note.id, Rating.note_version == note.version, Rating.excluded.is_(None))
+        .where(
+            Rating.note_id == note.id, Rating.note_version == note.version, Rating.exclusion_reason.is_(None)
+        )
         .order_by(Rating.created_at, Rating.id)
     )
 

@@ -122,7 +122,7 @@ def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote
             Rating.note_version,
             sa.func.aggregate_strings(_written(session.get_bind().dialect.name), ""),
         )
-        .where(Rating.community_id == community_id, Rating.excluded.is_(None))
+        .where(Rating.community_id == community_id, Rating.exclusion_reason.is_(None))
         .group_by(Rating.note_id, Rating.note_version)
         .execution_options(yield_per=PART)
     )

@@ -220,7 +220,7 @@ class Note(Stamped, Base):
 class Rating(Stamped, Base):
     """One rater's view of one note.
 
-    It counts while ``note_version`` is the note's own version and ``excluded`` does not say why not. ``blind_level`` is
+    It counts while ``note_version`` is the note's own version and ``exclusion_reason`` is None. ``blind_level`` is
     what was said last while the outcome could not be seen, by which "My impact" judges; None: nothing was.
     """
 
@@ -239,7 +239,7 @@ class Rating(Stamped, Base):
     helpfulness_level: Mapped[HelpfulnessLevel] = mapped_column(word(HelpfulnessLevel))
     blind_level: Mapped[HelpfulnessLevel | None] = mapped_column(word(HelpfulnessLevel))
     note_version: Mapped[int] = mapped_column(default=1)
-    excluded: Mapped[str | None] = mapped_column(sa.String(20))
+    exclusion_reason: Mapped[str | None] = mapped_column("excluded", sa.String(20))
     reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
 
     rater: Mapped[Profile] = relationship(lazy="raise")

@@ -67,7 +67,7 @@ def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
         .where(
             Rating.note_id == note.id,
             Rating.note_version == note.version,
-            Rating.excluded.is_(None),
+            Rating.exclusion_reason.is_(None),
             Rating.created_at > now - timedelta(minutes=settings.burst_minutes),
         )
     ).one()

@@ -88,7 +88,7 @@ def rate(
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
     is_one_more = rating is None or rating.note_version != note.version
-    excluded = eligibility.excluded(session, note, rater, action)
+    exclusion = eligibility.exclusion_reason(session, note, rater, action)
     if rating is None:
         rating = Rating(
             id=new_id(),
@@ -108,7 +108,7 @@ def rate(
         rating.blind_level = None
     rating.helpfulness_level = level
     rating.note_version = note.version
-    rating.excluded = excluded.value if excluded is not None else None
+    rating.exclusion_reason = exclusion.value if exclusion is not None else None
     rating.reasons = list(reasons)
     session.flush()
     if before != level.value:
@@ -245,7 +245,7 @@ def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None
 
 def _counted(rating: Rating | None, note: Note) -> float | None:
     """What a rating adds to the score of the note's present text; None when it does not count."""
-    if rating is None or rating.note_version != note.version or rating.excluded is not None:
+    if rating is None or rating.note_version != note.version or rating.exclusion_reason is not None:
         return None
     return VALUES[rating.helpfulness_level]
 

@@ -63,12 +63,12 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
         .execution_options(populate_existing=True)
     ).all()
     for rating, rater in given:
-        excluded = eligibility.excluded(session, note, rater, action, at=rating.updated_at)
-        if rating.excluded != excluded:
+        exclusion = eligibility.exclusion_reason(session, note, rater, action, at=rating.updated_at)
+        if rating.exclusion_reason != exclusion:
             session.execute(
                 sa.update(Rating)
                 .where(Rating.id == rating.id)
-                .values(excluded=excluded, updated_at=Rating.updated_at)
+                .values(exclusion_reason=exclusion, updated_at=Rating.updated_at)
             )
     note.ratings_count = len(given)
     note.rating_changes += 1

@@ -124,7 +124,8 @@ def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> flo
 def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:
     """The decisions about this action that are open to the actor.
 
-    Confirming what a score alone did is a second look of its own, so it is open from *applied* too. A restoration is no decision to overturn.
+    Confirming what a score alone did is a second look of its own, so it is open from *applied* too. A restoration is no
+    decision to overturn.
     """
     if action.restores_id is not None:
         return []

@@ -250,7 +250,7 @@ def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.
         .where(
             Rating.rater_id.in_((profile.id, person.id)),
             sa.or_(
-                Rating.excluded.is_not(None),
+                Rating.exclusion_reason.is_not(None),
                 Request.requested_by == profile.platform_user_id,
                 Request.platform_author_id == profile.platform_user_id,
             ),

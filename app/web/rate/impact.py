@@ -240,7 +240,7 @@ def _rating_row(row: RatingRow) -> Row:
         url=url,
         change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
         change="Change answer" if note.rationale else "Change rating",
-        left_out=_left_out(row.rating.excluded),
+        left_out=_left_out(row.rating.exclusion_reason),
     )
 
 
