@@ -19,7 +19,7 @@ _IGNORE = "If this was not you, ignore this mail: nothing happens then."
 
 
 @dataclass(frozen=True)
-class Letterhead:
+class MailLinks:
     """Where links lead (``https://host``, no slash at the end), and the key that signs one-click unsubscribing."""
 
     base_url: str
@@ -37,7 +37,7 @@ class Letterhead:
 
 def write(
     session: Session,
-    letterhead: Letterhead,
+    mail_links: MailLinks,
     kind: Kind,
     *,
     account_id: uuid.UUID | None = None,
@@ -46,10 +46,10 @@ def write(
     """The mail, with a token of its own when it carries a link; None when there is nothing to say any more."""
     if kind in _WITH_LINK:
         minted = mailed_links.mint(session, link_id) if link_id is not None else None
-        return _with_link(session, letterhead, kind, *minted) if minted else None
+        return _with_link(session, mail_links, kind, *minted) if minted else None
     if kind is Kind.EMAIL_CHANGED:
         link = session.get(AccountLink, link_id) if link_id is not None else None
-        return _email_changed(letterhead, link) if link is not None else None
+        return _email_changed(mail_links, link) if link is not None else None
     account = session.get(Account, account_id) if account_id is not None else None
     if account is None or account.disabled_at is not None:
         return None
@@ -80,11 +80,11 @@ def write(
             "nothing is sent to it any more. What is due waits until you enable it.",
             f"See which one, and why: {letterhead.base_url}/notices",
         )
-    return _digest(session, letterhead, account)
+    return _digest(session, mail_links, account)
 
 
 def _with_link(
-    session: Session, letterhead: Letterhead, kind: Kind, link: AccountLink, token: str
+    session: Session, mail_links: MailLinks, kind: Kind, link: AccountLink, token: str
 ) -> Message | None:
     if link.purpose is LinkPurpose.RESET and link.account_id is None:
         # Asked for an address without account: it took its time like any other, and ends here.
@@ -121,10 +121,10 @@ def _with_link(
             f"The link works once, for {limits.CONFIRM_HOURS} hours.",
             _IGNORE,
         )
-    return _invitation(session, letterhead, link, token)
+    return _invitation(session, mail_links, link, token)
 
 
-def _invitation(session: Session, letterhead: Letterhead, link: AccountLink, token: str) -> Message | None:
+def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, token: str) -> Message | None:
     community = session.get(Community, link.community_id) if link.community_id else None
     if community is None or link.role is None:
         return None
@@ -141,7 +141,7 @@ def _invitation(session: Session, letterhead: Letterhead, link: AccountLink, tok
     )
 
 
-def _email_changed(letterhead: Letterhead, link: AccountLink) -> Message | None:
+def _email_changed(mail_links: MailLinks, link: AccountLink) -> Message | None:
     if link.previous_email is None:
         return None
     return _letter(
@@ -153,7 +153,7 @@ def _email_changed(letterhead: Letterhead, link: AccountLink) -> Message | None:
     )
 
 
-def _digest(session: Session, letterhead: Letterhead, account: Account) -> Message | None:
+def _digest(session: Session, mail_links: MailLinks, account: Account) -> Message | None:
     waiting = digests.waiting_for(session, account)
     if not waiting:
         return None

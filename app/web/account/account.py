@@ -124,7 +124,7 @@ def delete_account() -> Response:
 @auth.from_mail
 def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
     """Only the button ends it: programs that check mail open every link in it."""
-    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
     return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
 
 
@@ -132,7 +132,7 @@ def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
 @auth.one_click
 def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
     """The button, and the mail program's own (RFC 8058): no form token, for the address is one."""
-    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
     if valid:
         with wired().database.writing() as session:
             digests.unsubscribe(session, account_id)
