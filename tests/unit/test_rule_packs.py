@@ -149,9 +149,9 @@ def test_two_editors_do_not_overwrite_each_other(wiring: Wiring, cast: Cast) -> 
     put(wiring, cast)
     with wiring.database.writing() as session:
         for verb in (
-            lambda: drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, edition=0),
-            lambda: drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", edition=7),
-            lambda: drafts.discard(session, SYSTEM, cast.community_id, edition=0),
+            lambda: drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, etag=0),
+            lambda: drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", etag=7),
+            lambda: drafts.discard(session, SYSTEM, cast.community_id, etag=0),
             lambda: drafts.publish(session, SYSTEM, cast.community_id, "x", based_on=3),
         ):
             with pytest.raises(Conflict):

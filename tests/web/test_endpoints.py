@@ -47,8 +47,8 @@ def recorded(wiring: Wiring) -> str:
         return " ".join(f"{entry.before} {entry.after} {entry.cause} {text.reason}" for entry, text in rows)
 
 
-def edition(page: str) -> str:
-    return page.split('name="edition" type="hidden" value="')[1].split('"')[0]
+def etag(page: str) -> str:
+    return page.split('name="etag" type="hidden" value="')[1].split('"')[0]
 
 
 def test_only_operators_and_above_open_webhooks_and_deliveries(
@@ -77,7 +77,7 @@ def test_only_operators_and_above_open_webhooks_and_deliveries(
     moderator, outsider = visit(cast.moderator), visit(cast.outsider)
     for verb in ("enable", "disable", "rotate", "test", "remove"):
         path = f"/endpoints/{endpoint_id}/{verb}"
-        data = {"how": "generate", "edition": ""}
+        data = {"how": "generate", "etag": ""}
         assert (moderator.post(path, **data).status_code, outsider.post(path, **data).status_code) == (
             403,
             404,
@@ -106,7 +106,7 @@ def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
     for one in (again.text, page, operator.get("/endpoints").text):
         assert first not in one
 
-    form = {"how": "generate", "edition": edition(page)}
+    form = {"how": "generate", "etag": etag(page)}
     rotated = operator.post(f"{path}/rotate", **form)
     second = shown_secret(rotated.text)
     assert second is not None
@@ -117,11 +117,11 @@ def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
     assert shown_secret(refreshed.text) is None
     assert live_secrets(wiring) == [second, first]
 
-    short = operator.post(f"{path}/rotate", how="typed", secret="short", edition=edition(refreshed.text))
+    short = operator.post(f"{path}/rotate", how="typed", secret="short", etag=etag(refreshed.text))
     assert short.status_code == 422
     assert "Your secret must have 8 to 500 characters." in short.text
     assert "short" not in short.text.replace("shortcuts", "")
-    own = operator.post(f"{path}/rotate", how="typed", secret=SECRET, edition=edition(refreshed.text))
+    own = operator.post(f"{path}/rotate", how="typed", secret=SECRET, etag=etag(refreshed.text))
     assert own.status_code == 303
     assert live_secrets(wiring) == [SECRET, second]
     page = operator.get(path).text

@@ -157,14 +157,14 @@ def change(
     secret: str | None = None,
     event_names: Sequence[str] | Unchanged | None = UNCHANGED,
     is_active: bool | None = None,
-    edition: str | None = None,
+    etag: str | None = None,
     based_on: str | None = None,
     reason: str = "",
 ) -> Endpoint:
     """Change what is given. A new secret starts a rotation; enabling forgets past failures.
 
-    ``edition`` is the secret's that the caller means to replace: a form sent twice rotates once. ``based_on`` is the
-    ``webhook_values.edition`` of what the caller saw: nobody's save is lost to another's.
+    ``etag`` is the secret's that the caller means to replace: a form sent twice rotates once. ``based_on`` is the
+    ``webhook_values.version`` of what the caller saw: nobody's save is lost to another's.
 
     Raises:
         Invalid: as ``register``.
@@ -173,9 +173,9 @@ def change(
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     endpoint = _held(session, actor, endpoint_id)
-    if edition is not None and edition != secrets.edition(endpoint):
+    if etag is not None and etag != secrets.etag(endpoint):
         raise Conflict("The secret was replaced already", endpoint.id)
-    if based_on is not None and based_on != values.edition(endpoint):
+    if based_on is not None and based_on != values.etag(endpoint):
         who = setting_history.by_whom(session, "webhook", endpoint.id, CHANGED)
         raise Outdated(f"Somebody saved other values meanwhile{who}", endpoint.id)
     before, rotated = health.shown(endpoint), False

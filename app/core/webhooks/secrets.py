@@ -23,7 +23,7 @@ def live(endpoint: Endpoint, sealer: Sealer, now: datetime) -> list[str]:
     return found
 
 
-def edition(endpoint: Endpoint) -> str:
+def etag(endpoint: Endpoint) -> str:
     """Names the secret in force without telling anything of it: it is sealed anew whenever it is set."""
     return hashlib.sha256(endpoint.secret).hexdigest()[:16]
 

@@ -15,7 +15,7 @@ EVENTS = (*(one.value for one in EventName), payloads.PROPOSED)
 """What a webhook may subscribe to."""
 
 
-def edition(endpoint: Endpoint) -> str:
+def etag(endpoint: Endpoint) -> str:
     """Names exactly what an operator edits of a webhook, so that a page made from other values is noticed."""
     events = None if endpoint.events is None else sorted(endpoint.events)
     return hashlib.sha256(json.dumps([endpoint.url, events]).encode()).hexdigest()[:16]

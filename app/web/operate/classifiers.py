@@ -69,7 +69,7 @@ def switch_shipped_rule() -> Response:
                 auth.current_community().id,
                 [form.on.data or form.off.data or ""],
                 bool(form.on.data),
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return show(
@@ -95,13 +95,13 @@ def import_rules() -> Response:
                 auth.current_actor(),
                 auth.current_community().id,
                 text,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Invalid as refusal:
         form.pack.errors = list(told(refusal))
         return show(pack=form, status=422)
     except Conflict as refusal:
-        form.edition.data = ""
+        form.etag.data = ""
         return show(
             pack=form, status=409, alert=f"{refusal.detail}. Your pack is kept below; import it again."
         )
@@ -137,7 +137,7 @@ def publish_rules() -> Response:
                 auth.current_community().id,
                 form.reason.data or "",
                 based_on=forms.number(form.version.data),
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -157,7 +157,7 @@ def discard_rules() -> Response:
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
@@ -193,7 +193,7 @@ def revert_rules(version: int) -> Response:
 
 def _someone_was_first(form: PublishForm, refusal: Conflict) -> Response:
     """The reason stays, now based on what is there, so that pressing again is a decision."""
-    form.version.data = form.edition.data = ""
+    form.version.data = form.etag.data = ""
     alert = f"{refusal.detail}. Your reason is kept: look at the changes below, then press again."
     return show(form, status=409, alert=alert)
 
@@ -225,7 +225,7 @@ def show(
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):
-        form.edition.data = form.edition.data or str(found.edition)
+        form.etag.data = form.etag.data or str(found.etag)
     for made in (publish, revert):
         made.version.data = made.version.data or str(found.version)
     if found.draft is None:

@@ -160,7 +160,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         draft = community_revisions.draft_of(community)
     shown = form or CommunityForm.of(draft)
     if not shown.version.data:
-        shown.version.data = draft.edition
+        shown.version.data = draft.etag
     return page.render(
         "operate/community.html",
         status=status,

@@ -133,7 +133,7 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         tried = deliveries.attempts_of(session, delivery)
     address = url_for("web.delivery_page", delivery_id=delivery_id)
-    if forms.from_address("seen") == _edition(delivery, tried):
+    if forms.from_address("seen") == _etag(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
         return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried))
@@ -186,7 +186,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
         "may_replay": delivery.state in deliveries.REPLAYABLE
         and endpoint.is_active
         and endpoint.deleted_at is None,
-        "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_edition(delivery, tried)),
+        "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_etag(delivery, tried)),
     }
 
 
@@ -203,7 +203,7 @@ def _sent(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _edition(delivery: Delivery, tried: Sequence[Attempt]) -> str:
+def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     """Changes with whatever the part shows."""
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 

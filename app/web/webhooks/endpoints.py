@@ -131,7 +131,7 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
                 wired().allow,
                 endpoint_id,
                 secret=secret,
-                edition=form.edition.data or "",
+                etag=form.etag.data or "",
                 reason=form.reason.data or "",
             )
     except Invalid as refusal:
@@ -239,12 +239,12 @@ def _show(
         figures = webhook_figures.for_webhooks(session, [endpoint.id])[endpoint.id]
         latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
     rotated = rotation or RotationForm()
-    rotated.edition.data = secrets.edition(endpoint)
+    rotated.etag.data = secrets.etag(endpoint)
     edited = form or EditForm.of(endpoint)
     if outdated is not None:
         alert = f"{outdated} {_in_force(endpoint, edited)}"
     if not edited.version.data:
-        edited.version.data = values.edition(endpoint)
+        edited.version.data = values.etag(endpoint)
     removed, switched = removal or RemovalForm(), state or StateForm()
     until = endpoint.previous_until
     return page.render(

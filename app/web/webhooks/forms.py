@@ -75,7 +75,7 @@ class EndpointForm(Form):
 
 
 class SecretForm(Form):
-    """A secret, made here or typed. ``edition`` is of the one that it replaces."""
+    """A secret, made here or typed. ``etag`` is of the one that it replaces."""
 
     how = RadioField(
         "Secret",
@@ -83,7 +83,7 @@ class SecretForm(Form):
         default=GENERATE,
     )
     secret = SecretField("Your secret")
-    edition = HiddenField()
+    etag = HiddenField()
 
     def validate_secret(self, field: SecretField) -> None:
         if self.how.data == TYPED and not field.data:
@@ -100,7 +100,7 @@ class SecretForm(Form):
 class EditForm(EndpointForm):
     """A webhook as it is set, to be changed; ``reason`` may stay empty.
 
-    ``version`` is the edition of the values that the page was made from.
+    ``version`` is the version of the values that the page was made from.
     """
 
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")])

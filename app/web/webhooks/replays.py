@@ -79,7 +79,7 @@ def replay_progress(replay_id: uuid.UUID) -> Response:
 def replay_step(replay_id: uuid.UUID) -> Response:
     """How far it is by now; 204 while nothing changed."""
     shown = _followed(replay_id)
-    if forms.from_address("seen") == shown["edition"]:
+    if forms.from_address("seen") == shown["etag"]:
         return Response(status=204)
     if shown["replay"].finished_at is None:
         return page.render("webhooks/replay.html", "webhooks/_replay.html", **shown)
@@ -104,7 +104,7 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
         else "All webhooks",
         "event_word": EVENT_WORDS[filters.event] if filters.event else "All events",
         "words": _words(one),
-        "edition": f"{one.sent}-{one.finished_at is not None}",
+        "etag": f"{one.sent}-{one.finished_at is not None}",
     }
 
 
