@@ -96,7 +96,7 @@ class Desk:
             Role.MODERATOR,
             "For the hours between midnight and six",
         )
-        mailed_links.note_sent(self._session, link.id)
+        mailed_links.record_sent(self._session, link.id)
 
     def draft_note(self, request: Request) -> Note | None:
         """An AI note that quotes the fact-check of a post, as the builtin writer words it; None where none matches."""

@@ -45,7 +45,7 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
         return
     if link is not None:
         with wiring.database.writing() as session:
-            mailed_links.note_sent(session, link)
+            mailed_links.record_sent(session, link)
 
 
 def give_up(wiring: Wiring, args: dict[str, Any]) -> None:

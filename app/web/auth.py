@@ -297,7 +297,7 @@ def _note_seen() -> None:
     who = reader()
     if who is not None and clock.now() - who.sign_in.last_seen_at > accounts.SEEN_EVERY:
         with wired().database.writing() as writing:
-            accounts.note_seen(writing, who.sign_in.id)
+            accounts.mark_seen(writing, who.sign_in.id)
 
 
 def _page_behind_part() -> str:

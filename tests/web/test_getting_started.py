@@ -109,7 +109,7 @@ def test_what_no_longer_holds_is_no_longer_done(fresh: tuple[Community, Person],
     community, _ann = fresh
     with wiring.database.writing() as session:
         key = keys.mint(session, SYSTEM, "Forum", KeyTemplate.ADAPTER, [community.id], days=1)
-        keys.note_use(session, key.key.id, accounts.clock.now(), is_poll=True)
+        keys.record_use(session, key.key.id, accounts.clock.now(), is_poll=True)
     found = _standing(wiring, community)
     assert (found.has_key, found.hearing.polls) == (True, True)
     advance(seconds=timedelta(hours=2).total_seconds())

@@ -235,7 +235,7 @@ def signed_in(
     return account, sign_in
 
 
-def note_seen(session: Session, sign_in_id: uuid.UUID) -> None:
+def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
     """Remember that a session is in use; callers ask at most once a minute (``SEEN_EVERY``)."""
     session.execute(
         sa.update(SignIn)

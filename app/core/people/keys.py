@@ -210,7 +210,7 @@ def some_open_communities(session: Session) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def note_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
+def record_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
     """Remember when a key was last used, at most once a minute: a GET must not write each time.
 
     ``is_poll``: the call reads requests or moderation actions, so somebody learns of decisions by asking.
