@@ -59,11 +59,6 @@ def number(raw: str | None, digits: int = 9) -> int | None:
     return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= digits else None
 
 
-def filled_in(form: Form) -> bool:
-    """Whether every field holds; otherwise its errors say what to do."""
-    return bool(form.validate())
-
-
 def explain(form: Form, refusal: Invalid, fields: Mapping[str, str] | None = None) -> None:
     """Put what the core refused beside the field it is about; ``fields`` maps its names to the form's."""
     for problem in refusal.problems:

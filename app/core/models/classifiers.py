@@ -41,7 +41,7 @@ class RulePackDraft(Base):
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
     starter_off: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
     pack: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
-    etag: Mapped[int] = mapped_column(default=1)
+    etag: Mapped[int] = mapped_column("edition", default=1)
     changed_by: Mapped[str] = mapped_column(sa.String(255))
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 

@@ -24,7 +24,7 @@ WRONG = "This is not your current password."
 @web.post("/settings/name")
 def save_name() -> Response:
     form = forms.posted(NameForm)
-    if forms.filled_in(form):
+    if form.validate():
         try:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)
@@ -144,7 +144,7 @@ def _unproven(form: Form, password: PasswordField, mine: AccountForms) -> Respon
 
     A stolen session must not be able to try passwords: they count like sign-ins.
     """
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(mine=mine, status=422)
     account = auth.current_reader().account
     try:

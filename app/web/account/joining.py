@@ -45,7 +45,7 @@ def join_submit(token: str) -> Response:
             with wired().database.writing() as session:
                 invitations.accept(session, accounts.get(session, who.account.id), token)
             return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
-        if not forms.filled_in(form):
+        if not form.validate():
             return _show_offer(token, form, status=422)
         hashed = accounts.hash_password(form.password.data or "", offer.email)
         with wired().database.writing() as session:

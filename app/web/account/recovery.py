@@ -26,7 +26,7 @@ def forgot() -> Response:
 @auth.open_to_all
 def forgot_submit() -> Response:
     form = forms.posted(ForgotForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return page.render("account/forgot.html", status=422, form=form)
     try:
         address = limits.email(form.email.data or "")
@@ -56,7 +56,7 @@ def reset_submit(token: str) -> Response:
     try:
         address = _address(token)
         form.username.data = address
-        if not forms.filled_in(form):
+        if not form.validate():
             return _show(form, 422)
         hashed = accounts.hash_password(form.password.data or "", address)
         with wired().database.writing() as writing:

@@ -43,7 +43,7 @@ def sign_in() -> Response:
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, 422)
     email = (form.email.data or "").strip()
     try:

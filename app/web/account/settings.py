@@ -67,7 +67,7 @@ def settings() -> Response:
 @web.post("/settings")
 def save_settings() -> Response:
     form = forms.posted(SettingsForm, digest=auth.current_reader().account.digest.value)
-    if forms.filled_in(form):
+    if form.validate():
         try:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)

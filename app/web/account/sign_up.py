@@ -41,7 +41,7 @@ def sign_up_submit() -> Response:
     if not is_open():
         raise Forbidden(CLOSED)
     form = forms.posted(SignUpForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _again(form)
     try:
         address = limits.email(form.email.data or "")

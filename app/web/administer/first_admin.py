@@ -70,7 +70,7 @@ def make_first_admin(token: str) -> Response:
     form = forms.posted(FirstAdminForm) if who is None else forms.posted(CommunityName)
     if not _works(token):
         return over("first_admin")
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     name = form.community.data or ""
     try:

@@ -86,7 +86,7 @@ def people() -> Response:
 @auth.needs(Permission.MANAGE_PEOPLE)
 def invite() -> Response:
     form = forms.posted(InviteForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     by_mail = bool(wired().settings.smtp_host)
     try:
@@ -206,7 +206,7 @@ def _do(
 ) -> Response:
     """Run one verb about a member; what was typed stays when it is refused."""
     form = forms.posted(MemberForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(membership_id, name, form, status=422)
     try:
         with wired().database.writing() as session:

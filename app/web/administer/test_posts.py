@@ -44,7 +44,7 @@ def new_test_post() -> Response:
 @auth.needs(Permission.SEND_TEST_POST)
 def send_test_post() -> Response:
     form = forms.posted(TestPostForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, community = auth.current_actor(), auth.current_community()
     try:

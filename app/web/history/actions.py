@@ -56,7 +56,7 @@ COLUMNS = (
 @auth.needs(Permission.SEE_HISTORY)
 def history_page() -> Response:
     form = forms.queried(HistoryForm)
-    holds = forms.filled_in(form)
+    holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         form.offer(action_history.categories(session, community.id))
@@ -146,7 +146,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 def history_csv() -> Response:
     """The changes that the filters match, as a file: rows leave as they are read."""
     form = forms.queried(HistoryForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return history_page()  # the page names the filter that cannot be read
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     response = Response(

@@ -166,7 +166,7 @@ def setting_history_csv() -> Response:
 def _filters(actor: Actor, community_id: uuid.UUID) -> tuple[SettingHistoryForm, bool]:
     form = forms.queried(SettingHistoryForm)
     form.offer(setting_history.areas(actor, community_id))
-    return form, forms.filled_in(form)
+    return form, form.validate()
 
 
 def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:

@@ -41,7 +41,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(answering.find(session, action_id))
-    if not forms.filled_in(form) or unseen:
+    if not form.validate() or unseen:
         if unseen:
             form.form_errors.append(veils.UNSEEN)
         with wired().database.reading() as session:

@@ -30,7 +30,7 @@ def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         form = forms.posted(form_for(answering.find(session, action_id)))
     wants_preview = form.preview.data is not None
-    holds = forms.filled_in(form)
+    holds = form.validate()
     status, alert = 200 if holds else 422, None
     if holds and not wants_preview:
         try:
@@ -105,7 +105,7 @@ def note(note_id: uuid.UUID) -> Response:
 def rate_note(note_id: uuid.UUID) -> Response:
     form = rating_form(note_id, posted=True)
     on_item = form.on.data == "item"
-    if not forms.filled_in(form):
+    if not form.validate():
         with wired().database.reading() as session:
             row = find(session, note_id)
             action = action_of(session, row)
@@ -159,7 +159,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id, locked=True)
         form = forms.posted(form_for(action_of(session, row), row))
-    holds = forms.filled_in(form)
+    holds = form.validate()
     status, alert = 422, None
     with wired().database.writing() as session:
         row = _own(session, note_id, locked=True)

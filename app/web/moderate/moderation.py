@@ -48,7 +48,7 @@ def decide(action_id: uuid.UUID) -> Response:
         return show(action_id, form=form)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(find(session, action_id))
-    if not forms.filled_in(form) or verb is None or unseen:
+    if not form.validate() or verb is None or unseen:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
         if unseen:
@@ -82,7 +82,7 @@ def decide(action_id: uuid.UUID) -> Response:
 def open_second_look(action_id: uuid.UUID) -> Response:
     """Ask the community to look again at what was done; at once, for nothing is decided by it."""
     form = forms.posted(DecisionForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(action_id, status=422, form=form)
     try:
         with wired().database.writing() as session:
@@ -97,7 +97,7 @@ def open_second_look(action_id: uuid.UUID) -> Response:
 @web.post("/review/<uuid:action_id>/message")
 def write_message(action_id: uuid.UUID) -> Response:
     form = forms.posted(CommentForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(action_id, status=422, message_form=form)
     try:
         with wired().database.writing() as session:

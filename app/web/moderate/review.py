@@ -121,7 +121,7 @@ def review_next() -> Response:
 def save_filter() -> Response:
     """Keep the filters that the address carries under a name."""
     form = forms.posted(SaveFilterForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(BulkForm(), status=422, saving=form)
     query = filter_links.wanted(forms.queried(QueueForm).query())
     try:
@@ -159,10 +159,10 @@ def dismiss_selected() -> Response:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
     with wired().database.reading() as session:
         form.hidden_ticked = _hidden_among(session, form.item.data)
-    filled_in = forms.filled_in(form)
+    is_valid = form.validate()
     if not form.says_unseen:
         form.ask_about_hidden()
-    if not filled_in or not form.says_unseen:
+    if not is_valid or not form.says_unseen:
         return _show(form, status=422)
     with wired().database.writing() as session:
         tried = [_dismiss(session, choice, form.reason.data or "") for choice in form.item.data]

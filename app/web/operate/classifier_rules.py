@@ -61,7 +61,7 @@ def remove_rule(rule_id: str) -> Response:
 
 def _save(rule_id: str | None) -> Response:
     form = forms.posted(RuleForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(rule_id, form, status=422)
     try:
         with wired().database.writing() as session:

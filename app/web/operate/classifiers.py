@@ -127,7 +127,7 @@ def export_rules() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def publish_rules() -> Response:
     form = forms.posted(PublishForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -168,7 +168,7 @@ def discard_rules() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def revert_rules(version: int) -> Response:
     form = forms.posted(RevertForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(revert=form, status=422)
     try:
         with wired().database.writing() as session:

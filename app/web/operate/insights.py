@@ -102,7 +102,7 @@ def insights_csv() -> Response:
 
 def _found(form: PeriodForm) -> Trends | None:
     """The figures, None when the form says what is wrong with the period."""
-    if not forms.filled_in(form):
+    if not form.validate():
         return None
     try:
         period = form.period()

@@ -65,17 +65,17 @@ def new_overturn() -> Response:
     form = forms.queried(OverturnForm)
     if not form.since.raw_data:  # nothing was asked yet
         return _show(form)
-    return _show(form, status=200 if forms.filled_in(form) else 422)
+    return _show(form, status=200 if form.validate() else 422)
 
 
 @web.post("/community/overturns")
 @auth.needs(Permission.REVISE_POLICY)
 def begin_overturn() -> Response:
     form = forms.posted(OverturnForm)
-    filled_in = forms.filled_in(form)
+    is_valid = form.validate()
     if not (form.reason.data or "").strip():
         form.reason.errors = [*form.reason.errors, "Enter a reason."]
-    if not filled_in or form.reason.errors:
+    if not is_valid or form.reason.errors:
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:

@@ -62,7 +62,7 @@ def save_thresholds() -> Response:
             return _preview(session, form, categories)
         if form.suggest.data:
             return _suggest(session, form)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:

@@ -58,7 +58,7 @@ def _show(*, status: int = 200, alert: str | None = None) -> Response:
 def answer_card(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     skipped = bool(form.skip.data)
-    if not skipped and not forms.filled_in(form):
+    if not skipped and not form.validate():
         raise Invalid.field("answer", "must be Yes, No or Not sure")
     if not skipped:
         with wired().database.reading() as session:

@@ -83,7 +83,7 @@ class DeliveriesForm(RangeForm):
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def deliveries_page() -> Response:
     form = forms.queried(DeliveriesForm)
-    holds = forms.filled_in(form)
+    holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
     wanted = Slice(
         size=PAGE_SIZE,

@@ -45,7 +45,7 @@ def endpoints() -> Response:
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def register_endpoint() -> Response:
     form = forms.posted(RegisterForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_all(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
     secret, shown = form.chosen_secret()
@@ -79,7 +79,7 @@ def endpoint_page(endpoint_id: uuid.UUID) -> Response:
 @web.post("/endpoints/<uuid:endpoint_id>")
 def save_endpoint(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(EditForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -119,7 +119,7 @@ def disable_endpoint(endpoint_id: uuid.UUID) -> Response:
 @web.post("/endpoints/<uuid:endpoint_id>/rotate")
 def rotate_secret(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(RotationForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, rotation=form, status=422)
     secret, shown = form.chosen_secret()
     try:
@@ -173,7 +173,7 @@ def test_endpoint(endpoint_id: uuid.UUID) -> Response:
 @web.post("/endpoints/<uuid:endpoint_id>/remove")
 def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(RemovalForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, removal=form, status=422)
     with wired().database.writing() as session:
         gone = webhooks.remove(session, auth.current_actor(), endpoint_id, form.reason.data or "")
@@ -190,7 +190,7 @@ def place_of(endpoint: Endpoint) -> str:
 
 def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
     form = forms.posted(StateForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, state=form, status=422)
     with wired().database.writing() as session:
         endpoint = webhooks.change(

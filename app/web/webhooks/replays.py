@@ -43,14 +43,14 @@ class ReplayForm(RangeForm):
 def replay_range() -> Response:
     """The range that the address names, and how many deliveries it holds."""
     form = forms.queried(ReplayForm)
-    return _show(form, status=200 if forms.filled_in(form) else 422)
+    return _show(form, status=200 if form.validate() else 422)
 
 
 @web.post("/deliveries/replay")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def begin_replay() -> Response:
     form = forms.posted(ReplayForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
