@@ -79,7 +79,7 @@ def routes(app: Flask) -> set[tuple[str, str]]:
     return {
         (method, rule.rule)
         for rule in app.url_map.iter_rules()
-        if not rule.endpoint.startswith(("web.", "static", "preview"))
+        if not rule.webhook.startswith(("web.", "static", "preview"))
         and (not rule.rule.startswith(SKIPPED) or "scoring-analysis" in rule.rule)
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
@@ -132,7 +132,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
         rating, _ = ratings.rate(
             session, factories.integration(cast, profile_id=rater.id), note, rater, HelpfulnessLevel.HELPFUL
         )
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             SYSTEM,
             wiring.sealer,
@@ -146,7 +146,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
             "action_id": str(action_id),
             "note_id": str(note.id),
             "rating_id": str(rating.id),
-            "webhook_id": str(endpoint.id),
+            "webhook_id": str(webhook.id),
             "community_id": str(community.id),
             "platform_community_server_id": community.platform_community_server_id,
         }

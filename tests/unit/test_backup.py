@@ -17,7 +17,7 @@ from app.commands.main import cli
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
-from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
+from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.review import holds
@@ -120,8 +120,8 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
         by_status = Counter(session.scalars(sa.select(Request.status)))
         assert by_status[RequestStatus.PENDING] == 0
         assert by_status[RequestStatus.FAILED] == done.quieted.requests
-        endpoint = session.scalars(sa.select(Endpoint)).one()
-        assert wiring.sealer.open(endpoint.secret, str(endpoint.id)) == SECRET
+        webhook = session.scalars(sa.select(Webhook)).one()
+        assert wiring.sealer.open(webhook.secret, str(webhook.id)) == SECRET
         assert history.verify(session, cast.community_id)[1] is None
     engine = Engine(restored.engine, executor_id="test")
     assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}

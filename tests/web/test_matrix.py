@@ -211,7 +211,7 @@ def test_every_route_is_in_the_table(app: Flask) -> None:
     assert set(EXPECTED) == {
         (method, rule.rule)
         for rule in app.url_map.iter_rules()
-        if rule.endpoint.startswith("web.")
+        if rule.webhook.startswith("web.")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 
@@ -256,7 +256,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
         held = holds.hold(session, moderator, HeldVerb.DISMISS, action=decided, reason="Banter")
         reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
         key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             admin,
             wiring.sealer,
@@ -265,7 +265,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "https://hooks.example/x",
             "a-secret-of-mine",
         )
-        webhooks.send_test(session, admin, endpoint.id)
+        webhooks.send_test(session, admin, webhook.id)
         invitation = invitations.invite(session, admin, community.id, "new@example.org", Role.RATER)
         kept = saved_filters.save(session, moderator, community.id, "Mine", {"sort": "score"})
         replay = Replay(
@@ -285,7 +285,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "hold_id": held.id,
             "reason_id": reason.id,
             "key_id": key.id,
-            "endpoint_id": endpoint.id,
+            "endpoint_id": webhook.id,
             "delivery_id": session.scalars(sa.select(Delivery.id)).one(),
             "invitation_id": invitation.id,
             "filter_id": kept.id,

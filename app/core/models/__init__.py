@@ -22,7 +22,7 @@ from app.core.models.people import (
     SignIn,
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
-from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event, Replay
+from app.core.models.webhooks import Attempt, Delivery, Event, Replay, Webhook
 
 __all__ = [
     "Account",
@@ -35,7 +35,6 @@ __all__ = [
     "Community",
     "Decision",
     "Delivery",
-    "Endpoint",
     "Event",
     "FactCheckItem",
     "FactCheckWord",
@@ -66,4 +65,5 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
+    "Webhook",
 ]

@@ -161,7 +161,7 @@ def _webhook_row(told: Told) -> NoticeRow:
         why=cause_words(entry.cause),
         at=entry.at,
         decided_at=None,
-        url=url_for("web.endpoint_page", endpoint_id=entry.object_id),
+        url=url_for("web.webhook_page", endpoint_id=entry.object_id),
         entry_url=None,
         is_read=told.notice.read_at is not None,
         webhook=place,

@@ -12,7 +12,7 @@ from wtforms.validators import Optional
 from app.core import clock
 from app.core.errors import Conflict
 from app.core.ids import parse_id
-from app.core.models import Attempt, Community, Delivery, Endpoint
+from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
@@ -35,7 +35,7 @@ class RangeForm(Days, FilterForm):
     """Which deliveries, in the address. From and To are whole days of the reader's timezone."""
 
     community = HiddenField()
-    endpoint = SelectField("Webhook", validate_choice=False)
+    webhook = SelectField("Webhook", validate_choice=False, name="endpoint")
     event = SelectField(
         "Event",
         choices=choices(ALL | {one.value: words for one, words in EVENT_WORDS.items()}),
@@ -44,19 +44,19 @@ class RangeForm(Days, FilterForm):
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
 
-    def offer(self, rows: Sequence[Endpoint]) -> None:
+    def offer(self, rows: Sequence[Webhook]) -> None:
         """Offer the community's webhooks; one that was removed stays while it is asked for."""
         known = {str(row.id): place_of(row) for row in rows}
-        asked = self.endpoint.data
+        asked = self.webhook.data
         if asked and asked not in known:
             known[asked] = "A removed webhook"
-        self.endpoint.choices = choices(ALL | known)
+        self.webhook.choices = choices(ALL | known)
 
     def wanted(self, state: DeliveryState | None = None, about: str | None = None) -> Filters:
         """What a valid form asks for."""
         return Filters(
             state=state,
-            endpoint_id=(parse_id(self.endpoint.data) or uuid.UUID(int=0)) if self.endpoint.data else None,
+            endpoint_id=(parse_id(self.webhook.data) or uuid.UUID(int=0)) if self.webhook.data else None,
             event=EventName(self.event.data) if self.event.data else None,
             about=about,
             since=self.since,
@@ -175,17 +175,17 @@ def outcome_words(attempt: Attempt) -> str:
 
 def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
     """What the part needs that follows a delivery while it is on its way."""
-    endpoint = delivery.endpoint
+    webhook = delivery.webhook
     return {
         "delivery": delivery,
         "tried": tried,
         "now": clock.now(),
         "event_word": EVENT_WORDS[delivery.event.name],
-        "place": place_of(endpoint),
+        "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,
         "may_replay": delivery.state in deliveries.REPLAYABLE
-        and endpoint.is_active
-        and endpoint.deleted_at is None,
+        and webhook.is_active
+        and webhook.deleted_at is None,
         "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_etag(delivery, tried)),
     }
 
@@ -193,7 +193,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
 def _sent(delivery: Delivery) -> dict[str, Any]:
     """The payload's exact bytes and a readable form of it, and the headers without what signs."""
     event = delivery.event
-    payload = payloads.as_subscribed(event.payload, delivery.endpoint.events)
+    payload = payloads.as_subscribed(event.payload, delivery.webhook.events)
     return {
         "exact": signing.canonical(payload).decode(),
         "readable": json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True),

@@ -12,7 +12,7 @@ from flask import Response, url_for
 from app.core import clock
 from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.permissions import Permission
 from app.core.webhooks import deliveries, secrets, values
 from app.core.webhooks import endpoints as webhooks
@@ -43,7 +43,7 @@ def endpoints() -> Response:
 
 @web.post("/endpoints")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
-def register_endpoint() -> Response:
+def register_webhook() -> Response:
     form = forms.posted(RegisterForm)
     if not form.validate():
         return _show_all(form, status=422)
@@ -53,7 +53,7 @@ def register_endpoint() -> Response:
         with wired().database.writing() as session:
             if webhooks.at_url(session, actor, community_id, form.url.data or "") is not None:
                 raise Invalid.field("url", "is registered already. Open it below to change it")
-            endpoint, _ = webhooks.register(
+            webhook, _ = webhooks.register(
                 session,
                 actor,
                 wired().sealer,
@@ -67,17 +67,17 @@ def register_endpoint() -> Response:
         forms.explain(form, refusal)
         return _show_all(form, status=422)
     if shown is None:
-        return page.done(None, _address(endpoint), f"{place_of(endpoint)} is registered.")
-    return _show(endpoint.id, secret=shown)
+        return page.done(None, _address(webhook), f"{place_of(webhook)} is registered.")
+    return _show(webhook.id, secret=shown)
 
 
 @web.get("/endpoints/<uuid:endpoint_id>")
-def endpoint_page(endpoint_id: uuid.UUID) -> Response:
+def webhook_page(endpoint_id: uuid.UUID) -> Response:
     return _show(endpoint_id)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>")
-def save_endpoint(endpoint_id: uuid.UUID) -> Response:
+def save_webhook(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(EditForm)
     if not form.validate():
         return _show(endpoint_id, form, status=422)
@@ -103,16 +103,16 @@ def save_endpoint(endpoint_id: uuid.UUID) -> Response:
         return _show(endpoint_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
         return _show(endpoint_id, form, status=409, alert=f"{refusal.detail}.")
-    return page.done(None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The webhook is saved.")
+    return page.done(None, url_for("web.webhook_page", endpoint_id=endpoint_id), "The webhook is saved.")
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/enable")
-def enable_endpoint(endpoint_id: uuid.UUID) -> Response:
+def enable_webhook(endpoint_id: uuid.UUID) -> Response:
     return _set_active(endpoint_id, "is enabled. What waited is sent now.", active=True)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/disable")
-def disable_endpoint(endpoint_id: uuid.UUID) -> Response:
+def disable_webhook(endpoint_id: uuid.UUID) -> Response:
     return _set_active(endpoint_id, "is disabled. What is due to it waits until you enable it.", active=False)
 
 
@@ -143,13 +143,13 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
         )
     if shown is None:
         return page.done(
-            None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The new secret signs from now on."
+            None, url_for("web.webhook_page", endpoint_id=endpoint_id), "The new secret signs from now on."
         )
     return _show(endpoint_id, secret=shown)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/test")
-def test_endpoint(endpoint_id: uuid.UUID) -> Response:
+def test_webhook(endpoint_id: uuid.UUID) -> Response:
     """Send a test event and lead to its delivery, which follows what becomes of it."""
     with wired().database.reading() as session:
         webhooks.get(session, auth.current_actor(), endpoint_id)
@@ -159,7 +159,7 @@ def test_endpoint(endpoint_id: uuid.UUID) -> Response:
             event = webhooks.send_test(session, auth.current_actor(), endpoint_id)
             delivery_id = deliveries.of_event(session, event.id, endpoint_id)
     except Conflict as refusal:
-        address = url_for("web.endpoint_page", endpoint_id=endpoint_id)
+        address = url_for("web.webhook_page", endpoint_id=endpoint_id)
         return page.done(None, address, f"{refusal.detail}.", status=409)
     except OverLimit as refusal:
         alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
@@ -171,7 +171,7 @@ def test_endpoint(endpoint_id: uuid.UUID) -> Response:
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/remove")
-def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
+def remove_webhook(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(RemovalForm)
     if not form.validate():
         return _show(endpoint_id, removal=form, status=422)
@@ -182,9 +182,9 @@ def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
     )
 
 
-def place_of(endpoint: Endpoint) -> str:
+def place_of(webhook: Webhook) -> str:
     """The host and path of a webhook. A query may hold the receiver's token, so it is left out."""
-    parts = urlsplit(endpoint.url)
+    parts = urlsplit(webhook.url)
     return f"{parts.netloc}{parts.path}"
 
 
@@ -193,7 +193,7 @@ def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Respon
     if not form.validate():
         return _show(endpoint_id, state=form, status=422)
     with wired().database.writing() as session:
-        endpoint = webhooks.change(
+        webhook = webhooks.change(
             session,
             auth.current_actor(),
             wired().sealer,
@@ -202,7 +202,7 @@ def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Respon
             is_active=active,
             reason=form.reason.data or "",
         )
-    return page.done(None, _address(endpoint), f"{place_of(endpoint)} {becomes}")
+    return page.done(None, _address(webhook), f"{place_of(webhook)} {becomes}")
 
 
 def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Response:
@@ -234,19 +234,19 @@ def _show(
     secret: str | None = None,
 ) -> Response:
     with wired().database.reading() as session:
-        endpoint = webhooks.get(session, auth.current_actor(), endpoint_id)
-        auth.enter(endpoint.community_id)
-        figures = webhook_figures.for_webhooks(session, [endpoint.id])[endpoint.id]
-        latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
+        webhook = webhooks.get(session, auth.current_actor(), endpoint_id)
+        auth.enter(webhook.community_id)
+        figures = webhook_figures.for_webhooks(session, [webhook.id])[webhook.id]
+        latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
     rotated = rotation or RotationForm()
-    rotated.etag.data = secrets.etag(endpoint)
-    edited = form or EditForm.of(endpoint)
+    rotated.etag.data = secrets.etag(webhook)
+    edited = form or EditForm.of(webhook)
     if outdated is not None:
-        alert = f"{outdated} {_in_force(endpoint, edited)}"
+        alert = f"{outdated} {_in_force(webhook, edited)}"
     if not edited.version.data:
-        edited.version.data = values.etag(endpoint)
+        edited.version.data = values.etag(webhook)
     removed, switched = removal or RemovalForm(), state or StateForm()
-    until = endpoint.previous_until
+    until = webhook.previous_until
     return page.render(
         "webhooks/endpoint.html",
         status=status,
@@ -256,30 +256,30 @@ def _show(
         rotation=rotated,
         removal=removed,
         state=switched,
-        row=endpoint,
+        row=webhook,
         one=figures,
         latest=latest,
         now=clock.now(),
         both_until=until if until is not None and clock.now() < until else None,
         secret=secret,
-        place=place_of(endpoint),
+        place=place_of(webhook),
         event_words=EVENT_WORDS,
     )
 
 
-def _in_force(endpoint: Endpoint, typed: EditForm) -> str:
+def _in_force(webhook: Webhook, typed: EditForm) -> str:
     """What is set now where it is not what was typed, and what to do about it."""
     now = []
-    if endpoint.url != typed.url.data:
-        now.append(f"The URL is {endpoint.url} now.")
-    if set(endpoint.events or ()) != set(typed.chosen_events() or ()):
+    if webhook.url != typed.url.data:
+        now.append(f"The URL is {webhook.url} now.")
+    if set(webhook.events or ()) != set(typed.chosen_events() or ()):
         words = {str(one): told for one, told in EVENT_WORDS.items()}
-        events = ", ".join(words.get(name, name) for name in endpoint.events or ())
+        events = ", ".join(words.get(name, name) for name in webhook.events or ())
         now.append(f"The events are now: {events or 'all of them'}.")
     if not now:
         return "They are the same as yours, so there is nothing left to save."
     return " ".join((*now, "Yours are kept below: save again to put them in force instead."))
 
 
-def _address(endpoint: Endpoint) -> str:
-    return url_for("web.endpoint_page", endpoint_id=endpoint.id)
+def _address(webhook: Webhook) -> str:
+    return url_for("web.webhook_page", endpoint_id=webhook.id)
