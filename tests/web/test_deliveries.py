@@ -132,7 +132,7 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
     assert "4 deliveries" in page
     assert "in the background" in page
     assert "6 deliveries" in operator.get(f"/deliveries/replay?endpoint={endpoint_id}&which=all").text
-    begun = operator.post("/deliveries/replay", webhook=str(endpoint_id), which="dead")
+    begun = operator.post("/deliveries/replay", endpoint=str(endpoint_id), which="dead")
     assert begun.status_code == 303
     later = hooks.tell(endpoint_id)
     assert "0 of 4 are in the queue again." in operator.get(begun.location).text
@@ -153,7 +153,7 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
         entry = session.scalars(sa.select(HistoryEntry).where(HistoryEntry.object_type == "replay")).one()
         assert entry.what == "delivery.range_replayed"
         assert entry.after["deliveries"] == 4
-    nothing = operator.post("/deliveries/replay", webhook=str(endpoint_id), which="dead")
+    nothing = operator.post("/deliveries/replay", endpoint=str(endpoint_id), which="dead")
     assert nothing.status_code == 409
     assert visit(cast.moderator).get(begun.location).status_code == 403
     assert visit(cast.outsider).get(begun.location).status_code == 404
