@@ -58,8 +58,8 @@ class Desk:
         yield 1.6, self._invite
 
     def _lower_tier2(self, category: str, tier2: float, reason: str) -> None:
-        policy = policies.current(self._session, self._community_id)
-        found = next((one for one in policy.categories if one.name == category), None)
+        thresholds = policies.current(self._session, self._community_id)
+        found = next((one for one in thresholds.categories if one.name == category), None)
         if found is not None:
             draft = replace(policies.draft_of(found), tier2=tier2)
             operator = self._people[Role.OPERATOR]

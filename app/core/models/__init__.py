@@ -4,7 +4,7 @@ Relationships are ``lazy="raise"``: a query says what it loads, so a template ca
 """
 
 from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
-from app.core.models.communities import Category, Community, Policy
+from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
@@ -49,7 +49,7 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
-    "Policy",
+    "ThresholdSet",
     "Profile",
     "RaterParameters",
     "Rating",

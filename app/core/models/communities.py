@@ -46,7 +46,7 @@ class Community(Stamped, Base):
     getting_started_hidden_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
-class Policy(Base):
+class ThresholdSet(Base):
     """One version of a community's category configuration; never changed once written."""
 
     __tablename__ = "policies"

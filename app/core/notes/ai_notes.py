@@ -96,13 +96,13 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     if not communities.get(session, actor, request.community_id).ai_notes_enabled:
         raise Forbidden("AI notes are switched off for this community")
-    policy = policies.current(session, request.community_id)
+    thresholds = policies.current(session, request.community_id)
     post = Post(
         community_id=request.community_id,
         content=request.content,
         searched=items.count(session),
         checked_on=clock.now().date(),
-        tier2={category.name: category.tier2 for category in policy.categories if category.enabled},
+        tier2={category.name: category.tier2 for category in thresholds.categories if category.enabled},
     )
     return post, items.for_request(session, request)
 

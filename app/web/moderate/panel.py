@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
-from app.core.models import Action, Hold, Policy
+from app.core.models import Action, Hold, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.review import claims, holds, reopening, second_looks
@@ -195,9 +195,9 @@ def panel(
     """
     decision = form or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
-    policy = _policy(session, action.community_id)
+    thresholds = _thresholds(session, action.community_id)
     decision.offer(
-        [one.name for one in policy.categories if one.enabled] if policy else [],
+        [one.name for one in thresholds.categories if one.enabled] if thresholds else [],
         action.decided_category or action.category,
     )
     siblings = actions.siblings(session, action)
@@ -216,7 +216,7 @@ def panel(
         held_by_me=mine,
         outcome=capitalised(outcome(held.verb, action, "this post", held.reopen_to)) if held else None,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=evidence(policy, action),
+        evidence=evidence(thresholds, action),
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
         looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
@@ -292,7 +292,7 @@ def _claim(session: Session, actor: Actor, action: Action) -> Claim:
     return Claim(holder.display_name, action.claimed_until, taken_at=lost.at if lost else None)
 
 
-def _policy(session: Session, community_id: uuid.UUID) -> Policy | None:
+def _thresholds(session: Session, community_id: uuid.UUID) -> ThresholdSet | None:
     try:
         return policies.current(session, community_id)
     except NotFound:

@@ -218,7 +218,7 @@ def show(
     with wired().database.reading() as session:
         found = rule_versions.standing(session, actor, community.id)
         versions = rule_versions.versions(session, actor, community.id)
-        policy = policies.current(session, community.id)
+        thresholds = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
         own = [one.version for one in in_force if one.name == OWN]
         slow = slow_rules.for_versions(session, actor, community.id, own)
@@ -253,7 +253,7 @@ def show(
             for one in in_force
         ],
         slow_rules=slow,
-        unrouted=_unrouted(found.working, {category.name for category in policy.categories}),
+        unrouted=_unrouted(found.working, {category.name for category in thresholds.categories}),
         versions=version_rows(
             versions, rule_versions.SHOWN_VERSIONS, current=found.version, changes=_changes
         ),
