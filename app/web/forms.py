@@ -34,12 +34,12 @@ def uploaded(name: str, most: int) -> bytes | None:
         return given.read(most + 1) if given.filename else None
 
 
-def from_address(name: str) -> str:
+def query_arg(name: str) -> str:
     """One parameter of the address; empty when it has none. NUL, which no database can look for, is left out."""
     return request.args.get(name, "").replace("\x00", "")
 
 
-def all_from_address(name: str) -> list[str]:
+def query_args(name: str) -> list[str]:
     """Every value that the address has for this parameter."""
     return [value.replace("\x00", "") for value in request.args.getlist(name)]
 

@@ -49,7 +49,6 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
-    "ThresholdSet",
     "Profile",
     "RaterParameters",
     "Rating",
@@ -65,5 +64,6 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
+    "ThresholdSet",
     "Webhook",
 ]

@@ -63,7 +63,7 @@ def register(
         Forbidden, NotFound: not this actor's to do.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
-    values.check_address(url, allow)
+    values.require_allowed_url(url, allow)
     values.check_secret(secret)
     chosen = values.checked_events(event_names)
     serialise(session, community.id)
@@ -180,7 +180,7 @@ def change(
         raise Outdated(f"Somebody saved other values meanwhile{who}", webhook.id)
     before, rotated = health.shown(webhook), False
     if url is not None and url != webhook.url:
-        values.check_address(url, allow)
+        values.require_allowed_url(url, allow)
         _move_to(session, webhook, url)
     if secret is not None:
         values.check_secret(secret)

@@ -21,7 +21,7 @@ def etag(webhook: Webhook) -> str:
     return hashlib.sha256(json.dumps([webhook.url, events]).encode()).hexdigest()[:16]
 
 
-def check_address(url: str, allow: AllowList) -> None:
+def require_allowed_url(url: str, allow: AllowList) -> None:
     """Refuse a URL to which nothing is ever sent."""
     try:
         check_url(url, allow)

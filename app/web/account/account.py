@@ -45,7 +45,7 @@ def change_email() -> Response:
     try:
         wired().throttle.hit("mail", limits.email(form.email.data or ""))
         with wired().database.writing() as session:
-            address = credentials.ask_new_email(
+            email = credentials.ask_new_email(
                 session, accounts.get(session, account.id), form.email.data or ""
             )
     except TooMany as refusal:
@@ -56,7 +56,7 @@ def change_email() -> Response:
     return page.done(
         None,
         url_for("web.settings"),
-        f"We have sent a mail to {address}. Open the link in it; until then your address stays as it is.",
+        f"We have sent a mail to {email}. Open the link in it; until then your address stays as it is.",
     )
 
 
@@ -148,7 +148,7 @@ def _unproven(form: Form, password: PasswordField, mine: AccountForms) -> Respon
         return show(mine=mine, status=422)
     account = auth.current_reader().account
     try:
-        wired().throttle.hit("sign_in", account.email, auth.address())
+        wired().throttle.hit("sign_in", account.email, auth.client_ip())
     except TooMany as refusal:
         return wait(refusal, "Too many tries.")
     if not accounts.has_password(account, password.data or ""):

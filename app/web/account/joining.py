@@ -127,7 +127,7 @@ def _start(community: Community) -> str:
 
 
 def _show_communities(*, status: int = 200, alert: str | None = None) -> Response:
-    words, after = forms.from_address("q"), forms.from_address("after")
+    words, after = forms.query_arg("q"), forms.query_arg("after")
     who = auth.current_reader()
     with wired().database.reading() as session:
         found, following = joining.choices(session, who.account, words=words, after=parse_id(after))

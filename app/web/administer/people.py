@@ -241,7 +241,7 @@ def _show(
     alert: str | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    search = forms.from_address("q").strip()
+    search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         found, rows = members.listed(
             session, actor, community.id, search, Slice(size=PAGE_SIZE, **pages_of.cursors())
@@ -278,7 +278,7 @@ def _show_one(
     alert: str | None = None,
 ) -> Response:
     actor = auth.current_actor()
-    search = forms.from_address("q").strip()
+    search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         member = members.get(session, actor, membership_id)
         community_id = member.membership.community_id

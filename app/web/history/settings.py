@@ -19,7 +19,7 @@ from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
 from app.web.history import setting_words
-from app.web.history.actions import address, number_from, tabs
+from app.web.history.actions import list_url, number_from, tabs
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
@@ -72,13 +72,13 @@ class SettingHistoryForm(Days, FilterForm):
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One change as the list shows it. ``url``: where what was sent again stands, ``is_one`` delivery or a range."""
+    """One change as the list shows it. ``list_url``: where what was sent again stands, ``is_one`` delivery or a range."""
 
     id: uuid.UUID
     at: datetime
     what: str
     about: str
-    url: str | None
+    list_url: str | None
     is_one: bool
     area: str
     made_by: str
@@ -111,14 +111,14 @@ def setting_history_page() -> Response:
         rows=[_row(entry, names) for entry in found.rows],
         tabs=tabs(actor, community.id, PATH, query),
         links=page.PageLinks(
-            previous=address(PATH, query, newer=found.newer),
-            next=address(PATH, query, older=found.older),
+            previous=list_url(PATH, query, newer=found.newer),
+            next=list_url(PATH, query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=address(f"{PATH}.csv", query, always=True),
-        clear_url=address(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=list_url(f"{PATH}.csv", query, always=True),
+        clear_url=list_url(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -144,7 +144,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         cause=cause_words(entry.cause),
         reason=text.reason,
         differences=setting_words.differences(entry),
-        back_url=address(PATH, forms.queried(SettingHistoryForm).query(), always=True),
+        back_url=list_url(PATH, forms.queried(SettingHistoryForm).query(), always=True),
     )
 
 

@@ -141,8 +141,8 @@ def question_of(action: Action) -> str:
     )
 
 
-def blind_item(action: Action, address: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
-    """The item as a rater may see it, on the page of this ``address``.
+def blind_item(action: Action, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
+    """The item as a rater may see it, on the page of this ``url``.
 
     ``form`` is the id of the form that holds typed text, where showing the content must keep it.
     """
@@ -161,7 +161,7 @@ def blind_item(action: Action, address: str, *, whole: bool = False, form: str |
         is_excerpt=start > 0 or end < len(text),
         is_long=excerpts.is_long(text, start, end),
         has_marks=bool(spans),
-        veil=veils.over(action, address, form=form),
+        veil=veils.over(action, url, form=form),
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,

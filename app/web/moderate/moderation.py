@@ -112,7 +112,7 @@ def write_message(action_id: uuid.UUID) -> Response:
 @web.post("/holds/<uuid:hold_id>/undo")
 def undo(hold_id: uuid.UUID) -> Response:
     """Take back one decision, and return to its item, or to the queue when it was undone there."""
-    seen, note_id = parse_id(forms.from_address("item")), parse_id(forms.from_address("note"))
+    seen, note_id = parse_id(forms.query_arg("item")), parse_id(forms.query_arg("note"))
     try:
         with wired().database.writing() as session:
             held = holds.undo(session, auth.current_actor(), hold_id)
@@ -175,7 +175,7 @@ def queue_url() -> str:
 
 def cleared_queue_url() -> str:
     """The whole queue of the same community."""
-    community = forms.from_address("community")
+    community = forms.query_arg("community")
     return _with_query("/review", {"community": community} if community else {})
 
 
@@ -208,8 +208,8 @@ def done(
 
     ``form`` is what was being typed into the decision, when what was done is no decision; it stays.
     """
-    from_queue = forms.from_address("at") == "queue"
-    from_looks = forms.from_address("at") == second_look_cards.AT
+    from_queue = forms.query_arg("at") == "queue"
+    from_looks = forms.query_arg("at") == second_look_cards.AT
     kept = form if form is not None and form.version.raw_data and not (from_queue or from_looks) else None
     if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
         page.say(message, failed=status >= 400)

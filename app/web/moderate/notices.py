@@ -65,7 +65,7 @@ def header_context() -> dict[str, Any]:
 @web.get("/notices")
 def notices_page() -> Response:
     _require_moderator()
-    wanted = Slice(size=PAGE_SIZE, after=forms.from_address("after") or None)
+    wanted = Slice(size=PAGE_SIZE, after=forms.query_arg("after") or None)
     with wired().database.reading() as session:
         found = notices.list_for(session, auth.current_actor(), wanted)
         rows = [_row(one) for one in found.rows]

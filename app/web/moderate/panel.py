@@ -243,7 +243,7 @@ def panel(
 
 def goes_on() -> bool:
     """Whether the item was opened from the queue's flow, so that a decision leads to the next one."""
-    return forms.from_address("next") == "1"
+    return forms.query_arg("next") == "1"
 
 
 def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:

@@ -55,7 +55,7 @@ def review() -> Response:
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
     """How many items came since the page was made; 204 while that is what the page says already."""
-    since, shown = forms.from_address("since"), forms.from_address("shown")
+    since, shown = forms.query_arg("since"), forms.query_arg("shown")
     try:
         moment = datetime.fromisoformat(since)
     except ValueError:
@@ -103,7 +103,7 @@ def review_next() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.writing() as session:
         after = None
-        left = parse_id(forms.from_address("after"))
+        left = parse_id(forms.query_arg("after"))
         if left is not None:
             try:
                 after = actions.get(session, actor, left)
@@ -227,8 +227,8 @@ def _show(
             community.id,
             wanted,
             size=PAGE_SIZE,
-            after=parse_id(forms.from_address("after")),
-            before=parse_id(forms.from_address("before")),
+            after=parse_id(forms.query_arg("after")),
+            before=parse_id(forms.query_arg("before")),
         )
         asked.offer(queue.categories(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
@@ -270,13 +270,13 @@ def _new(count: int, since: str) -> dict[str, Any]:
 
 
 def _links(found: QueuePage) -> page.PageLinks:
-    def address(**beyond: uuid.UUID) -> str:
+    def url(**beyond: uuid.UUID) -> str:
         query = {**forms.queried(QueueForm).query(), **{name: str(one) for name, one in beyond.items()}}
         return f"/review?{encoded(query)}"
 
     items = found.items
     return page.PageLinks(
-        previous=address(before=items[0].action.id) if found.first > 1 else None,
-        next=address(after=items[-1].action.id) if items and found.last < found.count else None,
+        previous=url(before=items[0].action.id) if found.first > 1 else None,
+        next=url(after=items[-1].action.id) if items and found.last < found.count else None,
         summary=f"{found.first:,} to {found.last:,} of {found.count:,}",
     )

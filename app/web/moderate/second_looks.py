@@ -107,7 +107,7 @@ def _page(
     asked = forms.queried(LookForm)
     wanted = asked.wanted() if asked.validate() else LookFilter()
     actor, community = auth.current_actor(), auth.current_community()
-    number = page_number(forms.from_address("page"))
+    number = page_number(forms.query_arg("page"))
     found, count = second_looks.waiting(
         session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
     )
@@ -135,7 +135,7 @@ def _page(
 
 
 def _cleared() -> str:
-    community = forms.from_address("community")
+    community = forms.query_arg("community")
     return url_for("web.second_look", community=community) if community else url_for("web.second_look")
 
 

@@ -115,7 +115,7 @@ def import_rules() -> Response:
 def export_rules() -> Response:
     """The community's own pack, by ``which``: in force (the default) or the draft."""
     found = _standing()
-    chosen = found.working if forms.from_address("which") == "draft" else found.in_force
+    chosen = found.working if forms.query_arg("which") == "draft" else found.in_force
     body = json.dumps(chosen.pack, ensure_ascii=False, indent=2) + "\n"
     response = make_response(body)
     response.mimetype = "application/json"

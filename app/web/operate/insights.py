@@ -82,7 +82,7 @@ def insights_page() -> Response:
 def insights_csv() -> Response:
     """One table as a file. An unknown table is not found; a period that cannot be read is named by the page."""
     form = forms.queried(PeriodForm)
-    wanted = forms.from_address("table")
+    wanted = forms.query_arg("table")
     if wanted not in insight_tables.KEYS:
         abort(404)
     found = _found(form)

@@ -90,7 +90,7 @@ def begin_overturn() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
-    return page.done(None, _address(begun), "Overturning has begun. You can leave this page: it goes on.")
+    return page.done(None, _url(begun), "Overturning has begun. You can leave this page: it goes on.")
 
 
 @web.get("/community/overturns/<uuid:overturn_id>")
@@ -113,7 +113,7 @@ def stop_overturn(overturn_id: uuid.UUID) -> Response:
         if found.state is OverturnState.STOPPED
         else "It had ended already."
     )
-    return page.done(None, _address(found), said)
+    return page.done(None, _url(found), said)
 
 
 def _show(form: OverturnForm, *, status: int = 200) -> Response:
@@ -162,7 +162,7 @@ def _show_one(overturn_id: uuid.UUID) -> Response:
     )
 
 
-def _address(found: Overturn) -> str:
+def _url(found: Overturn) -> str:
     return url_for("web.overturn_page", overturn_id=found.id)
 
 

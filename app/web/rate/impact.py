@@ -103,15 +103,15 @@ _NOTE_PREFIX = "notes"
 @web.get("/me")
 @auth.needs(Permission.RATE)
 def my_impact() -> Response:
-    shown = forms.from_address("show")
+    shown = forms.query_arg("show")
     actor, community = auth.current_actor(), auth.current_community()
     wanted = _slice()
     with wired().database.reading() as session:
         found = impact.for_actor(session, actor, community.id)
         rows, count, previous, following = _rows(session, community.id, shown, wanted)
     links = page.PageLinks(
-        previous=_address(shown, before=previous) if previous else None,
-        next=_address(shown, after=following) if following else None,
+        previous=_rows_url(shown, before=previous) if previous else None,
+        next=_rows_url(shown, after=following) if following else None,
         summary=f"{count:,} {'row' if count == 1 else 'rows'}",
     )
     return page.render(
@@ -125,8 +125,8 @@ def my_impact() -> Response:
         shows_notes=_is_notes(shown),
         rows=rows,
         links=links,
-        all_url=_address("") if shown else None,
-        notes_url=_address(_NOTE_PREFIX) if not shown else None,
+        all_url=_rows_url("") if shown else None,
+        notes_url=_rows_url(_NOTE_PREFIX) if not shown else None,
     )
 
 
@@ -138,8 +138,8 @@ def signed(number: int) -> str:
 def _slice() -> Slice:
     return Slice(
         size=PAGE_SIZE,
-        after=forms.from_address("after") or None,
-        before=forms.from_address("before") or None,
+        after=forms.query_arg("after") or None,
+        before=forms.query_arg("before") or None,
     )
 
 
@@ -192,7 +192,7 @@ def _rating_lines(found: Impact, shown: str) -> list[Line]:
         RatingOutcome.WAITING: found.waiting,
     }
     return [
-        Line(words, counts[name], adds, _address(name) if counts[name] else None, shown == name)
+        Line(words, counts[name], adds, _rows_url(name) if counts[name] else None, shown == name)
         for name, (words, adds) in _RATINGS.items()
         if counts[name] or name is not RatingOutcome.AFTER
     ]
@@ -208,13 +208,13 @@ def _note_lines(found: Impact, shown: str) -> list[Line]:
     for name, (words, adds) in _NOTES.items():
         value = f"{_NOTE_PREFIX}-{name}"
         lines.append(
-            Line(words, counts[name], adds, _address(value) if counts[name] else None, shown == value)
+            Line(words, counts[name], adds, _rows_url(value) if counts[name] else None, shown == value)
         )
     return lines
 
 
-def _address(shown: str, **more: str) -> str:
-    community = forms.from_address("community")
+def _rows_url(shown: str, **more: str) -> str:
+    community = forms.query_arg("community")
     query = {**({"community": community} if community else {}), **({"show": shown} if shown else {}), **more}
     return "/me" + (f"?{urlencode(query)}" if query else "") + "#rows"
 

@@ -87,8 +87,8 @@ def deliveries_page() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     wanted = Slice(
         size=PAGE_SIZE,
-        after=forms.from_address("after") or None,
-        before=forms.from_address("before") or None,
+        after=forms.query_arg("after") or None,
+        before=forms.query_arg("before") or None,
     )
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
@@ -106,12 +106,12 @@ def deliveries_page() -> Response:
         event_words=EVENT_WORDS,
         now=clock.now(),
         links=page.PageLinks(
-            previous=_address(query, before=found.previous) if found.previous else None,
-            next=_address(query, after=found.next) if found.next else None,
+            previous=_url(query, before=found.previous) if found.previous else None,
+            next=_url(query, after=found.next) if found.next else None,
             summary=f"{found.count:,} {'delivery' if found.count == 1 else 'deliveries'}",
         ),
-        range_url=_address({k: v for k, v in query.items() if k not in {"q", "state"}}, "/deliveries/replay"),
-        clear_url=_address({k: v for k, v in query.items() if k == "community"}),
+        range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "/deliveries/replay"),
+        clear_url=_url({k: v for k, v in query.items() if k == "community"}),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -132,24 +132,24 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         tried = deliveries.attempts_of(session, delivery)
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
-    if forms.from_address("seen") == _etag(delivery, tried):
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
+    if forms.query_arg("seen") == _etag(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
         return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried))
     message = f"{state_word(delivery.state)}{f': {outcome_words(tried[-1])}' if tried else ''}."
-    return page.done("webhooks/_delivery.html", address, message, **_shown(delivery, tried))
+    return page.done("webhooks/_delivery.html", url, message, **_shown(delivery, tried))
 
 
 @web.post("/deliveries/<uuid:delivery_id>/replay")
 def replay_delivery(delivery_id: uuid.UUID) -> Response:
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
     try:
         with wired().database.writing() as session:
             deliveries.replay(session, auth.current_actor(), delivery_id)
     except Conflict as refusal:
-        return page.done(None, address, f"{refusal.detail}.", status=409)
-    return page.done(None, address, "It is sent again, with the same event id.")
+        return page.done(None, url, f"{refusal.detail}.", status=409)
+    return page.done(None, url, "It is sent again, with the same event id.")
 
 
 def attention(community: Community | None) -> dict[str, tuple[int | str | None, str]]:
@@ -208,6 +208,6 @@ def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 
 
-def _address(query: Query, path: str = "/deliveries", **more: str | None) -> str:
+def _url(query: Query, path: str = "/deliveries", **more: str | None) -> str:
     whole = {**query, **{name: value for name, value in more.items() if value is not None}}
     return f"{path}?{encoded(whole)}" if whole else path

@@ -67,7 +67,7 @@ def register_webhook() -> Response:
         forms.explain(form, refusal)
         return _show_all(form, status=422)
     if shown is None:
-        return page.done(None, _address(webhook), f"{place_of(webhook)} is registered.")
+        return page.done(None, _url(webhook), f"{place_of(webhook)} is registered.")
     return _show(webhook.id, secret=shown)
 
 
@@ -159,15 +159,15 @@ def test_webhook(endpoint_id: uuid.UUID) -> Response:
             event = webhooks.send_test(session, auth.current_actor(), endpoint_id)
             delivery_id = deliveries.of_event(session, event.id, endpoint_id)
     except Conflict as refusal:
-        address = url_for("web.webhook_page", endpoint_id=endpoint_id)
-        return page.done(None, address, f"{refusal.detail}.", status=409)
+        url = url_for("web.webhook_page", endpoint_id=endpoint_id)
+        return page.done(None, url, f"{refusal.detail}.", status=409)
     except OverLimit as refusal:
         alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
         limited = _show(endpoint_id, status=429, alert=alert)
         limited.headers["Retry-After"] = str(refusal.retry_after)
         return limited
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
-    return page.done(None, address, "The test event is on its way.")
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
+    return page.done(None, url, "The test event is on its way.")
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/remove")
@@ -202,7 +202,7 @@ def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Respon
             is_active=active,
             reason=form.reason.data or "",
         )
-    return page.done(None, _address(webhook), f"{place_of(webhook)} {becomes}")
+    return page.done(None, _url(webhook), f"{place_of(webhook)} {becomes}")
 
 
 def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Response:
@@ -281,5 +281,5 @@ def _in_force(webhook: Webhook, typed: EditForm) -> str:
     return " ".join((*now, "Yours are kept below: save again to put them in force instead."))
 
 
-def _address(webhook: Webhook) -> str:
+def _url(webhook: Webhook) -> str:
     return url_for("web.webhook_page", endpoint_id=webhook.id)

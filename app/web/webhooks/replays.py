@@ -65,8 +65,8 @@ def begin_replay() -> Response:
     except Invalid:
         # The page was made for days that had not begun.
         return _show(form, status=422, alert="Nothing was put into the queue in these days yet.")
-    address = url_for("web.replay_progress", replay_id=made.id)
-    return page.done(None, address, f"{_deliveries(made.total)} are sent again.")
+    url = url_for("web.replay_progress", replay_id=made.id)
+    return page.done(None, url, f"{_deliveries(made.total)} are sent again.")
 
 
 @web.get("/deliveries/replays/<uuid:replay_id>")
@@ -79,7 +79,7 @@ def replay_progress(replay_id: uuid.UUID) -> Response:
 def replay_step(replay_id: uuid.UUID) -> Response:
     """How far it is by now; 204 while nothing changed."""
     shown = _followed(replay_id)
-    if forms.from_address("seen") == shown["etag"]:
+    if forms.query_arg("seen") == shown["etag"]:
         return Response(status=204)
     if shown["replay"].finished_at is None:
         return page.render("webhooks/replay.html", "webhooks/_replay.html", **shown)
