@@ -72,13 +72,13 @@ class SettingHistoryForm(Days, FilterForm):
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One change as the list shows it. ``list_url``: where what was sent again stands, ``is_one`` delivery or a range."""
+    """One change as the list shows it. ``url``: where what was sent again stands, ``is_one`` delivery or a range."""
 
     id: uuid.UUID
     at: datetime
     what: str
     about: str
-    list_url: str | None
+    url: str | None
     is_one: bool
     area: str
     made_by: str
