@@ -223,7 +223,7 @@ def test_what_is_public_answers_under_the_second_prefix_with_links_of_its_own(
 
 
 def test_nobody_enters_without_an_adapter_key(api: Api, app: Flask, cast: Cast) -> None:
-    paths = [rule for rule in app.url_map.iter_rules() if rule.webhook.startswith("field_clients.")]
+    paths = [rule for rule in app.url_map.iter_rules() if rule.endpoint.startswith("field_clients.")]
     assert len(paths) == 4
     metrics = {"Authorization": f"Bearer {cast.metrics_key}"}
     for rule in paths:

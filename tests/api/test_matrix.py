@@ -79,7 +79,7 @@ def routes(app: Flask) -> set[tuple[str, str]]:
     return {
         (method, rule.rule)
         for rule in app.url_map.iter_rules()
-        if not rule.webhook.startswith(("web.", "static", "preview"))
+        if not rule.endpoint.startswith(("web.", "static", "preview"))
         and (not rule.rule.startswith(SKIPPED) or "scoring-analysis" in rule.rule)
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }

@@ -49,13 +49,15 @@ def _routes(app: Flask, *, unsafe: bool) -> list[str]:
     paths = []
     for rule in app.url_map.iter_rules():
         methods = (rule.methods or set()) - {"OPTIONS", "HEAD"}
-        if rule.webhook.startswith("web.") and (bool(methods - SAFE_METHODS) if unsafe else "GET" in methods):
+        if rule.endpoint.startswith("web.") and (
+            bool(methods - SAFE_METHODS) if unsafe else "GET" in methods
+        ):
             values = {name: uuid.uuid4() for name in rule.arguments}
             method = next(iter(methods - SAFE_METHODS)) if unsafe else "GET"
             try:
-                paths.append(adapter.build(rule.webhook, values, method=method))
+                paths.append(adapter.build(rule.endpoint, values, method=method))
             except ValueError:
-                paths.append(adapter.build(rule.webhook, dict.fromkeys(rule.arguments, 1), method=method))
+                paths.append(adapter.build(rule.endpoint, dict.fromkeys(rule.arguments, 1), method=method))
     return sorted(paths)
 
 

@@ -75,7 +75,7 @@ def test_the_log_names_routes_and_never_what_their_paths_open(
     for rule in rules:
         token = secrets.token_urlsafe(32).replace("-", "x").replace("_", "y")
         path = filled(rule, token, str(uuid.uuid4()).upper())
-        is_mailed = hasattr(logging_app.view_functions[rule.webhook], "is_from_mail")
+        is_mailed = hasattr(logging_app.view_functions[rule.endpoint], "is_from_mail")
         for spelled in spellings(path, token) if is_mailed else [path]:
             client.open(spelled, method=min((rule.methods or set()) - {"OPTIONS", "HEAD"}))
         if is_mailed:
@@ -99,7 +99,7 @@ def test_a_line_keeps_the_ids_and_the_known_words(logging_app: Flask, written: i
 
 def mailed_paths(app: Flask, token: str) -> list[str]:
     views = app.view_functions
-    rules = [rule for rule in app.url_map.iter_rules() if hasattr(views[rule.webhook], "is_from_mail")]
+    rules = [rule for rule in app.url_map.iter_rules() if hasattr(views[rule.endpoint], "is_from_mail")]
     return [filled(rule, token, str(uuid.uuid4()).upper()) for rule in rules]
 
 

@@ -211,7 +211,7 @@ def test_every_route_is_in_the_table(app: Flask) -> None:
     assert set(EXPECTED) == {
         (method, rule.rule)
         for rule in app.url_map.iter_rules()
-        if rule.webhook.startswith("web.")
+        if rule.endpoint.startswith("web.")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
 

@@ -29,7 +29,7 @@ def development(wiring: Wiring) -> Flask:
 def pages(app: Flask) -> Iterator[str]:
     """Every address of the gallery: each example, in each theme."""
     for rule in app.url_map.iter_rules():
-        if rule.webhook.startswith("preview.") and "GET" in (rule.methods or ()):
+        if rule.endpoint.startswith("preview.") and "GET" in (rule.methods or ()):
             paths = [rule.rule]
             while "<" in paths[0]:
                 values = re.search(r"<any\(([^)]*)\):\w+>", paths[0])
