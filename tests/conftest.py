@@ -26,14 +26,12 @@ from tests import postgres
 from tests.cast import Cast, assemble
 from tests.databases import Engines, Reused, ReusedPostgres, ReusedSqlite, Rows, rows_of
 from tests.inline_engine import InlineEngine
-from tests.once import Shared
+from tests.once import RUN, Shared
 
 # Five people are made for almost every test; what makes Argon2id slow is not what they test.
 accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 REUSED = {"sqlite": "reused_sqlite", "postgresql": "reused_postgres"}
-RUN = "BRIDGENOTE_TEST_RUN"
-"""In the environment: the id of the process that the whole run ends with, for its workers to know."""
 
 _new_context = ssl.create_default_context
 _contexts: dict[str, ssl.SSLContext] = {}

@@ -10,6 +10,9 @@ from typing import Any, TypeVar
 
 Made = TypeVar("Made")
 
+RUN = "BRIDGENOTE_TEST_RUN"
+"""In the environment: the id of the process that the whole run ends with, for its workers to know."""
+
 
 @dataclass(frozen=True)
 class Shared:
