@@ -3,7 +3,6 @@
 import logging
 import signal
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -26,6 +25,7 @@ from app.jobs.dispatcher import Dispatcher
 from app.wiring import Wiring
 from tests.faults.dispatcher_receiver import SECRET, HangingReceiver, Receiver
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 ALLOW = AllowList.parse("127.0.0.1")
 IN_FLIGHT = 8
@@ -128,10 +128,10 @@ def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
     stack.callback(receiver.close)
     endpoint_id = desk.register(receiver.url)
     key = wiring.settings.encryption_key.get_secret_value()
-    command = [sys.executable, "-m", "tests.faults.dispatcher_app", database_url, key, str(IN_FLIGHT), "2"]
+    command = ("tests.faults.dispatcher_app", database_url, key, IN_FLIGHT, 2)
 
-    def start() -> "subprocess.Popen[str]":
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def start() -> Process:
+        process = Process(*command, stdout=subprocess.PIPE)
         stack.callback(process.communicate)
         stack.callback(process.kill)
         assert process.stdout is not None
