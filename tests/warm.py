@@ -27,10 +27,10 @@ from typing import IO, Any
 SETTING = "BRIDGENOTE_TEST_WARM"
 """In the environment: where the process answers."""
 _LONG = (
-    "app.cli",
-    "app.startup",
-    "app.seed",
-    "app.serve",
+    "app.commands.main",
+    "app.process.startup",
+    "app.demo.seed",
+    "app.process.serve",
     "app.jobs.engine",
     "app.jobs.dispatcher",
     "apiflask",
