@@ -61,8 +61,8 @@ class Caller:
 class Storm:
     """Three submitters, a few raters and an acknowledger; ``told`` and the like is what they were answered.
 
-    Who has submitted ``plenty`` since ``goes_on`` was last called goes on slowly: all of it must be scored and sent before
-    the test ends, and a slow machine would never come to the end of what a minute of haste leaves.
+    A submitter that has sent ``plenty`` since ``goes_on`` was last called slows down: everything must be scored and sent
+    before the test ends, and a slow machine would never finish what a minute at full speed leaves.
     """
 
     port: int

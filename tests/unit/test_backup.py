@@ -105,9 +105,9 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     done = backups.restore(empty, file)
 
     assert (done.broken, done.sealed, done.revision) == ([], 0, runtime.head())
-    assert done.quieted.deliveries > 0
-    assert (done.quieted.holds, done.quieted.sign_ins) == (1, 1)
-    assert done.quieted.requests > 1
+    assert done.suspended.deliveries > 0
+    assert (done.suspended.holds, done.suspended.sign_ins) == (1, 1)
+    assert done.suspended.requests > 1
     restored = Database(empty.sqlalchemy_url)
     rows = _rows(restored)
     for table in ("requests", "moderation_actions", "decisions", "events", "deliveries", "accounts"):
@@ -119,7 +119,7 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
         assert session.scalars(sa.select(SignIn).where(SignIn.ended_at.is_(None))).all() == []
         by_status = Counter(session.scalars(sa.select(Request.status)))
         assert by_status[RequestStatus.PENDING] == 0
-        assert by_status[RequestStatus.FAILED] == done.quieted.requests
+        assert by_status[RequestStatus.FAILED] == done.suspended.requests
         webhook = session.scalars(sa.select(Webhook)).one()
         assert wiring.sealer.open(webhook.secret, str(webhook.id)) == SECRET
         assert history.verify(session, cast.community_id)[1] is None
@@ -136,7 +136,7 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     restored.dispose()
     with pytest.raises(Conflict, match="--force"):
         backups.restore(empty, file)
-    assert backups.restore(empty, file, force=True).quieted == done.quieted
+    assert backups.restore(empty, file, force=True).suspended == done.suspended
 
 
 def test_what_is_no_whole_backup_is_refused_and_changes_nothing(

@@ -104,7 +104,7 @@ def test_a_rule_goes_from_draft_to_force_and_back(visit: Visit, cast: Cast, wiri
     stale = operator.post("/classifiers/publish", reason="My reason", etag="9", version="0")
     assert stale.status_code == 409
     assert "My reason" in stale.text
-    etag = re.search(r'id="publish-edition"[^>]* value="(\d+)"', stale.text)
+    etag = re.search(r'id="publish-etag"[^>]* value="(\d+)"', stale.text)
     assert etag
     done = operator.post("/classifiers/publish", reason="Tours", etag=etag.group(1), version="0")
     assert done.status_code == 303
