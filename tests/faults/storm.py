@@ -61,8 +61,8 @@ class Caller:
 class Storm:
     """Three submitters, a few raters and an acknowledger; ``told`` and the like is what they were answered.
 
-    A submitter that has sent ``plenty`` since ``goes_on`` was last called slows down: everything must be scored and sent
-    before the test ends, and a slow machine would never finish what a minute at full speed leaves.
+    A submitter that has sent ``plenty`` since ``goes_on`` was last called slows down: everything must be scored and
+    sent before the test ends, and a slow machine would never finish what a minute at full speed leaves.
     """
 
     port: int
