@@ -15,6 +15,7 @@ from app.api.parse import JSON_API
 from app.api.schemas.actions import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.notes import verdicts
@@ -97,7 +98,7 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
             action,
             json_data.action_state,
             platform_action_id=json_data.platform_action_id,
-            reason=json_data.reason or "",
+            why=Why(json_data.reason or ""),
         )
         return jsonapi.answer(_document(session, action.id))
 

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from app.core.errors import Conflict, Forbidden
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, Hold, OverturnItem
 from app.core.notes import verdicts
 from app.core.paging import Slice
@@ -34,7 +35,7 @@ def claim(wiring: Wiring, who: Actor, action_id: uuid.UUID) -> None:
 
 def hold(wiring: Wiring, who: Actor, action_id: uuid.UUID, verb: HeldVerb = HeldVerb.DISMISS) -> Hold:
     with wiring.database.writing() as session:
-        return holds.hold(session, who, verb, action=session.get_one(Action, action_id), reason="Banter")
+        return holds.hold(session, who, verb, action=session.get_one(Action, action_id), why=Why("Banter"))
 
 
 def test_somebody_elses_claim_refuses_a_decision_and_names_them(wiring: Wiring, cast: Cast) -> None:
@@ -71,7 +72,7 @@ def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wir
     with wiring.database.writing() as session:
         action = session.get_one(Action, by_key)
         verdicts.change_action(
-            session, factories.integration(cast), action, ActionState.DISMISSED, reason="Banter"
+            session, factories.integration(cast), action, ActionState.DISMISSED, why=Why("Banter")
         )
     factories.rate(wiring, cast, by_members, "NNNNN")
     with wiring.database.reading() as session:

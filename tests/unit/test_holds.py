@@ -5,6 +5,7 @@ import sqlalchemy as sa
 
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
 from app.core.notes import verdicts
 from app.core.people import accounts
@@ -27,7 +28,7 @@ def _actor(wiring: Wiring, person: Person) -> Actor:
 def _hold(wiring: Wiring, actor: Actor, action_id: object, verb: HeldVerb = HeldVerb.FORCE_PUBLISH) -> Hold:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        return holds.hold(session, actor, verb, action=action, reason="plain abuse", version=action.version)
+        return holds.hold(session, actor, verb, action=action, why=Why("plain abuse"), version=action.version)
 
 
 def test_a_held_decision_changes_nothing_until_it_is_due(
@@ -126,7 +127,7 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
         action = session.get_one(Action, action_id)
         seen = action.version
         verdicts.change_action(
-            session, _actor(wiring, cast.operator), action, ActionState.DISMISSED, reason="banter"
+            session, _actor(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("banter")
         )
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Already decided by Operator"):
         holds.hold(
@@ -134,7 +135,7 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
             _actor(wiring, cast.moderator),
             HeldVerb.FORCE_PUBLISH,
             action=session.get_one(Action, action_id),
-            reason="abuse",
+            why=Why("abuse"),
             version=seen,
         )
 
@@ -164,5 +165,5 @@ def test_raters_and_empty_reasons_are_refused(wiring: Wiring, cast: Cast) -> Non
             _actor(wiring, cast.moderator),
             HeldVerb.DISMISS,
             action=session.get_one(Action, action_id),
-            reason="   ",
+            why=Why("   "),
         )

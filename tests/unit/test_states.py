@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions.moves import begin, make_move, moves_open_to
 from app.core.errors import Forbidden, IllegalMove
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Event, HistoryEntry, Request
 from app.core.permissions import SYSTEM, Actor
@@ -78,7 +79,7 @@ def test_every_pair_of_action_states_for_each_kind_of_actor(wiring: Wiring, cast
             offered = {move.target for move in moves_open_to(actor, action)}
             assert (target in offered) == allowed, (source, target)
             if allowed:
-                make_move(session, actor, action, target, reason="because")
+                make_move(session, actor, action, target, why=Why("because"))
                 assert action.action_state is target
             else:
                 with pytest.raises((IllegalMove, Forbidden)):
@@ -112,11 +113,13 @@ def test_whoever_moves_second_is_refused_and_sees_the_new_state(wiring: Wiring, 
         stale = other.get_one(Action, action_id)
         other.expunge(stale)
     with wiring.database.writing() as session:
-        make_move(session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, reason="spam")
+        make_move(
+            session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, why=Why("spam")
+        )
     with wiring.database.writing() as session:
         session.add(stale)
         with pytest.raises(IllegalMove):
-            make_move(session, moderator, stale, ActionState.DISMISSED, reason="fine")
+            make_move(session, moderator, stale, ActionState.DISMISSED, why=Why("fine"))
         assert stale.action_state is ActionState.PROPOSED
 
 
@@ -162,7 +165,7 @@ def test_only_moderators_begin_an_action_that_reopens_a_dismissal(
             reopens_id=dismissed.id,
         )
         if who in (Who.MODERATOR, Who.OPERATOR):
-            entry = begin(session, actor, again, reason="It was no joke")
+            entry = begin(session, actor, again, why=Why("It was no joke"))
             assert entry is not None
             assert entry.after == {"action_state": target.value, "reopens": str(dismissed_id)}
         else:

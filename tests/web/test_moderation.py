@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Decision, HistoryEntry
 from app.core.notes import verdicts
 from app.core.people import accounts
@@ -36,7 +37,9 @@ def decide(visitor: Visitor, action_id: uuid.UUID, verb: str, **more: str) -> An
 
 def move_to(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState) -> None:
     with wiring.database.writing() as session:
-        verdicts.change_action(session, actor, session.get_one(Action, action_id), state, reason="Known case")
+        verdicts.change_action(
+            session, actor, session.get_one(Action, action_id), state, why=Why("Known case")
+        )
 
 
 def staff(cast: Cast) -> Actor:
@@ -196,7 +199,7 @@ def test_a_stale_page_gets_409_says_who_decided_and_keeps_the_text(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verdicts.change_action(
-            session, _account(wiring, cast.operator), action, ActionState.DISMISSED, reason="Banter"
+            session, _account(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("Banter")
         )
     advance(125)
     answer = visit(cast.moderator).post(

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.history.why import Why
 from app.core.models import Account, Action, Notice
 from app.core.notes import verdicts
 from app.core.people import accounts
@@ -33,7 +34,7 @@ def move(
     for state in states:
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
-            verdicts.change_action(session, actor, action, state, reason=reason)
+            verdicts.change_action(session, actor, action, state, why=Why(reason))
 
 
 def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, verb: str) -> None:
@@ -96,7 +97,7 @@ def test_an_overturned_action_is_told_to_whoever_decided_to_act(
         action = session.get_one(Action, action_id)
         verdicts.change_action(session, SYSTEM, action, ActionState.RETRO_REVIEW)
         verdicts.change_action(
-            session, SYSTEM, action, ActionState.OVERTURNED, reason="Raters do not agree with it"
+            session, SYSTEM, action, ActionState.OVERTURNED, why=Why("Raters do not agree with it")
         )
     page = visit(cast.moderator).get("/notices").text
     assert "the community" in page

@@ -12,6 +12,7 @@ from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
@@ -58,9 +59,7 @@ def begin(
     actor: Actor,
     subject: Stateful,
     *,
-    reason: str = "",
-    cause: str = "",
-    comment: str = "",
+    why: Why = UNSAID,
     quiet: bool = False,
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
@@ -77,7 +76,7 @@ def begin(
     session.flush()
     if quiet:
         return None
-    return _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    return _tell(session, actor, machine, move, subject, why)
 
 
 def make_move(
@@ -86,9 +85,7 @@ def make_move(
     subject: Stateful,
     target: Any,
     *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     **changes: Any,
 ) -> Move:
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
@@ -121,7 +118,7 @@ def make_move(
         raise IllegalMove(machine.field, getattr(subject, machine.field), target)
     for name, value in values.items():
         set_committed_value(subject, name, value)
-    _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    _tell(session, actor, machine, move, subject, why)
     return move
 
 
@@ -157,10 +154,7 @@ def _tell(
     machine: Machine,
     move: Move,
     subject: Stateful,
-    *,
-    reason: str,
-    comment: str,
-    cause: str,
+    why: Why,
 ) -> HistoryEntry:
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
@@ -172,9 +166,7 @@ def _tell(
         subject.id,
         before={machine.field: move.source.value} if move.source else {},
         after={machine.field: move.target.value} | ({"reopens": str(reopens)} if reopens else {}),
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
     )
     if isinstance(subject, Action):
         notices.tell_overturned(session, actor, entry)

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased
 from app.core import clock
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
+from app.core.history.why import Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ReviewGroup
@@ -47,7 +48,7 @@ def is_held_back(session: Session, action: Action, note: Note) -> bool:
     burst = suspicious(session, action, note)
     if burst is None:
         return False
-    actions.send_to_staff(session, SYSTEM, action, cause=burst.cause)
+    actions.send_to_staff(session, SYSTEM, action, why=Why(cause=burst.cause))
     return True
 
 

@@ -20,6 +20,7 @@ from app.core.errors import IllegalMove
 from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Community, Hold, Note, Profile, Rating
 from app.core.notes import bursts, notes, rating_locks
 from app.core.permissions import SYSTEM, Actor
@@ -106,7 +107,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if waits:
         status = _UNRATED
     if status is not note.status:
-        make_move(session, SYSTEM, note, status, cause=cause)
+        make_move(session, SYSTEM, note, status, why=Why(cause=cause))
     if verdict is None:
         return None
     if action is not None:
@@ -135,32 +136,32 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
     return over[:limit]
 
 
-def force_publish(session: Session, actor: Actor, note: Note, *, reason: str = "", comment: str = "") -> None:
+def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
     """Publish and lock. Forcing the rationale of an action decides *act* (Contract: section 4)."""
     serialise(session, note.community_id)
     session.refresh(note)
-    notes.lock_as(session, actor, note, _HELPFUL, reason=reason, comment=comment)
+    notes.lock_as(session, actor, note, _HELPFUL, why=why)
     action = actions.of_note(session, note.id) if note.rationale else None
     if action is None:
         return
     if action.action_state is ActionState.UNDER_REVIEW:
-        actions.decide_act(session, actor, action, confidence=1.0, reason=reason, comment=comment)
+        actions.decide_act(session, actor, action, confidence=1.0, why=why)
     elif action.action_state is ActionState.RETRO_REVIEW:
-        actions.confirm(session, actor, action, reason=reason, comment=comment)
+        actions.confirm(session, actor, action, why=why)
 
 
-def dismiss(session: Session, actor: Actor, note: Note, *, reason: str = "", comment: str = "") -> None:
+def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
     """Withdraw and lock. Dismissing the rationale of an action decides *no action*."""
     serialise(session, note.community_id)
     session.refresh(note)
-    notes.lock_as(session, actor, note, _NOT_HELPFUL, reason=reason, comment=comment)
+    notes.lock_as(session, actor, note, _NOT_HELPFUL, why=why)
     action = actions.of_note(session, note.id) if note.rationale else None
     if action is None:
         return
     if action.action_state in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
-        actions.decide_none(session, actor, action, confidence=1.0, reason=reason, comment=comment)
+        actions.decide_none(session, actor, action, confidence=1.0, why=why)
     elif action.action_state in {ActionState.APPLIED, ActionState.RETRO_REVIEW}:
-        actions.overturn(session, actor, action, reason, comment=comment)
+        actions.overturn(session, actor, action, why=why)
 
 
 def change_action(
@@ -170,8 +171,7 @@ def change_action(
     target: ActionState,
     *,
     platform_action_id: str | None = None,
-    reason: str = "",
-    comment: str = "",
+    why: Why = UNSAID,
 ) -> Action:
     """What PATCH and the dashboard ask: move ``action`` to ``target``. Already there: nothing changes."""
     serialise(session, action.community_id)
@@ -183,21 +183,21 @@ def change_action(
     rationale = session.get(Note, action.note_id) if action.note_id and not action.restores_id else None
     source = action.action_state
     if target is ActionState.PROPOSED and source is ActionState.UNDER_REVIEW and rationale is not None:
-        force_publish(session, actor, rationale, reason=reason, comment=comment)
+        force_publish(session, actor, rationale, why=why)
     elif target is ActionState.DISMISSED and rationale is not None:
         if source not in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
             raise IllegalMove("action_state", source, target)
-        dismiss(session, actor, rationale, reason=reason, comment=comment)
+        dismiss(session, actor, rationale, why=why)
     elif target is ActionState.DISMISSED:
-        actions.decide_none(session, actor, action, confidence=1.0, reason=reason, comment=comment)
+        actions.decide_none(session, actor, action, confidence=1.0, why=why)
     elif target is ActionState.RETRO_REVIEW:
-        actions.open_second_look(session, actor, action, reason=reason)
+        actions.open_second_look(session, actor, action, why=why)
     elif target is ActionState.OVERTURNED:
-        actions.overturn(session, actor, action, reason, comment=comment)
+        actions.overturn(session, actor, action, why=why)
     elif target is ActionState.CONFIRMED:
-        actions.confirm(session, actor, action, reason=reason, comment=comment)
+        actions.confirm(session, actor, action, why=why)
     elif target is ActionState.UNDER_REVIEW:
-        actions.hold_for_review(session, actor, action, reason=reason)
+        actions.hold_for_review(session, actor, action, why=why)
     else:
         raise IllegalMove("action_state", source, target)
     session.refresh(action)
@@ -233,7 +233,7 @@ def _end_second_look(session: Session, action: Action, note: Note, verdict: Verd
     if verdict.status is _UNRATED or bursts.is_held_back(session, action, note):
         return
     if verdict.status is _HELPFUL:
-        actions.confirm(session, SYSTEM, action, cause=cause)
+        actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
         return
     # From here on the note is its raters' again, like that of any other item which they decided.
     freed: dict[str, Any] = {
@@ -248,8 +248,8 @@ def _end_second_look(session: Session, action: Action, note: Note, verdict: Verd
             setattr(note, name, value)
         session.flush()
     else:
-        make_move(session, SYSTEM, note, verdict.status, cause=cause, **freed)
-    actions.overturn(session, SYSTEM, action, NOT_AGREED, cause=cause)
+        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause), **freed)
+    actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
 
 
 def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings) -> bool:
@@ -274,13 +274,13 @@ def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, caus
         if bursts.is_held_back(session, action, note):
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
-            actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
+            actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
         elif state is ActionState.UNDER_REVIEW:
-            actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
+            actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
         elif note.status is _HELPFUL:
-            actions.confirm(session, SYSTEM, action, cause=cause)
+            actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
         else:
-            actions.overturn(session, SYSTEM, action, NOT_AGREED, cause=cause)
+            actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
     elif state is ActionState.APPLIED and action.proposed_at is not None:
         fell = (
             note.status is _NOT_HELPFUL
@@ -288,7 +288,7 @@ def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, caus
             or (note.status is _UNRATED and verdict.is_divisive)
         )
         if fell and _was_decided_by_raters(action) and _looks_again(session, action):
-            actions.open_second_look(session, SYSTEM, action, cause=cause)
+            actions.open_second_look(session, SYSTEM, action, why=Why(cause=cause))
 
 
 def _looks_again(session: Session, action: Action) -> bool:
@@ -310,7 +310,7 @@ def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, c
         return
     if bursts.is_held_back(session, action, note):
         return
-    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
+    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 
 
 def _held_action(session: Session, action_id: uuid.UUID) -> bool:

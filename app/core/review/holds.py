@@ -19,6 +19,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
@@ -45,8 +46,7 @@ def hold(
     *,
     action: Action | None = None,
     note: Note | None = None,
-    reason: str,
-    comment: str = "",
+    why: Why,
     category: str | None = None,
     reopen_to: ReopenTo | None = None,
     version: int | None = None,
@@ -69,9 +69,9 @@ def hold(
     if subject is None or actor.account_id is None:
         raise Forbidden("Only a signed-in moderator's decision can be held")
     require(actor, Permission.MODERATE, subject.community_id, "item")
-    limits.text(reason, "reason", limits.REASON_MAX)
-    if comment:
-        limits.text(comment, "comment", limits.REASON_MAX)
+    limits.text(why.reason, "reason", limits.REASON_MAX)
+    if why.comment:
+        limits.text(why.comment, "comment", limits.REASON_MAX)
     if category is not None and action is not None:
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
@@ -99,8 +99,8 @@ def hold(
         verb=verb,
         account_id=actor.account_id,
         account_name=actor.name,
-        reason=reason,
-        comment=comment or None,
+        reason=why.reason,
+        comment=why.comment or None,
         category=category if action is not None else None,
         reopen_to=reopen_to if verb is HeldVerb.REOPEN else None,
         due_at=due,
@@ -207,19 +207,19 @@ def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
 
 
 def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
-    words = {"reason": held.reason, "comment": held.comment or ""}
+    why = decision_trace.why_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
         if held.verb is HeldVerb.REOPEN and held.reopen_to is not None:
-            action = reopening.reopen(session, actor, action, held.reopen_to, **words)
+            action = reopening.reopen(session, actor, action, held.reopen_to, why=why)
             if held.category is not None:
                 _file_under(session, actor, action, held.category)
             return
         if held.category is not None:
             _file_under(session, actor, action, held.category)
         if held.verb is HeldVerb.CONFIRM and action.action_state is ActionState.APPLIED:
-            verdicts.change_action(session, actor, action, ActionState.RETRO_REVIEW, reason=held.reason)
-        verdicts.change_action(session, actor, action, _TARGETS[held.verb], **words)
+            verdicts.change_action(session, actor, action, ActionState.RETRO_REVIEW, why=Why(held.reason))
+        verdicts.change_action(session, actor, action, _TARGETS[held.verb], why=why)
         return
     note = session.get(Note, held.note_id)
     if note is None or note.deleted_at is not None:
@@ -227,9 +227,9 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
     if held.verb is HeldVerb.FORCE_PUBLISH:
-        verdicts.force_publish(session, actor, note, **words)
+        verdicts.force_publish(session, actor, note, why=why)
     else:
-        verdicts.dismiss(session, actor, note, **words)
+        verdicts.dismiss(session, actor, note, why=why)
 
 
 def _checked_category(session: Session, action: Action, category: str) -> str | None:

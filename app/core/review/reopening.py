@@ -16,6 +16,7 @@ from app.core.actions.moves import begin, may
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.notes import notes
@@ -30,9 +31,7 @@ ROWS = tuple(move for move in ACTION.moves if move.when is When.REOPENS)
 """How a reopened action may begin."""
 
 
-def reopen(
-    session: Session, actor: Actor, action: Action, to: ReopenTo, *, reason: str, comment: str = ""
-) -> Action:
+def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo, *, why: Why) -> Action:
     """Take up a dismissed action: the new action on the same request, under review or proposed at once.
 
     Raises:
@@ -40,7 +39,7 @@ def reopen(
         Invalid: no reason.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    limits.text(reason, "reason", limits.REASON_MAX)
+    limits.text(why.reason, "reason", limits.REASON_MAX)
     serialise(session, action.community_id)
     session.refresh(action)
     request = session.get_one(Request, action.request_id, populate_existing=True)
@@ -51,7 +50,7 @@ def reopen(
     acts = to is ReopenTo.ACT
     if acts:
         forced = NoteStatus.CURRENTLY_RATED_HELPFUL
-        notes.lock_as(session, actor, note, forced, reason=reason, comment=comment)
+        notes.lock_as(session, actor, note, forced, why=why)
     made = Action(
         id=new_id(),
         community_id=action.community_id,
@@ -70,7 +69,7 @@ def reopen(
         reopens_id=action.id,
         proposed_at=clock.now() if acts else None,
     )
-    entry = begin(session, actor, made, reason=reason, comment=comment)
+    entry = begin(session, actor, made, why=why)
     # The dismissal stands as it was told: neither its state nor its time of change moves.
     session.execute(
         sa.update(Action)

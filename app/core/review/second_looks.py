@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core.actions import actions
 from app.core.errors import Conflict
+from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
@@ -97,7 +98,7 @@ def is_answerable(action: Action, request: Request) -> bool:
     )
 
 
-def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) -> None:
+def ask_members(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
     """A moderator asks members to look again at what was done; it stays as it is meanwhile.
 
     Raises:
@@ -109,7 +110,7 @@ def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) 
         raise Conflict(
             "A second look was not opened: no member could answer it. Decide it yourself", action.id
         )
-    actions.open_second_look(session, actor, action, reason=reason)
+    actions.open_second_look(session, actor, action, why=why)
 
 
 def deciding(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, tuple[HistoryEntry, HistoryText]]:

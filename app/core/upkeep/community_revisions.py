@@ -18,6 +18,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.helpfulness import refits
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Community, HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission, require
 
@@ -111,7 +112,7 @@ def revise(
         community_id,
         before=before,
         after={name: wanted[name] for name in before},
-        reason=reason,
+        why=Why(reason),
     )
     return True
 

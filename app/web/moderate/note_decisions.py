@@ -46,8 +46,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 note=note,
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 version=version_of(form),
             )
             action_id = held.action_id

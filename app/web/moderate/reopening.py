@@ -30,8 +30,7 @@ def reopen(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 HeldVerb.REOPEN,
                 action=moderation.find(session, action_id),
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 reopen_to=form.wanted_to(),
                 version=version_of(form),
             )

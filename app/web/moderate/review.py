@@ -13,6 +13,7 @@ from app.core import clock, limits
 from app.core.actions import actions
 from app.core.communities import getting_started
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, saved_filters
@@ -88,7 +89,11 @@ def settled() -> Response:
         rows = [queue_rows.of(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
-        "moderate/_queue_settled.html", "moderate/_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending
+        "moderate/_queue_settled.html",
+        "moderate/_queue_settled.html",
+        rows=rows,
+        **queue_rows.context(),
+        pending=pending,
     )
 
 
@@ -198,7 +203,7 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
                 auth.current_actor(),
                 HeldVerb.DISMISS,
                 action=action,
-                reason=reason,
+                why=Why(reason),
                 version=choice.version,
             )
     except IllegalMove as refusal:

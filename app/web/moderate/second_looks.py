@@ -61,8 +61,7 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 action=moderation.find(session, action_id),
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 version=version_of(form),
             )
     except (Invalid, Conflict) as refusal:
