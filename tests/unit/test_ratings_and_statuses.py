@@ -20,9 +20,9 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.vocabulary import (
     ActionState,
+    ActionVerb,
     Classification,
     EventName,
-    HeldVerb,
     HelpfulnessLevel,
     NoteStatus,
 )
@@ -105,7 +105,9 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
     with wiring.database.writing() as session:
         verdicts.force_publish(session, staff, session.get_one(Note, forced), why=Why("true"))
         verdicts.dismiss(session, staff, session.get_one(Note, dismissed), why=Why("off topic"))
-        holds.hold(session, staff, HeldVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Why("true"))
+        holds.hold(
+            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Why("true")
+        )
         session.get_one(Note, old).created_at = clock.now() - timedelta(days=14, seconds=1)
     refit(wiring, cast)
     assert [status(wiring, one) for one in (plain, forced, dismissed, held, old)] == [

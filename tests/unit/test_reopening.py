@@ -14,19 +14,18 @@ from app.core.history import chain as history
 from app.core.history import notices
 from app.core.history.why import Why
 from app.core.models import Action, Decision, Event, HistoryEntry, Hold, Note, Notice, Request
-from app.core.notes import verdicts
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import reading, submitting
-from app.core.review import holds, reopening
+from app.core.review import holds, reopening, verbs
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
+    ActionVerb,
     EventName,
-    HeldVerb,
     NoteStatus,
     ReopenTo,
     RequestStatus,
@@ -59,7 +58,7 @@ def dismissed(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         moderator = person(cast, cast.moderator)
-        verdicts.change_action(session, moderator, action, ActionState.DISMISSED, why=Why("Banter"))
+        verbs.change_action(session, moderator, action, ActionState.DISMISSED, why=Why("Banter"))
     return action_id
 
 
@@ -189,7 +188,7 @@ def test_it_is_held_like_any_other_decision_and_undone_without_a_new_action(
             return holds.hold(
                 session,
                 operator,
-                HeldVerb.REOPEN,
+                ActionVerb.REOPEN,
                 action=session.get_one(Action, first),
                 why=Why("It was a threat"),
                 category="threat",
@@ -281,7 +280,7 @@ def test_not_what_people_had_restored_elsewhere(wiring: Wiring, cast: Cast) -> N
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, second)
-        verdicts.change_action(session, adapter, action, ActionState.PROPOSED, why=Why("abuse"))
+        verbs.change_action(session, adapter, action, ActionState.PROPOSED, why=Why("abuse"))
         acknowledgements.acknowledge(session, adapter, action)
         unhide = actions.overturn(session, adapter, action, why=Why("A quotation"))
         assert unhide is not None
@@ -301,7 +300,7 @@ def test_only_by_moderators_with_a_reason_and_a_direction(wiring: Wiring, cast: 
         with pytest.raises(Invalid, match="reason"):
             reopening.reopen(session, moderator, action, ReopenTo.ACT, why=Why(" "))
         with pytest.raises(Invalid, match="where it goes"):
-            holds.hold(session, moderator, HeldVerb.REOPEN, action=action, why=Why("Because"))
+            holds.hold(session, moderator, ActionVerb.REOPEN, action=action, why=Why("Because"))
         live = session.get_one(Action, restoration(session, action))
         with pytest.raises(Conflict, match="Only a dismissed item"):
             reopening.reopen(session, moderator, live, ReopenTo.ACT, why=Why("Because"))
@@ -333,7 +332,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_shows_nothing_th
         first = factories.scored_action(wiring, cast, f"{factories.SPAM} {number}", f"post-{number}")
         with wiring.database.writing() as session:
             action = session.get_one(Action, first)
-            verdicts.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
+            verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
         second = reopened(wiring, cast, first, to)
         with wiring.database.writing() as session:
             acknowledgements.acknowledge(session, adapter, session.get_one(Action, first))

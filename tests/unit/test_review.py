@@ -19,7 +19,7 @@ from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import submitting
-from app.core.review import queue
+from app.core.review import queue, verbs
 from app.core.vocabulary import (
     ActionState,
     ActionType,
@@ -216,7 +216,7 @@ def test_acknowledging_twenty_times_moves_once(wiring: Wiring, cast: Cast) -> No
         start.wait()
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
-            verdicts.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+            verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
 
     threads = [threading.Thread(target=acknowledge) for _ in range(20)]
     for thread in threads:
@@ -243,7 +243,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
         )
     with wiring.database.writing() as session:
         action = session.get_one(Action, dismissed)
-        verdicts.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("banter"))
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("banter"))
     assert _state(wiring, forced) is ActionState.PROPOSED
     assert _state(wiring, dismissed) is ActionState.DISMISSED
     assert sorted(_decisions(wiring)) == ["hide", "none"]
@@ -256,7 +256,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_gets_an_unhide(
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
     with wiring.database.writing() as session:
         acknowledgements.acknowledge(session, adapter, session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED
@@ -272,7 +272,7 @@ def test_a_move_the_table_does_not_know_is_refused_by_name(wiring: Wiring, cast:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         with pytest.raises(IllegalMove, match="under_review to confirmed"):
-            verdicts.change_action(session, factories.integration(cast), action, ActionState.CONFIRMED)
+            verbs.change_action(session, factories.integration(cast), action, ActionState.CONFIRMED)
 
 
 def test_decisions_of_a_community_are_stamped_strictly_one_after_another(wiring: Wiring, cast: Cast) -> None:

@@ -20,7 +20,7 @@ from app.core.people import invitations, keys
 from app.core.permissions import Actor
 from app.core.review import holds, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
-from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays
 from app.core.webhooks.deliveries import Filters
@@ -254,7 +254,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
         decided = session.get_one(Action, decided_id)
-        held = holds.hold(session, moderator, HeldVerb.DISMISS, action=decided, why=Why("Banter"))
+        held = holds.hold(session, moderator, ActionVerb.DISMISS, action=decided, why=Why("Banter"))
         reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
         key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
         endpoint, _ = webhooks.register(

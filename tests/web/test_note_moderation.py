@@ -12,7 +12,7 @@ from app.core.models import Action, Note, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import ActionState, Classification, EventName, HeldVerb, NoteStatus, Role
+from app.core.vocabulary import ActionState, ActionVerb, Classification, EventName, NoteStatus, Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.clocks import advance
@@ -248,7 +248,7 @@ def test_while_somebody_decides_a_second_decision_gets_409_with_their_name(
     assert "I doubt it" in answer.text
     held = only_hold(wiring)
     assert held is not None
-    assert held.verb is HeldVerb.FORCE_PUBLISH
+    assert held.verb is ActionVerb.FORCE_PUBLISH
 
 
 def test_a_text_that_was_changed_since_the_page_was_made_is_not_decided_about(

@@ -9,9 +9,8 @@ import sqlalchemy as sa
 
 from app.core.history.why import Why
 from app.core.models import Account, Action
-from app.core.notes import verdicts
 from app.core.people import accounts
-from app.core.review import reopening
+from app.core.review import reopening, verbs
 from app.core.vocabulary import ActionState, EventName, HelpfulnessLevel, ReopenTo
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -29,7 +28,7 @@ def dismissed(wiring: Wiring, cast: Cast, stage: Stage, text: str = "What somebo
     with wiring.database.writing() as session:
         who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, who, action, ActionState.DISMISSED, why=Why("Banter between friends"))
+        verbs.change_action(session, who, action, ActionState.DISMISSED, why=Why("Banter between friends"))
     return action_id
 
 

@@ -254,7 +254,7 @@ def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why
     )
 
 
-def hold_for_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
+def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
     """A proposal goes back to the raters before the platform acts."""
     make_move(session, actor, action, ActionState.UNDER_REVIEW, why=why)
 

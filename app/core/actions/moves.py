@@ -16,7 +16,7 @@ from app.core.history.why import UNSAID, Why
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
-from app.core.vocabulary import EventName
+from app.core.vocabulary import ActionTier, EventName
 from app.core.webhooks import events
 
 Stateful = Request | Note | Action
@@ -45,12 +45,12 @@ def may(actor: Actor, move: Move, community_id: Any) -> bool:
 
 
 def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
-    """The rows open from the subject's state to this actor; templates draw their buttons from it."""
+    """The rows open to this actor from the subject's state. The dashboard's buttons are drawn from them."""
     machine = machine_of(subject)
     return [
         move
         for move in machine.open_from(getattr(subject, machine.field))
-        if may(actor, move, subject.community_id) and _condition_holds(move, subject)
+        if may(actor, move, subject.community_id) and condition_holds(move, subject)
     ]
 
 
@@ -98,7 +98,7 @@ def make_move(
     serialise(session, subject.community_id)
     source = getattr(subject, machine.field)
     move = machine.find(source, target)
-    if move is None or not _condition_holds(move, subject):
+    if move is None or not condition_holds(move, subject):
         raise IllegalMove(machine.field, source, target)
     _authorise(actor, move, subject, machine)
     model = type(subject)
@@ -122,9 +122,12 @@ def make_move(
     return move
 
 
-def _condition_holds(move: Move, subject: Stateful) -> bool:
+def condition_holds(move: Move, subject: Stateful) -> bool:
+    """Whether the row's condition (``When``) is met by this object."""
     if move.when is When.ONCE_PROPOSED:
         return isinstance(subject, Action) and subject.proposed_at is not None
+    if move.when is When.SCORE_ALONE:
+        return isinstance(subject, Action) and subject.action_tier is ActionTier.IMMEDIATE
     return True
 
 

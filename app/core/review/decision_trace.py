@@ -13,6 +13,8 @@ from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.models import HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
+from app.core.states import ACTION
+from app.core.vocabulary import HELD_VERBS
 
 HELD = "decision.held"
 UNDONE = "decision.undone"
@@ -20,7 +22,10 @@ LAPSED = "hold.lapsed"
 TRACES = (HELD, UNDONE, LAPSED)
 """Entries about decisions that changed nothing, or nothing yet."""
 
-_DECIDING = frozenset({"action.proposed", "action.dismissed", "action.overturned", "action.confirmed"})
+_DECIDING = frozenset(
+    f"{ACTION.name}.{row.target}" for row in ACTION.moves if row.source is not None and row.verb in HELD_VERBS
+)
+"""Entries of the moves that moderators decide on."""
 _DECIDING_NOTHING = frozenset({"action.commented", "action.filed", "claim.taken_over", HELD, UNDONE})
 
 

@@ -20,11 +20,11 @@ from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Community, Overturn, OverturnItem
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, allows, require, require_found
-from app.core.review import claims, overturn_search
+from app.core.review import claims, overturn_search, verbs
 from app.core.review.overturn_search import UNDONE_BY, Criteria
+from app.core.review.verbs import Details
 from app.core.vocabulary import OverturnItemState, OverturnState
 
 OVERTURN_JOB = "overturn_batch"
@@ -186,13 +186,13 @@ def enqueue_stalled(session: Session) -> None:
 def _undo(session: Session, actor: Actor, found: Overturn, action_id: uuid.UUID) -> str | None:
     """Undo one action by the verb that undoes it one by one: why it could not be, or None."""
     action = session.get_one(Action, action_id, populate_existing=True)
-    target = UNDONE_BY.get(action.action_state)
-    if target is None:
+    verb = UNDONE_BY.get(action.action_state)
+    if verb is None:
         return f"It is {action.action_state.replace('_', ' ')} by now"
     try:
         with session.begin_nested():
             claims.check_free(session, actor, action)
-            verdicts.change_action(session, actor, action, target, why=Why(found.reason))
+            verbs.carry_out(session, actor, action, verb, Details(Why(found.reason)))
     except Refused as refusal:
         return refusal.detail
     return None

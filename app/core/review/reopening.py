@@ -22,23 +22,24 @@ from app.core.models import Action, Note, Request
 from app.core.notes import notes
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.states import ACTION, When
-from app.core.vocabulary import ActionState, ActionTier, NoteStatus, ReopenTo, ReviewGroup
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionTier, ActionVerb, NoteStatus, ReopenTo, ReviewGroup
 
 WITHIN = timedelta(days=limits.REOPEN_DAYS)
 
-ROWS = tuple(move for move in ACTION.moves if move.when is When.REOPENS)
+ROWS = ACTION.by_verb(ActionVerb.REOPEN)
 """How a reopened action may begin."""
 
 
-def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo, *, why: Why) -> Action:
+def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, why: Why) -> Action:
     """Take up a dismissed action: the new action on the same request, under review or proposed at once.
 
     Raises:
         Conflict: it is too late, it was reopened before, or there is nothing left to look at; the detail says which.
-        Invalid: no reason.
+        Invalid: no reason, or it is not said where the item goes.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
+    to = _wanted(to)
     limits.text(why.reason, "reason", limits.REASON_MAX)
     serialise(session, action.community_id)
     session.refresh(action)
@@ -91,8 +92,7 @@ def check(session: Session, actor: Actor, action: Action, to: ReopenTo | None) -
         Invalid: it is not said where the item goes.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    if to is None:
-        raise Invalid.field("to", "must say where it goes", type="missing")
+    _wanted(to)
     why_not = refusal(session, action, session.get_one(Request, action.request_id))
     if why_not is not None:
         raise Conflict(why_not, action.id)
@@ -115,6 +115,12 @@ def refusal(session: Session, action: Action, request: Request) -> str | None:
     if session.scalar(_another_live_one(action)) is not None:
         return "Another action on this post is open already"
     return None
+
+
+def _wanted(to: ReopenTo | None) -> ReopenTo:
+    if to is None:
+        raise Invalid.field("to", "must say where it goes", type="missing")
+    return to
 
 
 def under_review_again(session: Session, action: Action) -> uuid.UUID | None:

@@ -15,7 +15,8 @@ from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier
+from app.core.states import ACTION
+from app.core.vocabulary import HELD_VERBS, ActionState, ActionTier
 
 
 class Sort(StrEnum):
@@ -39,6 +40,8 @@ class LookFilter:
 
 STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
 """What waits for a second look: reviews that were opened, and Tier 1 actions that nobody looked at yet."""
+VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
+"""The decisions that end a second look."""
 
 
 def waiting(

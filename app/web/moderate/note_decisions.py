@@ -31,7 +31,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
     """Hold a decision. The rationale of an item is decided as the item, whose page follows."""
     form = forms.posted(DecisionForm)
     verb = form.wanted_verb()
-    if verb not in note_moderation.VERBS:
+    if verb not in holds.NOTE_VERBS:
         verb = None
     if not forms.filled_in(form) or verb is None:
         if verb is None:
