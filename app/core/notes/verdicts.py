@@ -1,6 +1,6 @@
-"""From a note's ratings, or staff's word, to its status, and from a rationale's status to the decision.
+"""From a note's ratings, or a moderator's decision, to its status; from a rationale's status to its action.
 
-SCORING: 2.4. The service's own moves run as ``SYSTEM`` with the cause in history; staff's run as staff.
+What ratings lead to is done as ``SYSTEM``, with the cause in the history. See ``docs/consensus.md``.
 """
 
 import uuid
@@ -11,12 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import acknowledgements, actions
+from app.core.actions import actions
 from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
-from app.core.errors import IllegalMove
 from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
@@ -80,11 +79,10 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
 def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
     """As ``settle``, for whoever has the note's present sums and action in hand. Serialised by the caller."""
     settings = scored.fit.settings
-    if (
-        rating_locks.is_closed(note, action)
-        or is_held(session, note, action)
-        or _is_final(note, action, settings)
-    ):
+    is_closed = rating_locks.is_closed(note, action) or is_held(session, note, action)
+    if not is_closed:
+        _finalise_by_age(note, action, settings)
+    if is_closed or _is_final(note, action):
         session.flush()
         return None
     # A moderator's word is no verdict of raters: that they agree with it must come of their ratings alone.
@@ -93,7 +91,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
     verdict = scored.verdict(note, raised=raised, was=before)
     status = verdict.status if verdict is not None else _UNRATED
-    waits = _waits(note, status, before, settings)
+    waits = _delay_publishing(note, status, before, settings)
     note.intercept = round(verdict.intercept, 6) if verdict is not None else None
     note.factor = round(verdict.factor, 6) if verdict is not None else None
     note.helpfulness_score = verdict.shown if verdict is not None else 0
@@ -164,46 +162,6 @@ def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) ->
         actions.overturn(session, actor, action, why=why)
 
 
-def change_action(
-    session: Session,
-    actor: Actor,
-    action: Action,
-    target: ActionState,
-    *,
-    platform_action_id: str | None = None,
-    why: Why = UNSAID,
-) -> Action:
-    """What PATCH and the dashboard ask: move ``action`` to ``target``. Already there: nothing changes."""
-    serialise(session, action.community_id)
-    session.refresh(action)
-    if target is ActionState.APPLIED:
-        return acknowledgements.acknowledge(session, actor, action, platform_action_id)
-    if action.action_state is target:
-        return action
-    rationale = session.get(Note, action.note_id) if action.note_id and not action.restores_id else None
-    source = action.action_state
-    if target is ActionState.PROPOSED and source is ActionState.UNDER_REVIEW and rationale is not None:
-        force_publish(session, actor, rationale, why=why)
-    elif target is ActionState.DISMISSED and rationale is not None:
-        if source not in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
-            raise IllegalMove("action_state", source, target)
-        dismiss(session, actor, rationale, why=why)
-    elif target is ActionState.DISMISSED:
-        actions.decide_none(session, actor, action, confidence=1.0, why=why)
-    elif target is ActionState.RETRO_REVIEW:
-        actions.open_second_look(session, actor, action, why=why)
-    elif target is ActionState.OVERTURNED:
-        actions.overturn(session, actor, action, why=why)
-    elif target is ActionState.CONFIRMED:
-        actions.confirm(session, actor, action, why=why)
-    elif target is ActionState.UNDER_REVIEW:
-        actions.hold_for_review(session, actor, action, why=why)
-    else:
-        raise IllegalMove("action_state", source, target)
-    session.refresh(action)
-    return action
-
-
 def is_held(session: Session, note: Note, action: Action | None) -> bool:
     """Whether a moderator's decision about this note or its action can still be undone."""
     subject = Hold.note_id == note.id
@@ -213,24 +171,31 @@ def is_held(session: Session, note: Note, action: Action | None) -> bool:
         return session.scalar(sa.select(Hold.id).where(subject)) is not None
 
 
-def _is_final(note: Note, action: Action | None, settings: CommunitySettings) -> bool:
-    """Whether age has made the status final: decided, and ``lock_days`` have passed since the note was written.
+def _finalise_by_age(note: Note, action: Action | None, settings: CommunitySettings) -> None:
+    """Make the status final once it is decided and ``lock_days`` have passed since the note was written."""
+    if note.status is _UNRATED:
+        note.status_locked_at = None
+    elif action is not None and action.action_state in IN_REVIEW:
+        return
+    elif note.status_locked_at is None and clock.now() >= note.created_at + timedelta(
+        days=settings.lock_days
+    ):
+        note.status_locked_at = clock.now()
+
+
+def _is_final(note: Note, action: Action | None) -> bool:
+    """Whether age has made the status final.
 
     A review of the note's own action is always open to its raters: a second look may come late.
     """
-    if note.status is _UNRATED:
-        note.status_locked_at = None
-        return False
     if action is not None and action.action_state in IN_REVIEW:
         return False
-    if note.status_locked_at is None and clock.now() >= note.created_at + timedelta(days=settings.lock_days):
-        note.status_locked_at = clock.now()
     return note.status_locked_at is not None
 
 
 def _end_second_look(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
     """Members agree about what a moderator had forced: it stands, or their word replaces the moderator's."""
-    if verdict.status is _UNRATED or bursts.is_held_back(session, action, note):
+    if verdict.status is _UNRATED or bursts.divert_to_staff(session, action, note):
         return
     if verdict.status is _HELPFUL:
         actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
@@ -252,8 +217,10 @@ def _end_second_look(session: Session, action: Action, note: Note, verdict: Verd
     actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
 
 
-def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings) -> bool:
-    """Whether a note that is rated helpful must stay so for some time before it is published (SCORING: 1.6).
+def _delay_publishing(
+    note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings
+) -> bool:
+    """Start, continue or end the time for which a note must stay helpful before it is published. True while it lasts.
 
     ``before`` is the status that its raters gave it until now.
     """
@@ -271,7 +238,7 @@ def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: Communi
 def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
     state = action.action_state
     if state in IN_REVIEW and note.status is not _UNRATED:
-        if bursts.is_held_back(session, action, note):
+        if bursts.divert_to_staff(session, action, note):
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
             actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
@@ -308,7 +275,7 @@ def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, c
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return
-    if bursts.is_held_back(session, action, note):
+    if bursts.divert_to_staff(session, action, note):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 
