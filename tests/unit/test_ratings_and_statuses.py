@@ -288,8 +288,7 @@ def test_a_community_sets_how_many_ratings_a_status_needs(wiring: Wiring, cast: 
 def test_settings_that_make_no_sense_are_as_if_they_were_not_there(
     stored: dict[str, object] | None, read_as: CommunitySettings
 ) -> None:
-    community_settings.set_defaults(CommunitySettings())
-    assert community_settings.of(Community(settings=stored)) == read_as
+    assert community_settings.of(Community(settings=stored), CommunitySettings()) == read_as
 
 
 @pytest.mark.parametrize("name", sorted(community_settings.BOUNDS))

@@ -124,12 +124,12 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
         .where(Note.helpful_pending_since.is_not(None), Note.deleted_at.is_(None), rating_locks.open_clause())
         .order_by(Note.helpful_pending_since)
     )
-    now = clock.now()
+    now, defaults = clock.now(), community_settings.defaults(session)
     over = [
         note_id
         for note_id, since, community in rows
         if since is not None
-        and now >= since + timedelta(minutes=community_settings.of(community).stabilisation_minutes)
+        and now >= since + timedelta(minutes=community_settings.of(community, defaults).stabilisation_minutes)
     ]
     return over[:limit]
 

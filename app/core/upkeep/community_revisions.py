@@ -51,7 +51,7 @@ class Draft:
         return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def draft_of(community: Community) -> Draft:
+def draft_of(session: Session, community: Community) -> Draft:
     """The values in force."""
     return Draft(
         name=community.name,
@@ -59,7 +59,7 @@ def draft_of(community: Community) -> Draft:
         policy_text=community.policy_text,
         is_public=community.is_public,
         ai_notes_enabled=community.ai_notes_enabled,
-        settings=community_settings.of(community),
+        settings=community_settings.of(community, community_settings.defaults(session)),
     )
 
 
@@ -89,7 +89,7 @@ def revise(
     serialise(session, community_id)
     community = communities.get(session, actor, community_id)
     session.refresh(community)
-    was, wanted = draft_of(community), draft.values
+    was, wanted = draft_of(session, community), draft.values
     if based_on is not None and based_on != was.edition:
         raise Conflict("Somebody saved other values meanwhile", community_id)
     before = {name: value for name, value in was.values.items() if value != wanted[name]}

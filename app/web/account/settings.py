@@ -139,7 +139,9 @@ def show(
         status=status,
         alert=alert,
         form=shown,
-        undo_usual=community_settings.of(community).undo_seconds if community and moderates else None,
+        undo_usual=community_settings.of(community, wired().community_defaults).undo_seconds
+        if community and moderates
+        else None,
         undo_bounds=rules.UNDO_SECONDS,
         mine=mine or AccountForms(name=NameForm(display_name=account.display_name)),
         email=account.email,
