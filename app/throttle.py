@@ -1,4 +1,4 @@
-"""Rate limits that all processes share; both doors ask here (Contract: section 1, Rate limits).
+"""Rate limits that all processes share; both doors ask here (docs/integration.md).
 
 The ``limits`` library does the arithmetic. Its memory storage counts per process, so the embedded default
 counts in a small SQLite file of its own; ``redis://`` shares the counts between machines.

@@ -22,7 +22,7 @@ from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
-from app.core.upkeep.mail_texts import Letterhead
+from app.core.upkeep.mail_texts import MailLinks
 from app.core.webhooks.sending import AllowList, Sender
 from app.settings import Settings
 from app.throttle import Throttle
@@ -56,7 +56,7 @@ class Wiring:
     allow: AllowList
     throttle: Throttle
     mailer: Mailer
-    letterhead: Letterhead
+    mail_links: MailLinks
     rules: CommunityRules = field(default_factory=CommunityRules)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
@@ -99,7 +99,7 @@ def wire(settings: Settings) -> Wiring:
         allow=allow,
         throttle=Throttle.from_settings(settings),
         mailer=mailer(settings),
-        letterhead=Letterhead(settings.base_url, settings.secret_key.get_secret_value().encode()),
+        mail_links=MailLinks(settings.base_url, settings.secret_key.get_secret_value().encode()),
     )
     database.on_commit = wiring.wake.set
     return wiring

@@ -19,7 +19,7 @@ _SHORTEST_CLAIM = 20
 
 
 class BuiltinWriter:
-    """Writes from the matched fact-check alone (CLASSIFIERS: section 5)."""
+    """Writes from the matched fact-check alone (decision 0019)."""
 
     def write(self, post: Post, item: Item | None) -> Draft:
         """A quotation of ``item``, or the number of fact-checks that do not match. Never fails."""

@@ -1,7 +1,7 @@
 """Notes drafted by a model behind an OpenAI-compatible ``/chat/completions`` (OpenAI, vLLM, Ollama, LM Studio).
 
 What the model reads was written by strangers, and what it answers is treated as theirs too: a closed schema, checks in
-code, and addresses that only we add (CLASSIFIERS: section 5, Injection). httpx counts its timeouts per read, so the
+code, and addresses that only we add (decision 0019). httpx counts its timeouts per read, so the
 whole exchange runs over one guarded connection with one deadline.
 """
 

@@ -1,4 +1,4 @@
-"""The JSON:API (Spec: Endpoints; Contract).
+"""The JSON:API (docs/integration.md).
 
 A request passes ``blueprints`` (the key, by ``auth``; the question, by ``query``), then its view: ``@input`` reads the
 body or the query strictly (``adapter`` → ``parse``, ``query``), one session calls the core's verbs, ``jsonapi``

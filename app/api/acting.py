@@ -1,4 +1,4 @@
-"""The X-Adapter headers: which platform, community and user a call speaks for (Contract: section 1).
+"""The X-Adapter headers: which platform, community and user a call speaks for (docs/integration.md).
 
 WSGI joins a repeated header's values with a comma (PEP 3333; waitress and werkzeug's test client alike), so a comma
 is what a repetition leaves. No header but the username may hold one: there a comma is part of a name.

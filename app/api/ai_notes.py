@@ -1,4 +1,4 @@
-"""AI notes: asked for, drafted outside of any transaction, kept (Contract: section 4; CLASSIFIERS: section 5)."""
+"""AI notes: asked for, drafted outside of any transaction, kept (docs/integration.md; decision 0019)."""
 
 from flask import Response
 from sqlalchemy.orm import Session

@@ -1,4 +1,4 @@
-"""Who is calling: the key, the user it speaks for, and how much it may still ask (Contract: section 1)."""
+"""Who is calling: the key, the user it speaks for, and how much it may still ask (docs/integration.md)."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -212,14 +212,14 @@ def _keep(
     if not changed and flask.request.method in ("GET", "HEAD"):
         try:
             with wired().database.writing() as session:
-                keys.note_use(session, key.id, now, is_poll=is_poll)
+                keys.record_use(session, key.id, now, is_poll=is_poll)
         except sa.exc.DBAPIError as error:
             # A full disk must not end reads; the next call writes the moment.
             flask.current_app.logger.warning("the use of a key was not written: %s", error.orig)
         return profile
     with wired().database.writing() as session:
         if used:
-            keys.note_use(session, key.id, now, is_poll=is_poll)
+            keys.record_use(session, key.id, now, is_poll=is_poll)
         if changed and identity is not None:
             profile = profiles.ensure(
                 session, *identity, display_name=asserted.username, trust_level=asserted.trust_level

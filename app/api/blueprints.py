@@ -1,4 +1,4 @@
-"""Blueprints that nobody enters without a key: authentication is theirs, not the views' (HOUSE: Authentication)."""
+"""Blueprints that nobody enters without a key: authentication is theirs, not the views' (docs/architecture.md)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -72,4 +72,4 @@ def polls(view: View) -> View:
 
 
 public = guarded("public")
-"""Everything under ``/api/public/v1``, and again under ``/api/v2`` (Contract: section 8)."""
+"""Everything under ``/api/public/v1``, and again under ``/api/v2`` (docs/integration.md)."""

@@ -1,4 +1,4 @@
-"""Community servers: looked up by platform id, read, opened on first contact (Contract: section 6)."""
+"""Community servers: looked up by platform id, read, opened on first contact (docs/integration.md)."""
 
 import uuid
 from dataclasses import replace
@@ -17,7 +17,7 @@ from app.api.schemas.requests import CommunityDocument, CommunityLookup
 from app.core.communities import communities
 from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id
-from app.core.models import Community, Policy
+from app.core.models import Community, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.wiring import wired
@@ -62,7 +62,7 @@ def find_id(session: Session | sa.Connection, caller: Caller, reference: str) ->
     try:
         return communities.resolve_id(session, caller.actor, reference, caller.platform)
     except Conflict as ambiguous:
-        # 409 would read as "submitted before" (Spec: Errors).
+        # 409 would read as "submitted before" (docs/integration.md).
         raise Malformed(ambiguous.detail) from ambiguous
 
 
@@ -112,12 +112,14 @@ def read_community(reference: str) -> Response:
         return _answer(community, policies.current(session, community.id))
 
 
-def _answer(community: Community, policy: Policy) -> Response:
-    return jsonapi.answer(jsonapi.document(show(community, policy), at=f"/community-servers/{community.id}"))
+def _answer(community: Community, thresholds: ThresholdSet) -> Response:
+    return jsonapi.answer(
+        jsonapi.document(show(community, thresholds), at=f"/community-servers/{community.id}")
+    )
 
 
-def show(community: Community, policy: Policy) -> dict[str, Any]:
-    """The resource object of a community; ``policy`` is the version in force, with its categories."""
+def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:
+    """The resource object of a community; ``thresholds`` is the version in force, with its categories."""
     attributes = {
         "platform": community.platform,
         "platform_community_server_id": community.platform_community_server_id,
@@ -126,7 +128,7 @@ def show(community: Community, policy: Policy) -> dict[str, Any]:
         "description": community.description,
         "is_active": community.is_active and community.archived_at is None,
         "is_public": community.is_public,
-        "config_version": policy.version,
+        "config_version": thresholds.version,
         "categories": [
             {
                 "name": category.name,
@@ -137,7 +139,7 @@ def show(community: Community, policy: Policy) -> dict[str, Any]:
                 "tier2_action": category.tier2_action.value,
                 "review_group": category.review_group.value,
             }
-            for category in policy.categories
+            for category in thresholds.categories
         ],
         "created_at": community.created_at,
         "updated_at": community.updated_at,

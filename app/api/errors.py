@@ -1,4 +1,4 @@
-"""Error bodies: ``{"detail": …}``, a list of problems for a 422, a sentence for everything else (Spec: Errors)."""
+"""Error bodies: ``{"detail": …}``, a list of problems for a 422, a sentence for everything else."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The paths that existing integrations call besides the public ones: flat JSON both ways (Contract: section 8).
+"""The paths that existing integrations call besides the public ones: flat JSON both ways (docs/integration.md).
 
 Same keys and same rules as everywhere; documented under a tag of their own.
 """

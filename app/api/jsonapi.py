@@ -1,4 +1,4 @@
-"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (Spec: Conventions; Contract: section 2)."""
+"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (docs/integration.md)."""
 
 import enum
 import json

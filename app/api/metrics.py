@@ -1,4 +1,4 @@
-"""Figures for a monitoring system, in Prometheus' text formats, behind a Metrics key (Contract: section 1, Templates).
+"""Figures for a monitoring system, in Prometheus' text formats, behind a Metrics key (docs/integration.md).
 
 Every figure is read from the database at the scrape, so it is the same whichever process answers, and a restart
 resets none. A key that acts in some communities counts those alone.

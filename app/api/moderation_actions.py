@@ -1,4 +1,4 @@
-"""Moderation actions: listed in both forms, read, moved, recorded (Spec: Moderation actions; Contract: section 5)."""
+"""Moderation actions: listed in both forms, read, moved, recorded (docs/integration.md)."""
 
 import uuid
 from dataclasses import replace

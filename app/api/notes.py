@@ -1,4 +1,4 @@
-"""Notes: written, listed, read, edited, deleted, and staff's word on them (Spec: Notes; Contract: section 4)."""
+"""Notes: written, listed, read, edited, deleted, and staff's word on them (docs/integration.md)."""
 
 import uuid
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Bodies: how they arrive, what they may be, and a JSON reader that leaves nothing to guess (Contract: section 2)."""
+"""Bodies: how they arrive, what they may be, and a JSON reader that leaves nothing to guess (docs/integration.md)."""
 
 import json
 import math

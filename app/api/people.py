@@ -1,4 +1,4 @@
-"""People that a body names beside, or instead of, the acting user (Contract: section 4)."""
+"""People that a body names beside, or instead of, the acting user (docs/integration.md)."""
 
 from sqlalchemy.orm import Session
 

@@ -1,4 +1,4 @@
-"""Query parameters: which may stand there, and what they mean (Contract: section 2)."""
+"""Query parameters: which may stand there, and what they mean (docs/integration.md)."""
 
 from typing import TypeVar
 from urllib.parse import unquote_to_bytes

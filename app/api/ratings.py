@@ -1,4 +1,4 @@
-"""Ratings: given, changed, listed, counted (Spec: Ratings; Contract: section 4)."""
+"""Ratings: given, changed, listed, counted (docs/integration.md)."""
 
 import uuid
 from typing import Any
@@ -89,7 +89,7 @@ def list_ratings(note_id: str, query_data: Paged) -> Response:
     with wired().database.reading() as session:
         note = notes.get(session, auth.actor(), identity(note_id))
         part = query_data.slice("ratings", note.id)
-        page = paginate(session, ratings.of_note(note), Rating.created_at, Rating.id, part)
+        page = paginate(session, ratings.for_note(note), Rating.created_at, Rating.id, part)
         return jsonapi.answer(jsonapi.listing(page, show))
 
 

@@ -1,4 +1,4 @@
-"""Requests: submit, list, poll, read, patch, withdraw (Spec: Requests; Contract: section 3)."""
+"""Requests: submit, list, poll, read, patch, withdraw (docs/integration.md)."""
 
 import uuid
 from datetime import UTC, datetime, timedelta

@@ -99,7 +99,7 @@ NOT_BLANK: JsonDict = {"pattern": r"\S"}
 """How the OpenAPI document says that a text must hold more than white space, which the core sees to."""
 Platform = Annotated[str, Field(pattern=limits.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
-"""A request's status in either case (Contract: section 3)."""
+"""A request's status in either case (docs/integration.md)."""
 
 
 def whole(least: int, most: int, default: int, alias: str, description: str = "") -> Any:
@@ -148,7 +148,7 @@ _POSITION = {"number", "size", "after", "before", "limit", "offset"}
 
 
 class Paged(Query):
-    """The parameters of every list (Spec: Pagination, filtering and envelope rules; Contract: Stable pages)."""
+    """The parameters of every list (docs/integration.md)."""
 
     number: Whole = whole(1, PAGE_NUMBER_MAX, 1, "page[number]", "Page, from 1; shows the live list.")
     size: Whole = whole(1, 100, 20, "page[size]", "Rows of a page.")

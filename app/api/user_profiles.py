@@ -1,4 +1,4 @@
-"""User profiles: found or made by platform identity, linked to accounts (Contract: section 6)."""
+"""User profiles: found or made by platform identity, linked to accounts (docs/integration.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Webhooks: registered, listed, changed, tested, removed (Spec: Webhook registration; Contract: section 7, Register).
+"""Webhooks: registered, listed, changed, tested, removed (docs/integration.md).
 
 They live outside the API's prefix, under the same keys. A secret comes in and never goes out.
 """
@@ -23,7 +23,7 @@ from app.core import clock
 from app.core.communities import communities
 from app.core.errors import NotFound
 from app.core.ids import parse_id
-from app.core.models import Community, Endpoint
+from app.core.models import Community, Webhook
 from app.core.paging import paginate
 from app.core.permissions import Permission
 from app.core.webhooks import endpoints as webhooks
@@ -47,7 +47,7 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
             session, auth.caller(), json_data.platform_community_server_id
         )
         community = communities.get(session, actor, community_id)
-        endpoint, made = webhooks.register(
+        webhook, made = webhooks.register(
             session,
             actor,
             wired().sealer,
@@ -57,8 +57,8 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
             json_data.secret,
             json_data.events,
         )
-        headers = {"Location": _location(endpoint)}
-        return jsonapi.answer(_document(endpoint, community), 201 if made else 200, headers)
+        headers = {"Location": _location(webhook)}
+        return jsonapi.answer(_document(webhook, community), 201 if made else 200, headers)
 
 
 @endpoints.get("")
@@ -69,10 +69,10 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
     """List the webhooks of the key's communities, newest first."""
     statement = webhooks.matching(auth.actor())
     if query_data.community is not None:
-        statement = statement.where(Endpoint.community_id == query_data.community)
+        statement = statement.where(Webhook.community_id == query_data.community)
     with wired().database.reading() as session:
-        page = paginate(session, statement, Endpoint.created_at, Endpoint.id, query_data.slice())
-        named = communities.among(session, {endpoint.community_id for endpoint in page.rows})
+        page = paginate(session, statement, Webhook.created_at, Webhook.id, query_data.slice())
+        named = communities.by_ids(session, {webhook.community_id for webhook in page.rows})
         return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, named[row.community_id])))
 
 
@@ -82,10 +82,10 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
 def read_webhook(webhook_id: str) -> Response:
     """Read one webhook."""
     with wired().database.reading() as session:
-        endpoint = webhooks.get(
+        webhook = webhooks.get(
             session, auth.actor(), _identity(webhook_id), permission=Permission.SEE_WEBHOOKS
         )
-        return _answer(session, endpoint)
+        return _answer(session, webhook)
 
 
 @endpoints.patch("/<string(length=36):webhook_id>")
@@ -98,10 +98,10 @@ def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
     if "events" in given:
         given["event_names"] = given.pop("events")
     with wired().database.writing() as session:
-        endpoint = webhooks.change(
+        webhook = webhooks.change(
             session, auth.actor(), wired().sealer, wired().allow, _identity(webhook_id), **given
         )
-        return _answer(session, endpoint)
+        return _answer(session, webhook)
 
 
 @endpoints.delete("/<string(length=36):webhook_id>")
@@ -124,8 +124,8 @@ def test_webhook(webhook_id: str) -> Response:
     auth.count("webhook_tests", str(_identity(webhook_id)))
     with wired().database.writing() as session:
         event = webhooks.send_test(session, auth.actor(), _identity(webhook_id))
-        endpoint = webhooks.get(session, auth.actor(), _identity(webhook_id))
-        return _answer(session, endpoint, 202, event_id=event.id)
+        webhook = webhooks.get(session, auth.actor(), _identity(webhook_id))
+        return _answer(session, webhook, 202, event_id=event.id)
 
 
 def _identity(webhook_id: str) -> uuid.UUID:
@@ -135,19 +135,19 @@ def _identity(webhook_id: str) -> uuid.UUID:
     return identity
 
 
-def _answer(session: Session, endpoint: Endpoint, status: int = 200, **meta: Any) -> Response:
-    community = session.get_one(Community, endpoint.community_id)
-    return jsonapi.answer(_document(endpoint, community, **meta), status)
+def _answer(session: Session, webhook: Webhook, status: int = 200, **meta: Any) -> Response:
+    community = session.get_one(Community, webhook.community_id)
+    return jsonapi.answer(_document(webhook, community, **meta), status)
 
 
-def _document(endpoint: Endpoint, community: Community, **meta: Any) -> dict[str, Any]:
-    shown = show(endpoint, community)
-    links = {"self": _location(endpoint), "describedby": _absolute(jsonapi.DESCRIBED_BY)}
+def _document(webhook: Webhook, community: Community, **meta: Any) -> dict[str, Any]:
+    shown = show(webhook, community)
+    links = {"self": _location(webhook), "describedby": _absolute(jsonapi.DESCRIBED_BY)}
     return jsonapi.document(shown, links=links, meta=meta) | {"id": shown["id"]}
 
 
-def _location(endpoint: Endpoint) -> str:
-    return _absolute(f"{PREFIX}/{endpoint.id}")
+def _location(webhook: Webhook) -> str:
+    return _absolute(f"{PREFIX}/{webhook.id}")
 
 
 def _absolute(path: str) -> str:
@@ -155,21 +155,21 @@ def _absolute(path: str) -> str:
     return base_url() + path
 
 
-def show(endpoint: Endpoint, community: Community) -> dict[str, Any]:
+def show(webhook: Webhook, community: Community) -> dict[str, Any]:
     """The resource object of a webhook, without its secrets."""
-    until = endpoint.previous_until
+    until = webhook.previous_until
     attributes = {
-        "url": endpoint.url,
-        "events": endpoint.events,
-        "community_server_id": endpoint.community_id,
+        "url": webhook.url,
+        "events": webhook.events,
+        "community_server_id": webhook.community_id,
         "platform_community_server_id": community.platform_community_server_id,
-        "is_active": endpoint.is_active,
-        "disabled_reason": endpoint.disabled_reason,
-        "failures": endpoint.failures,
-        "failing_since": endpoint.failing_since,
-        "last_success_at": endpoint.last_success_at,
+        "is_active": webhook.is_active,
+        "disabled_reason": webhook.disabled_reason,
+        "failures": webhook.failures,
+        "failing_since": webhook.failing_since,
+        "last_success_at": webhook.last_success_at,
         "previous_secret_until": until if until is not None and clock.now() < until else None,
-        "created_at": endpoint.created_at,
-        "updated_at": endpoint.updated_at,
+        "created_at": webhook.created_at,
+        "updated_at": webhook.updated_at,
     }
-    return jsonapi.resource("webhooks", endpoint.id, attributes, null=tuple(attributes))
+    return jsonapi.resource("webhooks", webhook.id, attributes, null=tuple(attributes))

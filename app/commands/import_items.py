@@ -1,4 +1,4 @@
-"""``import-items``: published fact-checks from a JSON Lines file into the datasets (CLASSIFIERS: section 4)."""
+"""``import-items``: published fact-checks from a JSON Lines file into the datasets (decision 0019)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

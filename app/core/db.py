@@ -79,7 +79,7 @@ def _on_sqlite_begin(connection: sa.Connection) -> None:
 _MOMENT = struct.Struct("d")
 
 
-class _Queued:
+class _QueuedThread:
     """A thread in the kernel's queue for a file's lock: that queue is fair, and has no time limit of its own.
 
     Polling has one, but would hardly ever get a turn in a crowd. Whoever stops waiting leaves the thread where it is,
@@ -118,7 +118,7 @@ class _Queued:
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
 
-class _Turns:
+class _WriteLock:
     """Writers of one SQLite file, one after the other.
 
     SQLite itself lets a waiting writer sleep and try again, ever longer, while others overtake it. Here threads wait at
@@ -140,10 +140,10 @@ class _Turns:
         self._lock = threading.Lock()
         self._descriptor: int | None = None
         self._process = 0
-        self._queued: _Queued | None = None
+        self._queued: _QueuedThread | None = None
 
     @contextmanager
-    def mine(self) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         """A turn, as long as the block lasts. Raises sqlalchemy's ``TimeoutError`` when another's does not end."""
         began = time.monotonic()
         while not self._lock.acquire(timeout=self.LOOK_EVERY):
@@ -166,7 +166,7 @@ class _Turns:
                 self._queued = None
                 return
             except BlockingIOError:
-                self._queued = _Queued(descriptor)
+                self._queued = _QueuedThread(descriptor)
         try:
             while not self._queued.came.wait(self.LOOK_EVERY):
                 self._check(began)
@@ -217,7 +217,7 @@ class Database:
         self.on_commit: Callable[[], None] | None = None
         self.info: dict[str, Any] = {}
         file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
-        self._turns = _Turns(file) if file not in (None, "", ":memory:") else None
+        self._write_lock = _WriteLock(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -243,7 +243,7 @@ class Database:
         self._here.is_writing = True
         try:
             with Session(self._writer, expire_on_commit=False, info=self.info) as session:
-                turn = self._turns.mine() if self._turns is not None else nullcontext()
+                turn = self._write_lock.held() if self._write_lock is not None else nullcontext()
                 # Within the session: what it does at its end holds no other writer up.
                 with turn:
                     try:
@@ -270,8 +270,8 @@ class Database:
 
     def dispose(self) -> None:
         self.engine.dispose()
-        if self._turns is not None:
-            self._turns.close()
+        if self._write_lock is not None:
+            self._write_lock.close()
 
 
 def serialise(session: Session, community_id: uuid.UUID) -> None:
@@ -295,7 +295,7 @@ class Base(DeclarativeBase):
 
 
 class Stamped:
-    """``created_at`` and ``updated_at`` exist on every resource type (Spec: Conventions)."""
+    """``created_at`` and ``updated_at`` exist on every resource type (docs/integration.md)."""
 
     created_at: Mapped[Any] = mapped_column(UtcDateTime, default=clock.now, sort_order=900)
     updated_at: Mapped[Any] = mapped_column(

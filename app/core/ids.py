@@ -1,4 +1,4 @@
-"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (Spec: Conventions for every resource)."""
+"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (docs/integration.md)."""
 
 import uuid
 

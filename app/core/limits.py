@@ -46,14 +46,14 @@ INT64_MAX = 2**63 - 1
 
 
 def threshold(name: str, value: float) -> float:
-    """A threshold: a number from 0.0 to 1.0 (Spec: Limits)."""
+    """A threshold: a number from 0.0 to 1.0 (docs/integration.md)."""
     if not 0.0 <= value <= 1.0:
         raise Invalid.field(name, "must be a number from 0.0 to 1.0", value)
     return value
 
 
 def thresholds(tier1: float | None, tier2: float) -> None:
-    """Tier 2 must be at most Tier 1; a category may have only a Tier 2 (Spec: What the service does)."""
+    """Tier 2 must be at most Tier 1; a category may have only a Tier 2 (docs/integration.md)."""
     threshold("tier2", tier2)
     if tier1 is not None:
         threshold("tier1", tier1)
@@ -62,7 +62,7 @@ def thresholds(tier1: float | None, tier2: float) -> None:
 
 
 def platform(value: str, field: str = "platform") -> str:
-    """A platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (Contract: section 6)."""
+    """A platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (docs/integration.md)."""
     if not re.fullmatch(PLATFORM_PATTERN[1:-1], value):
         raise Invalid.field(field, "must be 1 to 50 characters of a-z, 0-9, _ or -", value)
     return value
@@ -75,7 +75,7 @@ def category_name(value: str, field: str = "name") -> str:
 
 
 def foreign_id(value: str, field: str) -> str:
-    """An id of the integration's platform: kept exactly as given; 1 to 255 characters, no NUL (Contract: 2)."""
+    """An id of the integration's platform: kept exactly as given; 1 to 255 characters, no NUL (docs/integration.md)."""
     if not value:
         raise Invalid.field(field, "must not be empty", value)
     if len(value) > ID_MAX:
@@ -114,7 +114,7 @@ def storable_tree(value: Any, field: str) -> None:
 
 
 def json_object(value: Mapping[str, Any], field: str) -> None:
-    """A free-form object that a database can keep: at most 64 KB of JSON (Contract: section 3)."""
+    """A free-form object that a database can keep: at most 64 KB of JSON (docs/integration.md)."""
     storable_tree(value, field)
     written = json.dumps(value, ensure_ascii=False)
     if len(written.encode("utf-8", "surrogatepass")) > METADATA_MAX_BYTES:
@@ -132,7 +132,7 @@ def text(value: str, field: str, most: int, least: int = 1) -> str:
 
 
 def source(value: str, field: str = "sources") -> str:
-    """An address that a note cites: https with a host (DASHBOARD: The rater's flow)."""
+    """An address that a note cites: https with a host (docs/design-system.md)."""
     storable(value, field)
     if len(value) > SOURCE_MAX:
         raise Invalid.field(field, f"must be at most {SOURCE_MAX:,} characters each", value[:50] + "…")

@@ -1,4 +1,4 @@
-"""Pages of a list: by number for people, by keyset for whoever follows links (Contract: section 2, Stable pages).
+"""Pages of a list: by number for people, by keyset for whoever follows links (docs/integration.md).
 
 A cursor names the last row seen by its sort value and id, so rows that others insert, or that leave the filter,
 make ``next`` neither miss nor repeat one.

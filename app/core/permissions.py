@@ -103,7 +103,7 @@ class Actor:
     """Who is asking. ``communities`` None means every community; in ``archived`` ones there is only reading.
 
     ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or nobody is
-    asserted and the key itself acts (Contract: section 1, Staff calls).
+    asserted and the key itself acts (docs/integration.md).
     """
 
     kind: Literal["system", "account", "key"]

@@ -1,4 +1,4 @@
-"""The words the service speaks, as closed sets (Spec: Resources; Contract: sections 3 to 5)."""
+"""The words the service speaks, as closed sets (docs/integration.md)."""
 
 from enum import StrEnum
 
@@ -28,7 +28,7 @@ class HelpfulnessLevel(StrEnum):
 
 
 class ClaimRating(StrEnum):
-    """What a fact-checker found about a claim, in the words common to the trade (CLASSIFIERS: section 4)."""
+    """What a fact-checker found about a claim, in the words common to the trade (decision 0019)."""
 
     FALSE = "false"
     MOSTLY_FALSE = "mostly_false"
@@ -53,7 +53,7 @@ class ActionType(StrEnum):
 
 
 class Verb(StrEnum):
-    """What a category's tier is configured to do (Spec: What the service does)."""
+    """What a category's tier is configured to do (docs/integration.md)."""
 
     HIDE = "hide"
     DELETE = "delete"
@@ -62,7 +62,7 @@ class Verb(StrEnum):
 
     @property
     def action_type(self) -> ActionType:
-        """``notify`` and ``flag`` both warn; a flag does so under review (Contract: section 5)."""
+        """``notify`` and ``flag`` both warn; a flag does so under review (docs/integration.md)."""
         return {Verb.HIDE: ActionType.HIDE, Verb.DELETE: ActionType.DELETE}.get(self, ActionType.WARN)
 
 
@@ -139,7 +139,7 @@ class Scope(StrEnum):
 
 
 class EventName(StrEnum):
-    """Everything a webhook can be told (Contract: section 7)."""
+    """Everything a webhook can be told (docs/integration.md)."""
 
     DECISION = "moderation.decision"
     ACTION_CREATED = "moderation_action.created"

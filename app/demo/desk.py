@@ -58,8 +58,8 @@ class Desk:
         yield 1.6, self._invite
 
     def _lower_tier2(self, category: str, tier2: float, reason: str) -> None:
-        policy = policies.current(self._session, self._community_id)
-        found = next((one for one in policy.categories if one.name == category), None)
+        thresholds = policies.current(self._session, self._community_id)
+        found = next((one for one in thresholds.categories if one.name == category), None)
         if found is not None:
             draft = replace(policies.draft_of(found), tier2=tier2)
             operator = self._people[Role.OPERATOR]
@@ -96,7 +96,7 @@ class Desk:
             Role.MODERATOR,
             "For the hours between midnight and six",
         )
-        mailed_links.note_sent(self._session, link.id)
+        mailed_links.record_sent(self._session, link.id)
 
     def draft_note(self, request: Request) -> Note | None:
         """An AI note that quotes the fact-check of a post, as the builtin writer words it; None where none matches."""

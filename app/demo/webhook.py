@@ -69,7 +69,7 @@ class DemoWebhook:
         yield ENDS, self._disable
 
     def _register(self) -> None:
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             self._session,
             self._operator,
             self._sealer,
@@ -79,7 +79,7 @@ class DemoWebhook:
             signing.new_secret(),
             [name.value for name in EVENTS],
         )
-        self._endpoint_id = endpoint.id
+        self._endpoint_id = webhook.id
 
     def _answer(self, always: Outcome | None = None) -> None:
         """What waits is tried, and what failed is tried again as it would be. ``always``: the one answer it gets."""

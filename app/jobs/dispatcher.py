@@ -1,4 +1,4 @@
-"""Sends what is due: one thread that claims and records, and threads that send (HOUSE: Jobs).
+"""Sends what is due: one thread that claims and records, and threads that send (docs/architecture.md).
 
 Deliveries are no engine jobs: a hanging receiver would hold the engine's slots against every healthy one.
 Here a delivery holds a slot from its claim until its attempt is on record; so a killed process repeats at most
@@ -53,7 +53,7 @@ class Dispatcher:
 
     ``max_in_flight`` bounds the attempts at work, ``max_stuck`` those beyond them that have waited for a
     second or more: receivers that all begin to hang at once cost the healthy ones that second and no more. An
-    endpoint has ``per_endpoint`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
+    webhook has ``per_endpoint`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
     together have at most half of all.
     """
 
@@ -68,7 +68,7 @@ class Dispatcher:
         *,
         max_in_flight: int = 64,
         max_stuck: int = 192,
-        per_endpoint: int = 16,
+        per_webhook: int = 16,
         poll_seconds: float = 0.2,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
@@ -80,7 +80,7 @@ class Dispatcher:
         self._wake = wake
         self._max_in_flight = max_in_flight
         self._max_stuck = max_stuck
-        self._per_endpoint = per_endpoint
+        self._per_webhook = per_webhook
         self._poll_seconds = poll_seconds
         self._lease_seconds = lease_seconds
         # The claiming thread alone touches these; sending threads only append to ``_finished``.
@@ -167,13 +167,13 @@ class Dispatcher:
         full = [
             endpoint_id
             for endpoint_id, count in busy.items()
-            if count >= (1 if endpoint_id in self._hanging else self._per_endpoint)
+            if count >= (1 if endpoint_id in self._hanging else self._per_webhook)
         ]
         # Read first: SQLite's write lock, taken five times a second for nothing, would hold up real writers.
         with self._database.reading() as session:
             if not delivery_queue.is_anything_due(session, now):
                 return
-            if not delivery_queue.endpoints_due(session, now, full):
+            if not delivery_queue.webhooks_due(session, now, full):
                 return
         with self._database.writing() as session:
             claimed = delivery_queue.claim_due(
@@ -183,7 +183,7 @@ class Dispatcher:
                 now,
                 busy=busy,
                 hanging=self._hanging,
-                per_endpoint=self._per_endpoint,
+                per_webhook=self._per_webhook,
                 limit=limit,
                 lease_seconds=self._lease_seconds,
             )

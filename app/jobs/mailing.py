@@ -30,7 +30,7 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
     with wiring.database.writing() as session:
         message = mail_texts.write(
             session,
-            wiring.letterhead,
+            wiring.mail_links,
             Kind(kind),
             account_id=uuid.UUID(account_id) if account_id else None,
             link_id=link,
@@ -45,7 +45,7 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
         return
     if link is not None:
         with wiring.database.writing() as session:
-            mailed_links.note_sent(session, link)
+            mailed_links.record_sent(session, link)
 
 
 def give_up(wiring: Wiring, args: dict[str, Any]) -> None:

@@ -138,7 +138,7 @@ def sweep(wiring: Wiring) -> None:
 
 
 def prune(wiring: Wiring) -> None:
-    """Forget delivery attempts after 30 days (Contract: section 7, Isolation), a batch a transaction."""
+    """Forget delivery attempts after 30 days (docs/integration.md), a batch a transaction."""
     mailing.prune(wiring)
     limit = clock.now() - ATTEMPTS_KEPT
     while True:

@@ -13,7 +13,7 @@ imported at start, so a new one needs no line elsewhere. A view reads like this:
 
     @web.post("/second-look/<uuid:action_id>/confirm")
     def confirm_action(action_id: uuid.UUID) -> Response:
-        form = forms.posted(ReasonForm)           # forms.filled_in(form) or page.render(…, status=422)
+        form = forms.posted(ReasonForm)           # form.validate() or page.render(…, status=422)
         with wired().database.writing() as session:
             action = actions.with_content(session, auth.current_actor(), action_id)   # foreign: a 404 page
             auth.enter(action.community_id)       # the navigation shows the object's community

@@ -239,7 +239,7 @@ def enter(community_id: uuid.UUID) -> None:
         community_choice.remember(current_reader().account, g.community, mine)
 
 
-def address() -> str:
+def client_ip() -> str:
     """The caller's address; behind a configured proxy the server has already put the real one here."""
     return request.remote_addr or "unknown"
 
@@ -247,7 +247,7 @@ def address() -> str:
 def is_from_this_machine() -> bool:
     """Whether the caller's address is of this machine itself."""
     try:
-        return ipaddress.ip_address(address()).is_loopback
+        return ipaddress.ip_address(client_ip()).is_loopback
     except ValueError:
         return False
 
@@ -297,7 +297,7 @@ def _note_seen() -> None:
     who = reader()
     if who is not None and clock.now() - who.sign_in.last_seen_at > accounts.SEEN_EVERY:
         with wired().database.writing() as writing:
-            accounts.note_seen(writing, who.sign_in.id)
+            accounts.mark_seen(writing, who.sign_in.id)
 
 
 def _page_behind_part() -> str:

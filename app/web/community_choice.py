@@ -52,7 +52,7 @@ def remember_community(response: Response) -> Response:
     if account.last_community_id != community.id:
         try:
             with wired().database.writing() as session:
-                communities.note_work(session, account.id, community.id)
+                communities.record_worked_in(session, account.id, community.id)
         except SQLAlchemyError:
             # What was asked for is done and must not be answered as a failure; the cookie below knows it too.
             log.warning("Where account %s works was not remembered.", account.id, exc_info=True)

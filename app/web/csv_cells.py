@@ -2,6 +2,6 @@
 
 
 def cell(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula (RELIABILITY: section 2, CSV; OWASP CSV Injection)."""
+    """A cell that no spreadsheet takes for a formula (docs/reliability.md; OWASP CSV Injection)."""
     text = str(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\0")) else text

@@ -73,8 +73,8 @@ def render_error(status: int, detail: str | None = None) -> Response:
 def _next(status: int) -> dict[str, str]:
     if status == 401:
         back = own_path(request.headers.get("Referer", ""))
-        address = url_for("web.sign_in", next=auth.safe_next(back))
-        return {"next_url": address, "next_label": "Sign in"}
+        url = url_for("web.sign_in", next=auth.safe_next(back))
+        return {"next_url": url, "next_label": "Sign in"}
     again = auth.safe_next(request.full_path.rstrip("?")) if request.method == "GET" else None
     if again and (status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500):
         return {"next_url": again, "next_label": "Try again"}

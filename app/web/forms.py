@@ -35,12 +35,12 @@ def uploaded(name: str, most: int) -> bytes | None:
         return given.read(most + 1) if given.filename else None
 
 
-def from_address(name: str) -> str:
+def query_arg(name: str) -> str:
     """One parameter of the address; empty when it has none. NUL, which no database can look for, is left out."""
     return request.args.get(name, "").replace("\x00", "")
 
 
-def all_from_address(name: str) -> list[str]:
+def query_args(name: str) -> list[str]:
     """Every value that the address has for this parameter."""
     return [value.replace("\x00", "") for value in request.args.getlist(name)]
 
@@ -58,11 +58,6 @@ def all_posted(name: str) -> list[str]:
 def number(raw: str | None, digits: int = 9) -> int | None:
     """A whole number as an address or a hidden field carries it; None for anything else, or of more ``digits``."""
     return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= digits else None
-
-
-def filled_in(form: Form) -> bool:
-    """Whether every field holds; otherwise its errors say what to do."""
-    return bool(form.validate())
 
 
 def explain(form: Form, refusal: Invalid, fields: Mapping[str, str] | None = None) -> None:

@@ -12,7 +12,7 @@ SECOND_LOOK = "second-look"
 
 
 def is_second_look() -> bool:
-    return forms.from_address("from") == SECOND_LOOK
+    return forms.query_arg("from") == SECOND_LOOK
 
 
 def query() -> Query:
@@ -26,5 +26,5 @@ def back(card: str = "") -> tuple[str, str]:
     """The address of the list, at the card of this id, and its name."""
     path, name = ("/second-look", "Second look") if is_second_look() else ("/review", "Review queue")
     carried = {key: text for key, text in query().items() if key != "from"}
-    address = f"{path}?{encoded(carried)}" if carried else path
-    return (f"{address}#look-{card}" if card and is_second_look() else address), name
+    url = f"{path}?{encoded(carried)}" if carried else path
+    return (f"{url}#look-{card}" if card and is_second_look() else url), name

@@ -17,18 +17,18 @@ class Cursors(TypedDict):
 
 def cursors() -> Cursors:
     """The cursors of the address. One that is not ours is refused where the page is read, with 422."""
-    return {"after": forms.from_address("after") or None, "before": forms.from_address("before") or None}
+    return {"after": forms.query_arg("after") or None, "before": forms.query_arg("before") or None}
 
 
 def links(path: str, found: Page[Any], noun: str, **query: str) -> PageLinks:
     """The links around a page; ``query`` is kept where it says something."""
 
-    def address(name: str, cursor: str | None) -> str | None:
+    def url(name: str, cursor: str | None) -> str | None:
         kept = {key: value for key, value in query.items() if value}
         return f"{path}?{urlencode({**kept, name: cursor})}" if cursor is not None else None
 
     return PageLinks(
-        previous=address("before", found.previous),
-        next=address("after", found.next),
+        previous=url("before", found.previous),
+        next=url("after", found.next),
         summary=f"{found.count:,} {noun}{'' if found.count == 1 else 's'}",
     )

@@ -1,4 +1,4 @@
-"""What every answer carries and every unsafe request must prove (RELIABILITY: section 2)."""
+"""What every answer carries and every unsafe request must prove (docs/reliability.md)."""
 
 # flask-wtf and flask-login have no types.
 # mypy: disallow-untyped-calls=False

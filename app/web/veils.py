@@ -25,14 +25,14 @@ _OWN_PLACE = frozenset({SHOW, "at", "item", "note"})
 class Veil:
     """What stands before the content of one post.
 
-    ``address`` and ``query`` are the page that shows the content without script. ``form`` is a form of this page that
+    ``url`` and ``query`` are the page that shows the content without script. ``form`` is a form of this page that
     holds typed text: then showing the content sends that form, so that the text stays.
     """
 
     post_id: uuid.UUID
     warning: str
     is_shown: bool
-    address: str
+    url: str
     query: Sequence[tuple[str, str]]
     form: str | None = None
 
@@ -42,21 +42,21 @@ class Veil:
         return UNSEEN
 
 
-def over(action: Action, address: str, *, form: str | None = None) -> Veil | None:
+def over(action: Action, url: str, *, form: str | None = None) -> Veil | None:
     """The veil over the action's post for the signed-in reader, None when it is shown at once.
 
-    ``address`` is the page it stands on, perhaps with the place on it.
+    ``url`` is the page it stands on, perhaps with the place on it.
     """
     if not hides(action):
         return None
     query = [pair for pair in forms.whole_address() if pair[0] not in _OWN_PLACE]
-    others = [(SHOW, one) for one in forms.all_from_address(SHOW) if one != str(action.id)]
+    others = [(SHOW, one) for one in forms.query_args(SHOW) if one != str(action.id)]
     return Veil(
         post_id=action.id,
         warning=f"{content_name(action.category)}. Hidden by your settings.",
         is_shown=str(action.id)
-        in {*forms.all_from_address(SHOW), *forms.all_posted(SEEN), *forms.all_posted(SHOW)},
-        address=address,
+        in {*forms.query_args(SHOW), *forms.all_posted(SEEN), *forms.all_posted(SHOW)},
+        url=url,
         query=(*query, *others),
         form=form,
     )

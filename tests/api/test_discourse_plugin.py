@@ -1,4 +1,4 @@
-"""What webhooks of communities on Discourse carry, read as the Discourse plugin reads it (Contract: section 8)."""
+"""What webhooks of communities on Discourse carry, read as the Discourse plugin reads it (docs/integration.md)."""
 
 import hashlib
 import hmac

@@ -6,13 +6,13 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.settings import Settings
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 
 def free_port() -> int:
@@ -31,7 +31,7 @@ class Service:
     allow_hosts: str = "127.0.0.1"
     environment: Mapping[str, str] = field(default_factory=dict)
     """More settings, by their names in the environment."""
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
 
     def start(self) -> None:
         environment = {
@@ -45,8 +45,9 @@ class Service:
             **self.environment,
         }
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app", "serve"],
+            self.process = Process(
+                "app",
+                "serve",
                 env=environment,
                 stdout=log,
                 stderr=log,

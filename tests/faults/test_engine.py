@@ -5,7 +5,6 @@ import itertools
 import json
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,8 +21,9 @@ from tests import postgres
 from tests.faults.conftest import prepare_jobs
 from tests.faults.engine_app import Ran
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
-Start = Callable[..., "subprocess.Popen[str]"]
+Start = Callable[..., Process]
 
 
 @pytest.fixture
@@ -51,11 +51,12 @@ def beats(database: Database, executor_id: str) -> int:
 @pytest.fixture
 def start_process(jobs_url: str, tmp_path: Path) -> Iterator[Start]:
     """Starts a process that runs jobs, and waits until it does."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Process] = []
 
-    def start(executor_id: str, code: str = "old") -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.faults.engine_app", jobs_url, executor_id, tmp_path, code]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def start(executor_id: str, code: str = "old") -> Process:
+        process = Process(
+            "tests.faults.engine_app", jobs_url, executor_id, tmp_path, code, stdout=subprocess.PIPE
+        )
         started.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -69,7 +70,7 @@ def start_process(jobs_url: str, tmp_path: Path) -> Iterator[Start]:
         process.stdout.close()
 
 
-def kill(process: "subprocess.Popen[str]") -> None:
+def kill(process: Process) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
 

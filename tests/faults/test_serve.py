@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from app.process.worker import MAX_BODY
 from tests.faults.engine_app import Ran
 from tests.faults.serve_app import LARGEST
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 
 class Server:
@@ -35,10 +35,9 @@ class Server:
         trusted_proxies: str = "",
         jobs_url: str | None = None,
     ) -> None:
-        command = [sys.executable, "-m", "tests.faults.serve_app", str(port), str(processes), trusted_proxies]
-        jobs = [jobs_url] if jobs_url is not None else []
-        self.process = subprocess.Popen(
-            [*command, folder, *jobs], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        arguments = [port, processes, trusted_proxies, folder, *([jobs_url] if jobs_url is not None else [])]
+        self.process = Process(
+            "tests.faults.serve_app", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()

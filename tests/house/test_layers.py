@@ -1,6 +1,7 @@
 """The arrows of the house: who may import whom (docs/decisions/0001)."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
@@ -183,3 +184,13 @@ def test_no_template_runs_a_query_or_marks_user_text_safe() -> None:
         assert "|safe" not in text.replace(" ", ""), path.name
         assert " style=" not in text, f"{path.name}: a style attribute breaks the strict CSP"
         assert " onclick=" not in text, path.name
+
+
+def test_docstrings_refer_only_to_what_a_reader_can_open() -> None:
+    """A document that is not in this repository is no reference: docs/, decisions, RFCs and papers are."""
+    closed = re.compile(
+        r"\((?:Spec|Contract|SCORING|CLASSIFIERS|DASHBOARD|RELIABILITY|HOUSE)\b(?!\.)|\bSCORING[ :]\d"
+    )
+    here = Path(__file__)
+    files = [*_modules(), *(path for path in here.parents[1].rglob("*.py") if path != here)]
+    assert [f"{path}: {found[0]}" for path in files if (found := closed.search(path.read_text()))] == []

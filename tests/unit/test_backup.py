@@ -18,7 +18,7 @@ from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
+from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.review import holds
@@ -106,9 +106,9 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     done = backups.restore(empty, file)
 
     assert (done.broken, done.sealed, done.revision) == ([], 0, runtime.head())
-    assert done.quieted.deliveries > 0
-    assert (done.quieted.holds, done.quieted.sign_ins) == (1, 1)
-    assert done.quieted.requests > 1
+    assert done.suspended.deliveries > 0
+    assert (done.suspended.holds, done.suspended.sign_ins) == (1, 1)
+    assert done.suspended.requests > 1
     restored = Database(empty.sqlalchemy_url)
     rows = _rows(restored)
     for table in ("requests", "moderation_actions", "decisions", "events", "deliveries", "accounts"):
@@ -120,9 +120,9 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
         assert session.scalars(sa.select(SignIn).where(SignIn.ended_at.is_(None))).all() == []
         by_status = Counter(session.scalars(sa.select(Request.status)))
         assert by_status[RequestStatus.PENDING] == 0
-        assert by_status[RequestStatus.FAILED] == done.quieted.requests
-        endpoint = session.scalars(sa.select(Endpoint)).one()
-        assert wiring.sealer.open(endpoint.secret, str(endpoint.id)) == SECRET
+        assert by_status[RequestStatus.FAILED] == done.suspended.requests
+        webhook = session.scalars(sa.select(Webhook)).one()
+        assert wiring.sealer.open(webhook.secret, str(webhook.id)) == SECRET
         assert history.verify(session, cast.community_id)[1] is None
     engine = Engine(restored.engine, executor_id="test")
     assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
@@ -137,7 +137,7 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     restored.dispose()
     with pytest.raises(Conflict, match="--force"):
         backups.restore(empty, file)
-    assert backups.restore(empty, file, force=True).quieted == done.quieted
+    assert backups.restore(empty, file, force=True).suspended == done.suspended
 
 
 def test_what_is_no_whole_backup_is_refused_and_changes_nothing(

@@ -92,7 +92,7 @@ def test_taking_over_moves_the_claim_and_tells_who_lost_it(wiring: Wiring, cast:
         assert lost.text.actor_name == "Moderator"
         assert claims.lost(session, max_, action) is None
     with wiring.database.reading() as session:
-        (told,) = notices.of(session, sam, Slice(size=5)).rows
+        (told,) = notices.list_for(session, sam, Slice(size=5)).rows
         assert (told.entry.what, told.notice.action_id) == ("claim.taken_over", action_id)
         assert notices.unread(session, max_) == 0
     with pytest.raises(Conflict, match="Claimed by Moderator"):

@@ -1,4 +1,4 @@
-"""Why a note has its status: from the ratings up, without names (SCORING: 4)."""
+"""Why a note has its status: from the ratings up, without names (docs/consensus.md)."""
 
 import uuid
 

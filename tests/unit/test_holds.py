@@ -1,4 +1,4 @@
-"""Undo before anything is sent (Contract: section 7, Undo)."""
+"""Undo before anything is sent (docs/integration.md)."""
 
 import pytest
 import sqlalchemy as sa

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from app.commands.main import cli
 from app.core.db import Base
-from app.core.models import Community, Endpoint
+from app.core.models import Community, Webhook
 from app.core.permissions import SYSTEM
 from app.core.sealing import SealBroken, Sealer
 from app.core.upkeep import resealing
@@ -43,7 +43,7 @@ def _register(wiring: Wiring, cast: Cast, sealer: Sealer, *numbers: int) -> None
 
 def _opened(wiring: Wiring, sealer: Sealer) -> set[str]:
     with wiring.database.reading() as session:
-        rows = session.scalars(sa.select(Endpoint)).all()
+        rows = session.scalars(sa.select(Webhook)).all()
         blobs = [(one.id, blob) for one in rows for blob in (one.secret, one.previous_secret) if blob]
     return {sealer.open(blob, str(identity)) for identity, blob in blobs}
 

@@ -1,4 +1,4 @@
-"""What ratings and refits do to a note's status, and what they leave alone (SCORING: 1.6, 2.3 and 2.4)."""
+"""What ratings and refits do to a note's status, and what they leave alone (docs/consensus.md)."""
 
 import uuid
 from datetime import timedelta
@@ -135,7 +135,7 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
         ).all()
         assert len(told) == 2
     with wiring.database.writing() as session:
-        held_row = holds.of(session, note_id=held)
+        held_row = holds.for_subject(session, note_id=held)
         assert held_row is not None
         holds.undo(session, staff, held_row.id)
     assert status(wiring, held) is NMR  # now it follows
@@ -234,7 +234,7 @@ def test_a_rating_is_withdrawn_by_its_rater_or_the_service_and_the_note_follows(
     note_id = a_note(wiring, cast)
     rate(wiring, cast, note_id, "HHHHH", raters)
     with wiring.database.writing() as session:
-        rating = ratings.own(session, note_id, raters[0])
+        rating = ratings.by_rater(session, note_id, raters[0])
         assert rating is not None
         stranger = factories.integration(cast, staff=False, profile_id=raters[1])
         with pytest.raises(Forbidden, match="only your own"):
@@ -288,7 +288,7 @@ def test_a_community_sets_how_many_ratings_a_status_needs(wiring: Wiring, cast: 
 def test_settings_that_make_no_sense_are_as_if_they_were_not_there(
     stored: dict[str, object] | None, read_as: CommunitySettings
 ) -> None:
-    assert community_settings.of(Community(settings=stored), CommunitySettings()) == read_as
+    assert community_settings.for_community(Community(settings=stored), CommunitySettings()) == read_as
 
 
 @pytest.mark.parametrize("name", sorted(community_settings.BOUNDS))

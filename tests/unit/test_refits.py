@@ -1,4 +1,4 @@
-"""Refits in the background, and the scores they leave (SCORING: 2.3)."""
+"""Refits in the background, and the scores they leave (docs/consensus.md)."""
 
 import random
 import threading

@@ -220,7 +220,7 @@ def test_it_is_held_like_any_other_decision_and_undone_without_a_new_action(
 def test_whoever_dismissed_it_is_told(wiring: Wiring, cast: Cast) -> None:
     second = reopened(wiring, cast, dismissed(wiring, cast), ReopenTo.ACT)
     with wiring.database.reading() as session:
-        (told,) = notices.of(session, person(cast, cast.moderator), Slice(size=5)).rows
+        (told,) = notices.list_for(session, person(cast, cast.moderator), Slice(size=5)).rows
         assert told.notice.action_id == second
         assert told.decided is not None
         assert told.decided.what == "action.dismissed"

@@ -1,4 +1,4 @@
-"""From ratings to decisions, and what can never happen twice (SCORING: 2.4, 4; Contract: sections 4, 5)."""
+"""From ratings to decisions, and what can never happen twice (docs/consensus.md; docs/integration.md)."""
 
 import threading
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The whole life of a second look, from what a score did to content that is not scanned again (Contract: section 5)."""
+"""The whole life of a second look, from what a score did to content that is not scanned again (docs/integration.md)."""
 
 import uuid
 from datetime import timedelta

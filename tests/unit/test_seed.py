@@ -22,13 +22,13 @@ from app.core.models import (
     Delivery,
     FactCheckItem,
     Note,
-    Policy,
     Profile,
     Rating,
     ReasonTemplate,
     Replay,
     Request,
     SavedFilter,
+    ThresholdSet,
 )
 from app.core.paging import Slice
 from app.core.people import accounts, invitations, keys, members, profiles
@@ -134,7 +134,7 @@ def test_every_state_has_something_to_show(seeded: Seeded) -> None:
         assert 100 <= statuses.total() <= 130
         written = set(session.scalars(sa.select(Note.status).where(Note.rationale.is_(False))))
         assert {NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.NEEDS_MORE_RATINGS} <= written
-        assert session.scalar(sa.select(sa.func.max(Policy.version))) == 3
+        assert session.scalar(sa.select(sa.func.max(ThresholdSet.version))) == 3
 
 
 def test_the_weeks_are_told_in_order_and_its_history_holds(seeded: Seeded) -> None:

@@ -4,9 +4,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from app.settings_table import name_of
 from pydantic import SecretStr, ValidationError
 
+from app.commands.settings_table import name_of
 from app.settings import Settings
 
 

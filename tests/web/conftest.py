@@ -161,7 +161,7 @@ class Stage:
         with self.wiring.database.reading() as session:
             note_id = session.get_one(Action, action_id).note_id
             assert note_id is not None
-            rating = ratings.own(session, note_id, person.profile_id)
+            rating = ratings.by_rater(session, note_id, person.profile_id)
             return rating.helpfulness_level if rating else None
 
 

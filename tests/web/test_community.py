@@ -29,7 +29,7 @@ URL = "/community?community=harbour-forum"
 def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
     """What the page would send, with ``changed`` typed into it; a dash unticks."""
     draft = in_force(wiring, cast)
-    sent = {"version": draft.edition, "reason": "Agreed in the spring meeting"}
+    sent = {"version": draft.etag, "reason": "Agreed in the spring meeting"}
     for name, value in draft.values.items():
         if name in NUMBERS:
             sent[name] = as_typed(value)
@@ -135,7 +135,7 @@ def test_a_save_from_an_older_page_is_409_and_saving_again_is_a_decision(
     assert answer.status_code == 409
     assert 'value="My name"' in answer.text
     assert in_force(wiring, cast).name == "The platform's name"
-    again = stale | {"version": in_force(wiring, cast).edition}
+    again = stale | {"version": in_force(wiring, cast).etag}
     assert again["version"] in answer.text
     assert operator.post("/community", **again).status_code == 303
     assert in_force(wiring, cast).name == "My name"

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from app.core.communities import communities, getting_started
 from app.core.communities.getting_started import Standing
 from app.core.history.why import Why
-from app.core.models import Account, Action, Community, Endpoint
+from app.core.models import Account, Action, Community, Webhook
 from app.core.people import accounts, invitations, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.review import holds, reason_templates
@@ -110,7 +110,7 @@ def test_what_no_longer_holds_is_no_longer_done(fresh: tuple[Community, Person],
     community, _ann = fresh
     with wiring.database.writing() as session:
         key = keys.mint(session, SYSTEM, "Forum", KeyTemplate.ADAPTER, [community.id], days=1)
-        keys.note_use(session, key.key.id, accounts.clock.now(), is_poll=True)
+        keys.record_use(session, key.key.id, accounts.clock.now(), is_poll=True)
     found = _standing(wiring, community)
     assert (found.has_key, found.hearing.polls) == (True, True)
     advance(seconds=timedelta(hours=2).total_seconds())
@@ -127,16 +127,16 @@ def test_a_webhook_counts_once_it_has_answered_and_while_it_is_on(
     community, ann = fresh
     with wiring.database.writing() as session:
         place = session.get_one(Community, community.id)
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session, SYSTEM, wiring.sealer, wiring.allow, place, "https://example.org/hook", "a long secret"
         )
     visitor = visit(ann)
     assert "registered and has not answered yet" in visitor.get("/getting-started").text
     with wiring.database.writing() as session:
-        session.get_one(Endpoint, endpoint.id).last_success_at = accounts.clock.now()
+        session.get_one(Webhook, webhook.id).last_success_at = accounts.clock.now()
     assert _done(visitor.get("/getting-started").text)["Let your platform hear of decisions"]
     with wiring.database.writing() as session:
-        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, endpoint.id, is_active=False)
+        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, webhook.id, is_active=False)
     page = visitor.get("/getting-started").text
     assert not _done(page)["Let your platform hear of decisions"]
     assert "The webhook is disabled and nobody polls" in page

@@ -69,7 +69,7 @@ def test_a_rating_that_does_not_count_says_why(
     assert "Not counted" not in rater.get("/me").text
     for excluded, told in (("submitter", "you submitted the post"), ("once", "an earlier rule left it out")):
         with wiring.database.writing() as session:
-            session.execute(sa.update(Rating).values(excluded=excluded))
+            session.execute(sa.update(Rating).values(exclusion_reason=excluded))
         assert f"Not counted: {told}" in rater.get("/me").text
 
 

@@ -257,7 +257,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
         held = holds.hold(session, moderator, ActionVerb.DISMISS, action=decided, why=Why("Banter"))
         reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
         key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             admin,
             wiring.sealer,
@@ -266,7 +266,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "https://hooks.example/x",
             "a-secret-of-mine",
         )
-        webhooks.send_test(session, admin, endpoint.id)
+        webhooks.send_test(session, admin, webhook.id)
         invitation = invitations.invite(session, admin, community.id, "new@example.org", Role.RATER)
         kept = saved_filters.save(session, moderator, community.id, "Mine", {"sort": "score"})
         replay = Replay(
@@ -286,7 +286,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "hold_id": held.id,
             "reason_id": reason.id,
             "key_id": key.id,
-            "endpoint_id": endpoint.id,
+            "endpoint_id": webhook.id,
             "delivery_id": session.scalars(sa.select(Delivery.id)).one(),
             "invitation_id": invitation.id,
             "filter_id": kept.id,

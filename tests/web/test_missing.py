@@ -63,7 +63,7 @@ def test_an_item_that_waits_for_the_platform_says_when_nobody_would_hear(
     assert UNHEARD in visit(cast.operator).get(proposed).text, "nobody has for two hours"
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             SYSTEM,
             wiring.sealer,
@@ -74,7 +74,7 @@ def test_an_item_that_waits_for_the_platform_says_when_nobody_would_hear(
         )
     assert UNHEARD not in visit(cast.operator).get(proposed).text
     with wiring.database.writing() as session:
-        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, endpoint.id, is_active=False)
+        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, webhook.id, is_active=False)
     assert (
         "The webhook is disabled and nobody polls: enable it or poll."
         in visit(cast.operator).get(proposed).text

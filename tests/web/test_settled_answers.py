@@ -88,7 +88,7 @@ def test_an_integration_may_still_change_it_and_my_impact_judges_what_was_said_b
             roles={cast.community_id: Role.RATER},
             communities=frozenset({cast.community_id}),
         )
-        found = impact.of(session, reader, cast.community_id)
+        found = impact.for_actor(session, reader, cast.community_id)
         assert (found.matched, found.mismatched) == (0, 1)
         (row,) = impact.ratings(session, reader, cast.community_id, Slice()).rows
         assert row.rating.blind_level is NO

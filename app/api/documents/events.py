@@ -1,4 +1,4 @@
-"""What arrives at a webhook, as the ``webhooks`` of the OpenAPI document (Spec: Events; Contract: section 7)."""
+"""What arrives at a webhook, as the ``webhooks`` of the OpenAPI document (docs/integration.md)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the API, served without a key (Contract: section 2).
+"""The OpenAPI 3.1 document of the API, served without a key (docs/integration.md).
 
 APIFlask generates paths, parameters and schemas from the views. What every operation has in common is added here, so
 that a view says only what is its own: its models, its docstring, and the refusals that are not everybody's.
@@ -40,7 +40,7 @@ _SEGMENT_TAGS = {
     "user-profiles": "User profiles",
 }
 _PATH_NAMES = {"requests": "request_id", "community-servers": "community_server_id"}
-"""What ``reference`` in a path stands for (Spec: Endpoints)."""
+"""What ``reference`` in a path stands for (docs/integration.md)."""
 
 _UUID = {"type": "string", "format": "uuid"}
 _FOREIGN = {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX}

@@ -1,4 +1,4 @@
-"""Input and output models of moderation actions (Spec: Moderation actions; Contract: section 5)."""
+"""Input and output models of moderation actions (docs/integration.md)."""
 
 from typing import Annotated, Any
 

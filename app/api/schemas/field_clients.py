@@ -1,4 +1,4 @@
-"""Flat bodies of the paths that clients in the field call (Contract: section 8). No JSON:API documents."""
+"""Flat bodies of the paths that clients in the field call (docs/integration.md). No JSON:API documents."""
 
 from typing import Annotated, Any
 

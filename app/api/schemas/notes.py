@@ -1,4 +1,4 @@
-"""Input and output models of notes, ratings and their counts (Spec: Note, Rating; Contract: section 4)."""
+"""Input and output models of notes, ratings and their counts (docs/integration.md)."""
 
 from typing import Annotated
 

@@ -113,7 +113,7 @@ def list_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
 
 
 class RequestCreate(Body):
-    """A submission (Contract: section 3). Ids and content are stored exactly as given."""
+    """A submission (docs/integration.md). Ids and content are stored exactly as given."""
 
     resource = "requests"
 

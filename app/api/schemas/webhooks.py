@@ -1,4 +1,4 @@
-"""Input and output models of webhooks (Spec: Webhook registration; Contract: section 7). A secret is never shown."""
+"""Input and output models of webhooks (docs/integration.md). A secret is never shown."""
 
 from typing import Annotated, Any
 

@@ -24,7 +24,7 @@ from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.permissions import SYSTEM
 from app.core.upkeep import resealing, restoring
-from app.core.upkeep.restoring import Quieted
+from app.core.upkeep.restoring import Suspended
 from app.process import runtime
 from app.settings import Settings
 from app.wiring import make_sealer
@@ -41,7 +41,7 @@ class Restored:
     encryption key in force does not open."""
 
     revision: str
-    quieted: Quieted
+    suspended: Suspended
     broken: list[str]
     sealed: int
 
@@ -84,12 +84,12 @@ def restore(
     if kind != url.get_backend_name():
         raise Invalid.field("file", f"is a backup of {kind}, and {SQL_URL} names {url.get_backend_name()}")
 
-    def finish(database_url: str) -> Quieted:
+    def finish(database_url: str) -> Suspended:
         """Migrate the restored rows and stop what would act, wherever they stand."""
         say("Bringing it to the version of this code.")
         placed = settings.model_copy(update={"database_url": database_url})
         runtime.migrate(placed, restoring=True)
-        return _quieted(placed, score_waiting)
+        return _suspended(placed, score_waiting)
 
     say("Checking the backup.")
     if kind == "sqlite":
@@ -123,7 +123,7 @@ def _check_revision(revision: str | None) -> None:
         ) from None
 
 
-def _quieted(settings: Settings, score_waiting: bool) -> Quieted:
+def _suspended(settings: Settings, score_waiting: bool) -> Suspended:
     # Imported when it is needed: the job engine's library takes a second.
     from app.jobs.engine import Engine
 
@@ -135,13 +135,13 @@ def _quieted(settings: Settings, score_waiting: bool) -> Quieted:
     try:
         engine.cancel_unfinished()
         with database.writing() as session:
-            return restoring.quiet(session, score_waiting=score_waiting)
+            return restoring.suspend_pending(session, score_waiting=score_waiting)
     finally:
         engine.stop()
         database.dispose()
 
 
-def _looked_at(settings: Settings, quieted: Quieted) -> Restored:
+def _looked_at(settings: Settings, suspended: Suspended) -> Restored:
     database = Database(settings.sqlalchemy_url)
     sealer = make_sealer(settings)
     try:
@@ -152,7 +152,7 @@ def _looked_at(settings: Settings, quieted: Quieted) -> Restored:
                 if history.verify(session, community.id)[1] is not None
             ]
             sealed = resealing.unreadable(session, sealer)
-        return Restored(runtime.revision(database.engine) or "", quieted, broken, sealed)
+        return Restored(runtime.revision(database.engine) or "", suspended, broken, sealed)
     finally:
         database.dispose()
 

@@ -33,20 +33,20 @@ def restore(file: Path, force: bool, score_waiting: bool) -> None:
     done = backups.restore(
         prepared_settings(), file, force=force, score_waiting=score_waiting, say=click.echo
     )
-    quieted = done.quieted
+    suspended = done.suspended
     click.echo(f"Restored, at version {done.revision}.")
     scored = (
         "are being scored" if score_waiting else "were not scored yet and are marked failed: try them again"
     )
     for count, what in (
         (
-            quieted.deliveries,
+            suspended.deliveries,
             "deliveries are parked: replay them on the Deliveries page once you know they never arrived",
         ),
-        (quieted.holds, "held decisions lapsed; their moderators are told"),
-        (quieted.requests, f"requests {scored}"),
-        (quieted.bulk, "bulk overturns and replays were stopped"),
-        (quieted.sign_ins, "sign-ins ended; everybody signs in anew"),
+        (suspended.holds, "held decisions lapsed; their moderators are told"),
+        (suspended.requests, f"requests {scored}"),
+        (suspended.bulk, "bulk overturns and replays were stopped"),
+        (suspended.sign_ins, "sign-ins ended; everybody signs in anew"),
         (
             done.sealed,
             "stored secrets do not open with this encryption key: set the key of the backup's time",

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
-from app.core.models import Delivery, Endpoint, Request
+from app.core.models import Delivery, Request, Webhook
 from app.core.vocabulary import DeliveryState, RequestStatus
 from app.jobs import tables
 from app.wiring import Wiring
@@ -80,10 +80,10 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
 
 def endpoints(wiring: Wiring) -> Iterator[Finding]:
     what = "webhooks"
-    present = Endpoint.deleted_at.is_(None)
+    present = Webhook.deleted_at.is_(None)
     with wiring.database.reading() as session:
         disabled = session.scalars(
-            sa.select(Endpoint.url).where(present, sa.not_(Endpoint.is_active)).limit(5)
+            sa.select(Webhook.url).where(present, sa.not_(Webhook.is_active)).limit(5)
         ).all()
         in_all = _count(session, present)
     if disabled:

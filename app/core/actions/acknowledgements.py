@@ -1,4 +1,4 @@
-"""What the platform did: an integration carried an action out, or took one of its own accord (Contract: section 5)."""
+"""What the platform did: an integration carried an action out, or took one of its own accord (docs/integration.md)."""
 
 import uuid
 
@@ -25,7 +25,7 @@ _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRME
 def acknowledge(
     session: Session, actor: Actor, action: Action, platform_action_id: str | None = None
 ) -> Action:
-    """The integration has carried the action out. Said again, it changes nothing (Contract: section 5)."""
+    """The integration has carried the action out. Said again, it changes nothing (docs/integration.md)."""
     require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
     if platform_action_id is not None:
         limits.foreign_id(platform_action_id, "platform_action_id")
@@ -110,7 +110,7 @@ def record_taken(
 def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) -> Action | None:
     """The service's own action of this type that the platform took last, unless it was overturned or reversed since.
 
-    What integrations record of their own accord is recorded each time it is said (Contract: section 5, POST).
+    What integrations record of their own accord is recorded each time it is said (docs/integration.md).
     """
     latest = session.scalars(
         sa.select(Action)

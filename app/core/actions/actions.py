@@ -1,4 +1,4 @@
-"""Moderation actions: proposed, acknowledged, overturned, restored (Contract: section 5).
+"""Moderation actions: proposed, acknowledged, overturned, restored (docs/integration.md).
 
 These are the moves of one action. What follows for its rationale note is ``verdicts``' business.
 """
@@ -211,7 +211,7 @@ def is_wanted_again(session: Session, action: Action) -> bool:
 
 
 def lapse(session: Session, action: Action, *, why: Why) -> None:
-    """Nobody decided in time: a queued review ends without action, a second look upholds (Contract: section 5)."""
+    """Nobody decided in time: a queued review ends without action, a second look upholds (docs/integration.md)."""
     if action.action_state is ActionState.UNDER_REVIEW:
         decide_none(session, SYSTEM, action, confidence=0.5, why=why, lapsed=True)
     else:

@@ -1,4 +1,4 @@
-"""The one decision per request: stamped in order, told once (Contract: sections 3 and 7)."""
+"""The one decision per request: stamped in order, told once (docs/integration.md)."""
 
 import uuid
 from datetime import timedelta
@@ -19,7 +19,7 @@ from app.core.webhooks import events
 NO_ACTION = "none"
 
 
-def of(session: Session, request_id: uuid.UUID) -> Decision | None:
+def for_request(session: Session, request_id: uuid.UUID) -> Decision | None:
     return session.scalars(sa.select(Decision).where(Decision.request_id == request_id)).first()
 
 
@@ -33,7 +33,7 @@ def record(
     """
     serialise(session, action.community_id)
     request = session.get_one(Request, action.request_id, populate_existing=True)
-    if of(session, request.id) is not None:
+    if for_request(session, request.id) is not None:
         complete(session, request, cause)
         return None
     last = session.scalar(

@@ -1,4 +1,4 @@
-"""Content that people restored is not scanned again (Contract: section 5)."""
+"""Content that people restored is not scanned again (docs/integration.md)."""
 
 import hashlib
 from collections import Counter
@@ -34,7 +34,7 @@ def _trigrams(text: str) -> Counter[str]:
 
 
 def is_exempt(session: Session, request: Request) -> bool:
-    """Whether people restored this content, or a like text of the same message (Contract: section 5)."""
+    """Whether people restored this content, or a like text of the same message (docs/integration.md)."""
     same_content = Action.scan_exempt_content_hash == request.content_sha256
     exempt = sa.and_(
         Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT

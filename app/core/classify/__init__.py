@@ -1,7 +1,7 @@
 """Scoring content by category: what a classifier is, what it answers, and the words for it.
 
 Content is scored 0.0–1.0 per category by one or more classifiers; routing compares the combined scores with
-the community's thresholds (Spec: What the service does). ``rulepack.RulePackClassifier`` is the embedded
+the community's thresholds (docs/integration.md). ``rulepack.RulePackClassifier`` is the embedded
 default; anything with the attributes of `Classifier` can stand beside it.
 """
 

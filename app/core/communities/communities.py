@@ -40,7 +40,7 @@ def visible(session: Session, actor: Actor) -> Sequence[Community]:
     return session.scalars(statement).all()
 
 
-def among(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
+def by_ids(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
     """The communities with these ids, by id: for rows that the actor was found to see."""
     return {one.id: one for one in session.scalars(sa.select(Community).where(Community.id.in_(ids)))}
 
@@ -285,7 +285,7 @@ def _free_slug(session: Session, name: str) -> str:
     return next(f"{base}-{n}" for n in range(2, len(taken) + 3) if f"{base}-{n}" not in taken)
 
 
-def note_work(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> None:
+def record_worked_in(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> None:
     """Remember where somebody worked last: that is where they begin after signing in."""
     session.execute(
         sa.update(Account)

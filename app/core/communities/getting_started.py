@@ -19,7 +19,6 @@ from app.core.models import (
     ApiKey,
     Community,
     Decision,
-    Endpoint,
     Hold,
     KeyCommunity,
     Membership,
@@ -27,6 +26,7 @@ from app.core.models import (
     Rating,
     ReasonTemplate,
     Request,
+    Webhook,
 )
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import KeyTemplate, LinkPurpose
@@ -116,9 +116,9 @@ def hearing(session: Session, community_id: uuid.UUID) -> Hearing:
     webhooks, active, answered = session.execute(
         sa.select(
             sa.func.count(),
-            sa.func.count().filter(Endpoint.is_active),
-            sa.func.count().filter(Endpoint.is_active, Endpoint.last_success_at.is_not(None)),
-        ).where(Endpoint.community_id == community_id, Endpoint.deleted_at.is_(None))
+            sa.func.count().filter(Webhook.is_active),
+            sa.func.count().filter(Webhook.is_active, Webhook.last_success_at.is_not(None)),
+        ).where(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
     ).one()
     polled_at = session.scalar(sa.select(sa.func.max(ApiKey.last_polled_at)).where(_live(community_id)))
     return Hearing(webhooks, active, answered > 0, polled_at)
@@ -129,7 +129,7 @@ def raters(session: Session, community: Community) -> Raters:
 
     Counted up to what a decision needs: more of them changes nothing here.
     """
-    needed = community_settings.of(community, community_settings.defaults(session)).min_ratings
+    needed = community_settings.for_community(community, community_settings.defaults(session)).min_ratings
     members = sa.select(sa.func.count()).where(
         Membership.community_id == community.id,
         Account.id == Membership.account_id,

@@ -91,12 +91,12 @@ def defaults(session: Session) -> CommunitySettings:
     return wired
 
 
-def of(community: Community, defaults: CommunitySettings) -> CommunitySettings:
+def for_community(community: Community, defaults: CommunitySettings) -> CommunitySettings:
     """The community's settings in force."""
-    return understood(community.settings, defaults)
+    return parse_stored(community.settings, defaults)
 
 
-def understood(given: Mapping[str, Any] | None, defaults: CommunitySettings) -> CommunitySettings:
+def parse_stored(given: Mapping[str, Any] | None, defaults: CommunitySettings) -> CommunitySettings:
     """The settings in a stored object; what is missing or invalid is at its default."""
     stored = given or {}
     return replace(
@@ -107,7 +107,7 @@ def understood(given: Mapping[str, Any] | None, defaults: CommunitySettings) -> 
 
 def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:
     """The settings in force of the community with this id."""
-    return of(session.get_one(Community, community_id), defaults(session))
+    return for_community(session.get_one(Community, community_id), defaults(session))
 
 
 def check(values: Mapping[str, Any]) -> None:

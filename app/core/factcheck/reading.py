@@ -1,4 +1,4 @@
-"""Files of fact-checks, one JSON object a line: read and checked before anything is kept (CLASSIFIERS: section 4)."""
+"""Files of fact-checks, one JSON object a line: read and checked before anything is kept (decision 0019)."""
 
 import json
 from collections import Counter

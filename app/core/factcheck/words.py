@@ -1,6 +1,6 @@
 """Words of fact-checking: what publishers call their findings, and whether a post makes a claim.
 
-Matching is lexical and prefers silence to a wrong match (CLASSIFIERS: section 4): a claim counts as made when a short
+Matching is lexical and prefers silence to a wrong match (decision 0019): a claim counts as made when a short
 stretch of the post covers enough of its words, and both sides say it the same way round.
 """
 

@@ -1,6 +1,6 @@
-"""Whose ratings count (SCORING: 4). What does not count is kept, and told in "why this status".
+"""Whose ratings count (docs/consensus.md). What does not count is kept, and told in "why this status".
 
-Profiles that are linked to one account are one person (Contract: section 6): what is asked of one is asked of all.
+Profiles that are linked to one account are one person (docs/integration.md): what is asked of one is asked of all.
 """
 
 import uuid
@@ -23,7 +23,7 @@ GRAVE = frozenset({ActionType.DELETE, ActionType.SILENCE})
 
 
 class Exclusion(StrEnum):
-    """Why a rating does not count; kept with it (``ratings.excluded``)."""
+    """Why a rating does not count; kept with it (``ratings.exclusion_reason``)."""
 
     AUTHOR = "note_author"
     SUBMITTER = "submitter"
@@ -84,7 +84,7 @@ class Person:
         )
 
 
-def excluded(
+def exclusion_reason(
     session: Session, note: Note, rater: Profile, action: Action | None, *, at: datetime | None = None
 ) -> Exclusion | None:
     """Why this rater's rating of the note does not count; None when it does.
@@ -105,7 +105,7 @@ def excluded(
         if is_grave and person.first_seen > request.created_at:
             return Exclusion.NEWCOMER
     community = session.get_one(Community, note.community_id)
-    demanded = community_settings.of(community, community_settings.defaults(session))
+    demanded = community_settings.for_community(community, community_settings.defaults(session))
     if demanded.min_trust_level is not None:
         # Another platform's word, under a linked profile, is no reason to trust anybody here.
         trust = person.trust_on(community.platform, rater.platform)

@@ -1,4 +1,4 @@
-"""The score of one note, kept up within the request that changes a rating (SCORING: 2.3).
+"""The score of one note, kept up within the request that changes a rating (docs/consensus.md).
 
 Each note has its sums under the fit in force; a rating adds or takes away one row, and the verdict follows from the
 sums alone, however many ratings there are.
@@ -74,7 +74,7 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
         .where(Community.id == community_id)
     )
     given, model = session.execute(stored).one()
-    settings = community_settings.understood(given, community_settings.defaults(session))
+    settings = community_settings.parse_stored(given, community_settings.defaults(session))
     if model is None:
         cold = Model.cold(settings.min_ratings, settings.helpful_at)
         return Fit(community_id, NOT_FITTED, cold, settings)
@@ -134,10 +134,12 @@ def rebuild(session: Session, note: Note, fit: Fit) -> Sums:
 
 
 def counting(note: Note) -> sa.Select[Any]:
-    """The ratings of a note that count, oldest first (SCORING: 4)."""
+    """The ratings of a note that count, oldest first (docs/consensus.md)."""
     return (
         sa.select(Rating)
-        .where(Rating.note_id == note.id, Rating.note_version == note.version, Rating.excluded.is_(None))
+        .where(
+            Rating.note_id == note.id, Rating.note_version == note.version, Rating.exclusion_reason.is_(None)
+        )
         .order_by(Rating.created_at, Rating.id)
     )
 

@@ -1,4 +1,4 @@
-"""A community's ratings as arrays, read at one moment, with the facts that scoring wants beside them (SCORING: 1.1)."""
+"""A community's ratings as arrays, read at one moment, with the facts that scoring wants beside them."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, Int
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
 
 PROMPT = timedelta(hours=48)
-"""A rating counts for its rater's helpfulness when it was made so soon after the note (SCORING: 1.4 step 2)."""
+"""A rating counts for its rater's helpfulness when it was made so soon after the note (docs/consensus.md)."""
 PART = 500
 """Notes whose ratings are fetched at a time."""
 
@@ -122,7 +122,7 @@ def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote
             Rating.note_version,
             sa.func.aggregate_strings(_written(session.get_bind().dialect.name), ""),
         )
-        .where(Rating.community_id == community_id, Rating.excluded.is_(None))
+        .where(Rating.community_id == community_id, Rating.exclusion_reason.is_(None))
         .group_by(Rating.note_id, Rating.note_version)
         .execution_options(yield_per=PART)
     )

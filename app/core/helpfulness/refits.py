@@ -1,6 +1,6 @@
 """Refits: when a community's parameters are to be fitted anew, who does it, and how the new ones take over.
 
-A fit runs outside of any transaction over a snapshot of the ratings (SCORING: 2.3). What it found is written under a
+A fit runs outside of any transaction over a snapshot of the ratings. What it found is written under a
 number of its own beside the fit in force, in small transactions, so nobody who rates waits for it; one UPDATE makes
 it the one in force. A process that dies on the way has changed nothing: its lease ends, and the next fit starts over.
 

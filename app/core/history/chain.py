@@ -1,7 +1,7 @@
 """The history that people read: append-only, one hash chain per community.
 
 Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the hash before it. Names and free text stand
-in ``HistoryText``; the chain holds only their salted hash (RELIABILITY: Audit), so erasing them breaks nothing.
+in ``HistoryText``; the chain holds only their salted hash (docs/reliability.md), so erasing them breaks nothing.
 """
 
 import hashlib

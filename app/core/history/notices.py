@@ -151,7 +151,7 @@ def unread(session: Session, actor: Actor) -> int:
     )
 
 
-def of(session: Session, actor: Actor, wanted: Slice) -> Page[Told]:
+def list_for(session: Session, actor: Actor, wanted: Slice) -> Page[Told]:
     """A page of the actor's notices, newest first; four queries however many rows."""
     found = paging.paginate(
         session, sa.select(Notice).where(_own(actor)), Notice.created_at, Notice.id, wanted

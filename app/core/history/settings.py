@@ -16,12 +16,12 @@ from app.core.history.pages import HistoryPage
 from app.core.models import (
     Account,
     Delivery,
-    Endpoint,
     Event,
     HistoryEntry,
     HistoryText,
     ReasonTemplate,
     Replay,
+    Webhook,
 )
 from app.core.permissions import Actor, Permission, allows, require
 
@@ -153,12 +153,12 @@ def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]
     What is no longer there has no name.
     """
     ids = {entry.object_id for entry, _ in entries}
-    urls = session.execute(sa.select(Endpoint.id, Endpoint.url).where(Endpoint.id.in_(ids)))
+    urls = session.execute(sa.select(Webhook.id, Webhook.url).where(Webhook.id.in_(ids)))
     found = {one: _place(url) for one, url in urls}
     sent = (
-        sa.select(Delivery.id, Event.name, Endpoint.url)
+        sa.select(Delivery.id, Event.name, Webhook.url)
         .join(Event, Event.id == Delivery.event_id)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.endpoint_id)
         .where(Delivery.id.in_(ids))
     )
     found |= {one: f"{event} to {_place(url)}" for one, event, url in session.execute(sent)}

@@ -56,7 +56,7 @@ class Reviewer:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One community's figures; the members are the fields that existing clients show (Contract: section 8)."""
+    """One community's figures; the members are the fields that existing clients show (docs/integration.md)."""
 
     activity: Mapping[str, int]
     classification: Mapping[str, int]

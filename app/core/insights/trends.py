@@ -21,14 +21,14 @@ _OWN = sa.and_(Action.restores_id.is_(None), Action.action_tier.is_not(None))
 _CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
 
 
-def of(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> Trends:
+def for_community(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> Trends:
     """The figures of one community.
 
     Raises:
         NotFound, Forbidden: its history is not the actor's to see.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    look = _Look(session, community_id, period)
+    look = _TrendQueries(session, community_id, period)
     delays, delay = look.delays()
     return Trends(
         period=period,
@@ -44,7 +44,7 @@ def of(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) 
     )
 
 
-class _Look:
+class _TrendQueries:
     """The queries over one community and period. Test posts count in none of them (Decision 0031)."""
 
     def __init__(self, session: Session, community_id: uuid.UUID, period: Period) -> None:

@@ -4,7 +4,7 @@ Relationships are ``lazy="raise"``: a query says what it loads, so a template ca
 """
 
 from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
-from app.core.models.communities import Category, Community, Policy
+from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
@@ -22,7 +22,7 @@ from app.core.models.people import (
     SignIn,
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
-from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event, Replay
+from app.core.models.webhooks import Attempt, Delivery, Event, Replay, Webhook
 
 __all__ = [
     "Account",
@@ -35,7 +35,6 @@ __all__ = [
     "Community",
     "Decision",
     "Delivery",
-    "Endpoint",
     "Event",
     "FactCheckItem",
     "FactCheckWord",
@@ -50,7 +49,6 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
-    "Policy",
     "Profile",
     "RaterParameters",
     "Rating",
@@ -66,4 +64,6 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
+    "ThresholdSet",
+    "Webhook",
 ]

@@ -34,14 +34,14 @@ class RulePackVersion(Base):
 
 
 class RulePackDraft(Base):
-    """Changes that are not in force yet. ``edition`` rises with every change, so a stale page is noticed."""
+    """Changes that are not in force yet. ``etag`` rises with every change, so a stale page is noticed."""
 
     __tablename__ = "rule_pack_drafts"
 
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
     starter_off: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
     pack: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
-    edition: Mapped[int] = mapped_column(default=1)
+    etag: Mapped[int] = mapped_column("edition", default=1)
     changed_by: Mapped[str] = mapped_column(sa.String(255))
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 

@@ -15,7 +15,7 @@ from app.core.vocabulary import ReviewGroup, Verb
 
 
 class Community(Stamped, Base):
-    """A community server of a platform (Spec: Community server and user profile).
+    """A community server of a platform (docs/integration.md).
 
     ``settings`` is what operators set (``community_settings``), ``supplied`` the free object that integrations give and
     read back: neither is read as the other. While ``paused_at`` is set, Tier 1 goes to review; once ``archived_at`` is,
@@ -46,7 +46,7 @@ class Community(Stamped, Base):
     getting_started_hidden_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
-class Policy(Base):
+class ThresholdSet(Base):
     """One version of a community's category configuration; never changed once written."""
 
     __tablename__ = "policies"

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Request(Stamped, Base):
-    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (Spec: Request).
+    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (docs/integration.md).
 
     ``is_test``: its metadata says that it was sent to try the service out, so no figure counts it (Decision 0031).
     """
 
     __tablename__ = "requests"
     __table_args__ = (
-        # A withdrawn submission frees its request_id (Contract: section 3).
+        # A withdrawn submission frees its request_id (docs/integration.md).
         sa.Index(
             "uq_requests_community_id_request_id",
             "community_id",
@@ -153,7 +153,7 @@ class Note(Stamped, Base):
     where it stands between the viewpoints; ``helpfulness_score`` the score's public form, 0 to 100.
 
     ``rating_changes`` rises with every change of a rating, so whoever computed from them can tell whether they still
-    are as they were. ``locked`` is staff's word; ``status_locked_at`` when age made the status final (SCORING: 1.6).
+    are as they were. ``locked`` is staff's word; ``status_locked_at`` when age made the status final.
     ``helpful_pending_since``: it is rated helpful, and waits to be published until that has lasted.
     """
 
@@ -220,7 +220,7 @@ class Note(Stamped, Base):
 class Rating(Stamped, Base):
     """One rater's view of one note.
 
-    It counts while ``note_version`` is the note's own version and ``excluded`` does not say why not. ``blind_level`` is
+    It counts while ``note_version`` is the note's own version and ``exclusion_reason`` is None. ``blind_level`` is
     what was said last while the outcome could not be seen, by which "My impact" judges; None: nothing was.
     """
 
@@ -239,7 +239,7 @@ class Rating(Stamped, Base):
     helpfulness_level: Mapped[HelpfulnessLevel] = mapped_column(word(HelpfulnessLevel))
     blind_level: Mapped[HelpfulnessLevel | None] = mapped_column(word(HelpfulnessLevel))
     note_version: Mapped[int] = mapped_column(default=1)
-    excluded: Mapped[str | None] = mapped_column(sa.String(20))
+    exclusion_reason: Mapped[str | None] = mapped_column("excluded", sa.String(20))
     reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
 
     rater: Mapped[Profile] = relationship(lazy="raise")

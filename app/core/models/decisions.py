@@ -23,7 +23,7 @@ _LIVE = (
 
 
 class Action(Stamped, Base):
-    """A moderation action (Spec: Moderation action). Its state moves only by ``moves.make_move``.
+    """A moderation action (docs/integration.md). Its state moves only by ``moves.make_move``.
 
     ``decided_verb`` is the category's configured verb; ``restores_id`` names the action that an ``unhide`` undoes,
     ``reopens_id`` the dismissed one that this takes up again, whose ``reopened_at`` says when;
@@ -88,7 +88,7 @@ class Action(Stamped, Base):
 
 
 class Decision(Base):
-    """The decision about a request. The unique ``request_id`` is what makes it one (Spec: Shape B)."""
+    """The decision about a request. The unique ``request_id`` is what makes it one (docs/integration.md)."""
 
     __tablename__ = "decisions"
     __table_args__ = (

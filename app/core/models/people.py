@@ -126,7 +126,7 @@ class Profile(Stamped, Base):
 
 
 class LinkCode(Base):
-    """What an account shows so that a platform profile can prove to be the same person (Contract: section 6).
+    """What an account shows so that a platform profile can prove to be the same person (docs/integration.md).
 
     One row per account: a new code takes the old one's place. ``code_hash`` is a SHA-256; ``used_at`` and
     ``profile_id`` say who used the code, so that a repeated call is told what the first one was told.
@@ -144,7 +144,7 @@ class LinkCode(Base):
 
 
 class ApiKey(Stamped, Base):
-    """An integration's key. Only a SHA-256 of its secret part is kept (Contract: section 1).
+    """An integration's key. Only a SHA-256 of its secret part is kept (docs/integration.md).
 
     ``last_used_at`` and ``last_polled_at`` are written at most once a minute; a poll is a call that reads requests or
     moderation actions.

@@ -1,4 +1,4 @@
-"""Events for machines, the endpoints that hear of them, deliveries and every attempt."""
+"""Events for machines, the webhooks that hear of them, deliveries and every attempt."""
 
 import uuid
 from datetime import datetime
@@ -14,7 +14,7 @@ from app.core.types import UtcDateTime, word
 from app.core.vocabulary import DeliveryState, EventName
 
 
-class Endpoint(Stamped, Base):
+class Webhook(Stamped, Base):
     """A registered webhook. Secrets are sealed; ``previous_secret`` also signs until ``previous_until``."""
 
     __tablename__ = "webhook_endpoints"
@@ -63,7 +63,7 @@ class Event(Base):
 
 
 class Delivery(Stamped, Base):
-    """One event on its way to one endpoint. Claimed by lease; a retry is its ``due_at``."""
+    """One event on its way to one webhook. Claimed by lease; a retry is its ``due_at``."""
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -85,7 +85,7 @@ class Delivery(Stamped, Base):
     delivered_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     event: Mapped[Event] = relationship(lazy="raise")
-    endpoint: Mapped[Endpoint] = relationship(lazy="raise")
+    webhook: Mapped[Webhook] = relationship(lazy="raise")
 
 
 class Attempt(Base):

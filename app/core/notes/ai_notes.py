@@ -1,4 +1,4 @@
-"""AI notes: who may write one, what a draft must be, and how it is kept (CLASSIFIERS: section 5).
+"""AI notes: who may write one, what a draft must be, and how it is kept (decision 0019).
 
 A writer gets a ``Post`` and perhaps the fact-check of it, and hands in a ``Draft``. It is asked outside of any
 transaction, for it may be a model on another machine. What it hands in is a note like any other: unrated, unpublished,
@@ -97,13 +97,13 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     if not communities.get(session, actor, request.community_id).ai_notes_enabled:
         raise Forbidden("AI notes are switched off for this community")
-    policy = policies.current(session, request.community_id)
+    thresholds = policies.current(session, request.community_id)
     post = Post(
         community_id=request.community_id,
         content=request.content,
         searched=items.count(session),
         checked_on=clock.now().date(),
-        tier2={category.name: category.tier2 for category in policy.categories if category.enabled},
+        tier2={category.name: category.tier2 for category in thresholds.categories if category.enabled},
     )
     return post, items.for_request(session, request)
 

@@ -1,4 +1,4 @@
-"""What raters may be told, and when: nothing that could sway them before it is decided (DASHBOARD: The item page)."""
+"""What raters may be told, and when: nothing that could sway them before it is decided (docs/design-system.md)."""
 
 import sqlalchemy as sa
 

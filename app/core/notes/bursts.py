@@ -1,4 +1,4 @@
-"""The breaker before automatic decisions: a burst of new raters on one item is for moderators (SCORING: 4).
+"""The breaker before automatic decisions: a burst of new raters on one item is for moderators (docs/consensus.md).
 
 Consensus deletes content, so whoever can make many raters at once must not decide by them.
 """
@@ -68,7 +68,7 @@ def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
         .where(
             Rating.note_id == note.id,
             Rating.note_version == note.version,
-            Rating.excluded.is_(None),
+            Rating.exclusion_reason.is_(None),
             Rating.created_at > now - timedelta(minutes=settings.burst_minutes),
         )
     ).one()

@@ -1,7 +1,7 @@
 """Why a note has the status that it has, from the ratings up: counts, score, rule, and what would change it.
 
-SCORING: 4: every status can be traced to its ratings. Never names. Who may see it is the edge's business: raters
-only after the decision.
+Every status can be traced to its ratings (docs/consensus.md); raters are never named. The web layer decides who may see
+it: raters only after the decision.
 """
 
 from collections.abc import Mapping, Sequence
@@ -142,12 +142,12 @@ def _groups(sums: Sums, model: Model) -> list[Group]:
 def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]:
     """Ratings that do not count: those of raters who may not (with why), and those of an earlier text."""
     rows = session.execute(
-        sa.select(Rating.note_version, Rating.excluded, sa.func.count())
+        sa.select(Rating.note_version, Rating.exclusion_reason, sa.func.count())
         .where(
             Rating.note_id == note.id,
-            sa.or_(Rating.note_version != note.version, Rating.excluded.is_not(None)),
+            sa.or_(Rating.note_version != note.version, Rating.exclusion_reason.is_not(None)),
         )
-        .group_by(Rating.note_version, Rating.excluded)
+        .group_by(Rating.note_version, Rating.exclusion_reason)
     ).all()
     earlier = sum(count for version, _, count in rows if version != note.version)
     reasons: dict[str, int] = {}

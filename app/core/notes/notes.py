@@ -1,4 +1,4 @@
-"""Notes: written, edited, withdrawn, locked by staff (Contract: section 4)."""
+"""Notes: written, edited, withdrawn, locked by staff (docs/integration.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ def write(
 
 
 def write_rationale(session: Session, request: Request, category: str, meaning: str, verb: Verb) -> Note:
-    """The service's own note on why it proposes to act; its ratings are the review (SCORING: 2.4).
+    """The service's own note on why it proposes to act; its ratings are the review (docs/consensus.md).
 
     The text carries no score: raters read it.
     """

@@ -1,4 +1,4 @@
-"""Ratings: one rater, one note, one rating; changed in place (Contract: section 4)."""
+"""Ratings: one rater, one note, one rating; changed in place (docs/integration.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ def rate(
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
     is_one_more = rating is None or rating.note_version != note.version
-    excluded = eligibility.excluded(session, note, rater, action)
+    exclusion = eligibility.exclusion_reason(session, note, rater, action)
     if rating is None:
         rating = Rating(
             id=new_id(),
@@ -109,7 +109,7 @@ def rate(
         rating.blind_level = None
     rating.helpfulness_level = level
     rating.note_version = note.version
-    rating.excluded = excluded.value if excluded is not None else None
+    rating.exclusion_reason = exclusion.value if exclusion is not None else None
     rating.reasons = list(reasons)
     session.flush()
     if before != level.value:
@@ -195,18 +195,20 @@ def change(
     return changed
 
 
-def of_note(note: Note) -> sa.Select[Any]:
+def for_note(note: Note) -> sa.Select[Any]:
     """The ratings of a note's current text, unordered."""
     return sa.select(Rating).where(Rating.note_id == note.id, Rating.note_version == note.version)
 
 
-def own(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
+def by_rater(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
     return session.scalars(
         sa.select(Rating).where(Rating.note_id == note_id, Rating.rater_id == rater_id)
     ).first()
 
 
-def own_of(session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID) -> dict[uuid.UUID, Rating]:
+def by_rater_for_notes(
+    session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID
+) -> dict[uuid.UUID, Rating]:
     """One rater's ratings of these notes, by note; one query however many notes."""
     rows = session.scalars(sa.select(Rating).where(Rating.note_id.in_(note_ids), Rating.rater_id == rater_id))
     return {rating.note_id: rating for rating in rows}
@@ -244,7 +246,7 @@ def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None
 
 def _counted(rating: Rating | None, note: Note) -> float | None:
     """What a rating adds to the score of the note's present text; None when it does not count."""
-    if rating is None or rating.note_version != note.version or rating.excluded is not None:
+    if rating is None or rating.note_version != note.version or rating.exclusion_reason is not None:
         return None
     return VALUES[rating.helpfulness_level]
 
@@ -259,7 +261,7 @@ def _rescored(
 
 
 def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, action: Action | None) -> None:
-    """The first rating of an applied Tier 1 action's rationale opens its second look (Contract: section 5)."""
+    """The first rating of an applied Tier 1 action's rationale opens its second look (docs/integration.md)."""
     if (
         action is not None
         and action.action_tier is ActionTier.IMMEDIATE

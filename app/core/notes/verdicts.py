@@ -63,12 +63,12 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
         .execution_options(populate_existing=True)
     ).all()
     for rating, rater in given:
-        excluded = eligibility.excluded(session, note, rater, action, at=rating.updated_at)
-        if rating.excluded != excluded:
+        exclusion = eligibility.exclusion_reason(session, note, rater, action, at=rating.updated_at)
+        if rating.exclusion_reason != exclusion:
             session.execute(
                 sa.update(Rating)
                 .where(Rating.id == rating.id)
-                .values(excluded=excluded, updated_at=Rating.updated_at)
+                .values(exclusion_reason=exclusion, updated_at=Rating.updated_at)
             )
     note.ratings_count = len(given)
     note.rating_changes += 1
@@ -125,17 +125,16 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
         .order_by(Note.helpful_pending_since)
     )
     now, defaults = clock.now(), community_settings.defaults(session)
-    over = [
-        note_id
-        for note_id, since, community in rows
-        if since is not None
-        and now >= since + timedelta(minutes=community_settings.of(community, defaults).stabilisation_minutes)
-    ]
+    over = []
+    for note_id, since, community in rows:
+        minutes = community_settings.for_community(community, defaults).stabilisation_minutes
+        if since is not None and now >= since + timedelta(minutes=minutes):
+            over.append(note_id)
     return over[:limit]
 
 
 def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
-    """Publish and lock. Forcing the rationale of an action decides *act* (Contract: section 4)."""
+    """Publish and lock. Forcing the rationale of an action decides *act* (docs/integration.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _HELPFUL, why=why)

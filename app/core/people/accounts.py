@@ -1,4 +1,4 @@
-"""Accounts, passwords and signed-in browsers (RELIABILITY: section 2)."""
+"""Accounts, passwords and signed-in browsers (docs/reliability.md)."""
 
 import secrets
 import uuid
@@ -236,7 +236,7 @@ def signed_in(
     return account, sign_in
 
 
-def note_seen(session: Session, sign_in_id: uuid.UUID) -> None:
+def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
     """Remember that a session is in use; callers ask at most once a minute (``SEEN_EVERY``)."""
     session.execute(
         sa.update(SignIn)

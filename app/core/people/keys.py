@@ -1,4 +1,4 @@
-"""API keys: minted once, kept as a hash, checked on every call (Contract: section 1)."""
+"""API keys: minted once, kept as a hash, checked on every call (docs/integration.md)."""
 
 import hashlib
 import hmac
@@ -211,7 +211,7 @@ def some_open_communities(session: Session) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def note_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
+def record_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
     """Remember when a key was last used, at most once a minute: a GET must not write each time.
 
     ``is_poll``: the call reads requests or moderation actions, so somebody learns of decisions by asking.

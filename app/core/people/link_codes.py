@@ -1,4 +1,4 @@
-"""The codes that link a platform profile to an account: shown once, kept as a hash (Contract: section 6)."""
+"""The codes that link a platform profile to an account: shown once, kept as a hash (docs/integration.md)."""
 
 import re
 import secrets

@@ -67,7 +67,7 @@ def mint(session: Session, link_id: uuid.UUID) -> tuple[AccountLink, str] | None
     return link, token
 
 
-def note_sent(session: Session, link_id: uuid.UUID) -> None:
+def record_sent(session: Session, link_id: uuid.UUID) -> None:
     _set(session, link_id, sent_at=clock.now(), failed_at=None)
 
 

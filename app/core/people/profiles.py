@@ -1,4 +1,4 @@
-"""Profiles: people as platforms know them, found or made by platform identity (Contract: sections 1 and 6)."""
+"""Profiles: people as platforms know them, found or made by platform identity (docs/integration.md)."""
 
 import uuid
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Categories and thresholds: immutable numbered versions per community (DASHBOARD: The operator's flow)."""
+"""Categories and thresholds: immutable numbered versions per community (docs/design-system.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Category, Policy, Score
+from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, UNFINISHED, CategoryRule
 from app.core.vocabulary import ReviewGroup, Verb
@@ -55,36 +55,36 @@ DEFAULTS = (
     CategoryDraft("misinformation", 0.55, severity=20),
     CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
 )
-"""What a new community starts with: only spam and pii act by themselves (CLASSIFIERS: section 1)."""
+"""What a new community starts with: only spam and pii act by themselves (decision 0019)."""
 
 
-def current(session: Session, community_id: uuid.UUID) -> Policy:
+def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """The version in force, with its categories loaded."""
-    policy = session.scalars(
-        sa.select(Policy)
-        .where(Policy.community_id == community_id)
-        .order_by(Policy.version.desc())
+    thresholds = session.scalars(
+        sa.select(ThresholdSet)
+        .where(ThresholdSet.community_id == community_id)
+        .order_by(ThresholdSet.version.desc())
         .limit(1)
-        .options(selectinload(Policy.categories))
+        .options(selectinload(ThresholdSet.categories))
     ).first()
-    if policy is None:
+    if thresholds is None:
         raise NotFound("policy")
-    return policy
+    return thresholds
 
 
-def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Policy]:
+def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ThresholdSet]:
     """Every version, newest first, with its categories."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(
-        sa.select(Policy)
-        .where(Policy.community_id == community_id)
-        .order_by(Policy.version.desc())
-        .options(selectinload(Policy.categories))
+        sa.select(ThresholdSet)
+        .where(ThresholdSet.community_id == community_id)
+        .order_by(ThresholdSet.version.desc())
+        .options(selectinload(ThresholdSet.categories))
     ).all()
 
 
-def category_rules(policy: Policy) -> list[CategoryRule]:
-    return [rule_of(category) for category in policy.categories]
+def category_rules(thresholds: ThresholdSet) -> list[CategoryRule]:
+    return [rule_of(category) for category in thresholds.categories]
 
 
 def rule_of(category: Category | CategoryDraft) -> CategoryRule:
@@ -119,7 +119,7 @@ def draft_of(category: Category) -> CategoryDraft:
     )
 
 
-def begin(session: Session, community_id: uuid.UUID) -> Policy:
+def begin(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """The first version of a new community."""
     return _write(session, SYSTEM, community_id, 1, DEFAULTS, "Shipped defaults", {})
 
@@ -132,7 +132,7 @@ def revise(
     reason: str,
     *,
     based_on: int | None = None,
-) -> Policy:
+) -> ThresholdSet:
     """Write a new version holding exactly ``drafts``; only new content is routed by it.
 
     Raises:
@@ -143,16 +143,18 @@ def revise(
     limits.text(reason, "reason", limits.REASON_MAX)
     check(drafts)
     serialise(session, community_id)
-    policy = current(session, community_id)
-    if based_on is not None and based_on != policy.version:
-        raise Conflict(f"{policy.made_by} saved version {policy.version} in the meantime", policy.id)
-    before = _plain(map(draft_of, policy.categories))
-    return _write(session, actor, community_id, policy.version + 1, drafts, reason, before)
+    thresholds = current(session, community_id)
+    if based_on is not None and based_on != thresholds.version:
+        raise Conflict(
+            f"{thresholds.made_by} saved version {thresholds.version} in the meantime", thresholds.id
+        )
+    before = _plain(map(draft_of, thresholds.categories))
+    return _write(session, actor, community_id, thresholds.version + 1, drafts, reason, before)
 
 
 def set_category(
     session: Session, actor: Actor, community_id: uuid.UUID, draft: CategoryDraft, reason: str
-) -> Policy:
+) -> ThresholdSet:
     """A new version in which this one category is as given and the others stay."""
     # Before the others are read: whoever revises at the same moment waits, and nobody's version is undone.
     serialise(session, community_id)
@@ -172,7 +174,7 @@ def revert(
     reason: str,
     *,
     based_on: int | None = None,
-) -> Policy:
+) -> ThresholdSet:
     """A new version with the categories of an old one; refusals as ``revise``."""
     old = next((p for p in versions(session, actor, community_id) if p.version == version), None)
     if old is None:
@@ -252,10 +254,12 @@ def _write(
     drafts: Sequence[CategoryDraft],
     reason: str,
     before: dict[str, Any],
-) -> Policy:
-    policy = Policy(community_id=community_id, version=version, reason=reason, made_by=actor.name)
-    policy.categories = [Category(**{**asdict(draft), "requires": list(draft.requires)}) for draft in drafts]
-    session.add(policy)
+) -> ThresholdSet:
+    thresholds = ThresholdSet(community_id=community_id, version=version, reason=reason, made_by=actor.name)
+    thresholds.categories = [
+        Category(**{**asdict(draft), "requires": list(draft.requires)}) for draft in drafts
+    ]
+    session.add(thresholds)
     session.flush()
     after = _plain(drafts)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
@@ -265,12 +269,12 @@ def _write(
         community_id,
         "policy.revised",
         "policy",
-        policy.id,
+        thresholds.id,
         before={name: before.get(name) for name in sorted(changed)} if before else {},
         after={"version": version} | {name: after.get(name) for name in sorted(changed)},
         why=Why(reason),
     )
-    return policy
+    return thresholds
 
 
 def _plain(drafts: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What other thresholds would have done with stored scores (DASHBOARD: The operator's flow; decision 0019).
+"""What other thresholds would have done with stored scores (docs/design-system.md; decision 0019).
 
 The database routes and counts (``route_counts``); here the counts become what an operator reads.
 """

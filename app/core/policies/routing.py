@@ -1,4 +1,4 @@
-"""From scores to what happens: pure, strictly greater, one route per request (Spec: Scoring routing)."""
+"""From scores to what happens: pure, strictly greater, one route per request (docs/integration.md)."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -120,7 +120,7 @@ def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
 def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, own: Sequence[Profile]) -> Any:
     rated = sa.select(Rating.note_id).where(Rating.rater_id == profile_id)
     skipped = sa.select(Skip.action_id).where(Skip.profile_id == profile_id)
-    # Their rating of what they submitted or wrote themselves would not count (``suffrage.excluded``).
+    # Their rating of what they submitted or wrote themselves would not count (``eligibility.exclusion_reason``).
     names = [one.platform_user_id for one in own if one.platform != profiles.WEB]
     statement = (
         statement.join(Note, Note.id == Action.note_id)
@@ -168,7 +168,7 @@ def _viewpoints(
             sa.func.sum(sa.case((RaterParameters.factor > 0, 1), else_=0)),
         )
         .join(RaterParameters, RaterParameters.profile_id == Rating.rater_id)
-        .where(known, Rating.note_id.in_(note_ids), Rating.excluded.is_(None))
+        .where(known, Rating.note_id.in_(note_ids), Rating.exclusion_reason.is_(None))
         .group_by(Rating.note_id)
     )
     return factor, {note_id: (int(below), int(above)) for note_id, below, above in rows}

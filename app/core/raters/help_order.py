@@ -1,4 +1,4 @@
-"""Which item to show a rater first: where one more rating helps most, given who has rated (DASHBOARD: Pages).
+"""Which item to show a rater first: where one more rating helps most, given who has rated (docs/design-system.md).
 
 Pure: values in, order out. What goes into the order never reaches a page; raters see only which card comes first.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 PATIENCE = timedelta(days=14)
-"""An item rises with its age for as long as its review may last (SCORING: 2.4)."""
+"""An item rises with its age for as long as its review may last (docs/consensus.md)."""
 SIDES = 0.30
 AGE = 0.50
 SPREAD = 0.15
@@ -27,7 +27,7 @@ class Candidate:
 
     ``ratings`` is how many rated its rationale, ``needed`` how many the community asks for, ``since`` when it began
     to wait. ``below`` and ``above`` count the raters whose viewpoint is known, by the sign of their factor; ``counts``
-    is False where the rating of the one who is asked would not count (SCORING: 4).
+    is False where the rating of the one who is asked would not count (docs/consensus.md).
     """
 
     id: uuid.UUID

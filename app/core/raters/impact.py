@@ -1,4 +1,4 @@
-"""What became of one person's ratings and notes (SCORING: 1.8). Shown to them alone, and never a gate.
+"""What became of one person's ratings and notes (docs/consensus.md). Shown to them alone, and never a gate.
 
 Only over notes that have their status for good enough to be told: an item that people still review stays blind. What
 is judged is the rating as it was given while the outcome could not be seen (decision 0030).
@@ -23,7 +23,7 @@ from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
 
 
-class Became(StrEnum):
+class RatingOutcome(StrEnum):
     """What became of a rating; each names the rows behind one number. ``TWICE`` are among the ``MISMATCHED``.
 
     ``AFTER``: first given when the outcome could be seen, so it is not judged.
@@ -37,7 +37,7 @@ class Became(StrEnum):
     WAITING = "waiting"
 
 
-class Wrote(StrEnum):
+class NoteOutcome(StrEnum):
     """What became of a note."""
 
     HELPFUL = "helpful"
@@ -89,7 +89,7 @@ class RatingRow:
     rating: Rating
     note: Note
     action: Action | None
-    became: Became
+    became: RatingOutcome
 
 
 @dataclass(frozen=True)
@@ -98,10 +98,10 @@ class NoteRow:
 
     note: Note
     action: Action | None
-    became: Wrote
+    became: NoteOutcome
 
 
-def of(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
+def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
     """The numbers of the signed-in person in one community: three queries however much there is."""
     require(actor, Permission.RATE, community_id)
     mine = _mine(session, actor)
@@ -120,20 +120,24 @@ def of(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
     became = dict(zip(_ratings_that(), ratings, strict=True))
     wrote = dict(zip(_notes_that(), notes, strict=True))
     return Impact(
-        matched=became[Became.MATCHED],
-        mismatched=became[Became.MISMATCHED],
-        twice=became[Became.TWICE],
-        neutral=became[Became.NEUTRAL],
-        after=became[Became.AFTER],
-        waiting=became[Became.WAITING],
-        notes_helpful=wrote[Wrote.HELPFUL],
-        notes_not_helpful=wrote[Wrote.NOT_HELPFUL],
-        notes_waiting=wrote[Wrote.WAITING],
+        matched=became[RatingOutcome.MATCHED],
+        mismatched=became[RatingOutcome.MISMATCHED],
+        twice=became[RatingOutcome.TWICE],
+        neutral=became[RatingOutcome.NEUTRAL],
+        after=became[RatingOutcome.AFTER],
+        waiting=became[RatingOutcome.WAITING],
+        notes_helpful=wrote[NoteOutcome.HELPFUL],
+        notes_not_helpful=wrote[NoteOutcome.NOT_HELPFUL],
+        notes_waiting=wrote[NoteOutcome.WAITING],
     )
 
 
 def ratings(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice, became: Became | None = None
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    wanted: Slice,
+    became: RatingOutcome | None = None,
 ) -> Page[RatingRow]:
     """A page of one's ratings, newest first: those behind one number, or all."""
     require(actor, Permission.RATE, community_id)
@@ -155,7 +159,7 @@ def ratings(
 
 
 def notes(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice, wrote: Wrote | None = None
+    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice, wrote: NoteOutcome | None = None
 ) -> Page[NoteRow]:
     """A page of one's notes, newest first: those behind one number, or all."""
     require(actor, Permission.RATE, community_id)
@@ -195,7 +199,7 @@ def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
     )
 
 
-def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
+def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
     level, told = Rating.blind_level, blindness.told()
     helpful, not_helpful = level == HelpfulnessLevel.HELPFUL, level == HelpfulnessLevel.NOT_HELPFUL
     agreed = sa.or_(
@@ -205,39 +209,39 @@ def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
         sa.and_(helpful, Note.status == _NOT_HELPFUL), sa.and_(not_helpful, Note.status == _HELPFUL)
     )
     return {
-        Became.MATCHED: sa.and_(told, agreed),
-        Became.MISMATCHED: sa.and_(told, disagreed),
-        Became.TWICE: sa.and_(told, helpful, Note.status == _NOT_HELPFUL),
-        Became.NEUTRAL: sa.and_(told, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
-        Became.AFTER: sa.and_(told, level.is_(None)),
-        Became.WAITING: sa.not_(told),
+        RatingOutcome.MATCHED: sa.and_(told, agreed),
+        RatingOutcome.MISMATCHED: sa.and_(told, disagreed),
+        RatingOutcome.TWICE: sa.and_(told, helpful, Note.status == _NOT_HELPFUL),
+        RatingOutcome.NEUTRAL: sa.and_(told, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
+        RatingOutcome.AFTER: sa.and_(told, level.is_(None)),
+        RatingOutcome.WAITING: sa.not_(told),
     }
 
 
-def _notes_that() -> dict[Wrote, sa.ColumnElement[bool]]:
+def _notes_that() -> dict[NoteOutcome, sa.ColumnElement[bool]]:
     return {
-        Wrote.HELPFUL: Note.status == _HELPFUL,
-        Wrote.NOT_HELPFUL: Note.status == _NOT_HELPFUL,
-        Wrote.WAITING: Note.status == NoteStatus.NEEDS_MORE_RATINGS,
+        NoteOutcome.HELPFUL: Note.status == _HELPFUL,
+        NoteOutcome.NOT_HELPFUL: Note.status == _NOT_HELPFUL,
+        NoteOutcome.WAITING: Note.status == NoteStatus.NEEDS_MORE_RATINGS,
     }
 
 
-def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> Became:
+def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> RatingOutcome:
     if not blindness.is_told(note, actions.get(note.id)):
-        return Became.WAITING
+        return RatingOutcome.WAITING
     if rating.blind_level is None:
-        return Became.AFTER
+        return RatingOutcome.AFTER
     if rating.blind_level is HelpfulnessLevel.SOMEWHAT_HELPFUL:
-        return Became.NEUTRAL
+        return RatingOutcome.NEUTRAL
     if (rating.blind_level is HelpfulnessLevel.HELPFUL) == (note.status is _HELPFUL):
-        return Became.MATCHED
-    return Became.TWICE if rating.blind_level is HelpfulnessLevel.HELPFUL else Became.MISMATCHED
+        return RatingOutcome.MATCHED
+    return RatingOutcome.TWICE if rating.blind_level is HelpfulnessLevel.HELPFUL else RatingOutcome.MISMATCHED
 
 
-def _wrote(note: Note) -> Wrote:
+def _wrote(note: Note) -> NoteOutcome:
     if note.status is NoteStatus.NEEDS_MORE_RATINGS:
-        return Wrote.WAITING
-    return Wrote.HELPFUL if note.status is _HELPFUL else Wrote.NOT_HELPFUL
+        return NoteOutcome.WAITING
+    return NoteOutcome.HELPFUL if note.status is _HELPFUL else NoteOutcome.NOT_HELPFUL
 
 
 def _notes(session: Session, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Note]:

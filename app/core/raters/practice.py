@@ -1,4 +1,4 @@
-"""Three posts to practise on before one rates in earnest (DASHBOARD: /welcome).
+"""Three posts to practise on before one rates in earnest (docs/design-system.md).
 
 Fixed, made up, and free of word play, idioms and places, so that they say the same in every language: a clear attack, a
 slur that is quoted in order to discuss it, and criticism that is sharp but fair. An answer here is no rating: it is

@@ -1,4 +1,4 @@
-"""Requests as they are read: flat rows of what a request shows, its outcome included (Spec: Requests).
+"""Requests as they are read: flat rows of what a request shows, its outcome included (docs/integration.md).
 
 Mapped objects are for verbs, which change them. To show a hundred requests they would cost as much again as the query.
 """

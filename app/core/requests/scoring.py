@@ -77,14 +77,14 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
 
 
 def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
-    """Keep the scores and route the request by the policy in force: the action opened, if any."""
+    """Keep the scores and route the request by the thresholds in force: the action opened, if any."""
     request = session.get_one(Request, request_id)
     serialise(session, request.community_id)
     session.refresh(request)
     if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request):
         return None
-    policy = policies.current(session, request.community_id)
-    rules_in_force = policies.category_rules(policy)
+    thresholds = policies.current(session, request.community_id)
+    rules_in_force = policies.category_rules(thresholds)
     best = combined(scorings)
     would_have = observed(best, rules_in_force)
     observed_tiers = {route.category: route.tier.number for route in would_have}
@@ -121,7 +121,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
         request.community_id,
         [(one.version, one.result.error) for one in scorings if isinstance(one.result.error, OutOfTime)],
     )
-    if route is None or decisions.of(session, request.id) is not None:
+    if route is None or decisions.for_request(session, request.id) is not None:
         cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
         return None
@@ -135,7 +135,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
         else (route.category, policies.describe(route.category))
     )
     note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
-    evidence = _evidence(request, route, scorings, policy.version, would_have)
+    evidence = _evidence(request, route, scorings, thresholds.version, would_have)
     if paused_at is not None:
         evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
     return actions.open_for(session, request, route, evidence, note, cause=NOT_FINISHED if unnamed else None)

@@ -34,7 +34,7 @@ def note(session: Session, community_id: uuid.UUID, stopped: Sequence[tuple[str,
     session.flush()
 
 
-def of(
+def for_versions(
     session: Session, actor: Actor, community_id: uuid.UUID, versions: Iterable[str]
 ) -> Sequence[SlowRule]:
     """Those of the classifiers in force, by their ``versions``; the one that was slow most often first."""

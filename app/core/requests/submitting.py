@@ -1,4 +1,4 @@
-"""Requests: submitted once, found, tried again, withdrawn (Contract: section 3). ``request_scoring`` scores them."""
+"""Requests: submitted once, found, tried again, withdrawn (docs/integration.md). ``request_scoring`` scores them."""
 
 import json
 import uuid
@@ -132,7 +132,7 @@ def retry(session: Session, actor: Actor, request: Request) -> None:
 
 
 def escalate(session: Session, actor: Actor, request: Request) -> Action:
-    """Send a request to staff review (Contract: section 3): its open review, or one opened for it."""
+    """Send a request to staff review (docs/integration.md): its open review, or one opened for it."""
     require(actor, Permission.SUBMIT, request.community_id, "request")
     serialise(session, request.community_id)
     session.refresh(request)
@@ -140,7 +140,7 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
         actions.send_to_staff(session, actor, live, why=UNSAID)
         return live
-    if decisions.of(session, request.id) is not None:
+    if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)

@@ -30,7 +30,7 @@ class AuthorHistory:
     posts: Sequence[EarlierPost] = field(default=())
 
 
-def before(session: Session, actor: Actor, action: Action, *, limit: int = 5) -> AuthorHistory:
+def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int = 5) -> AuthorHistory:
     """What the author of this item submitted before it, by the platform's id of them; three queries at most.
 
     ``action`` has its request loaded. Withdrawn submissions are as if they had never been.

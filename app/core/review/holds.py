@@ -73,7 +73,7 @@ def hold(
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
     session.refresh(subject)
-    holder = of(session, action_id=action.id if action else None, note_id=note.id if note else None)
+    holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
     if holder is not None and holder.account_id == actor.account_id:
         raise Conflict("You have decided this already, in another window; undo that first", holder.id)
     if holder is not None:
@@ -137,7 +137,7 @@ def verbs_open_to(actor: Actor, subject: Action | Note) -> list[ActionVerb]:
     return [verb for verb in HELD_VERBS if verb in open_verbs]
 
 
-def of(
+def for_subject(
     session: Session, *, action_id: uuid.UUID | None = None, note_id: uuid.UUID | None = None
 ) -> Hold | None:
     """The hold on this action or note."""
@@ -145,7 +145,7 @@ def of(
     return session.scalars(sa.select(Hold).where(clause)).first()
 
 
-def by(session: Session, actor: Actor) -> list[Hold]:
+def held_by(session: Session, actor: Actor) -> list[Hold]:
     """The actor's decisions that can still be undone, newest first."""
     return list(
         session.scalars(

@@ -128,7 +128,7 @@ def newer_than(
 
 
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
-    """End reviews without consensus: a queued one is dismissed, a second look confirms (Contract: section 5)."""
+    """End reviews without consensus: a queued one is dismissed, a second look confirms (docs/integration.md)."""
     ended = 0
     for action in session.scalars(
         sa.select(Action)

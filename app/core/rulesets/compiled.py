@@ -62,11 +62,11 @@ def combined(base: Sequence[Classifier], wanted: RuleSet) -> Sequence[Classifier
         is_shipped = isinstance(one, RulePackClassifier) and bool(wanted.starter_off)
         made.append(one.without(wanted.starter_off) if is_shipped else one)  # type: ignore[attr-defined]
     if wanted.rules:
-        made.append(own(wanted))
+        made.append(classifier_for(wanted))
     return made
 
 
-def own(wanted: RuleSet) -> RulePackClassifier:
+def classifier_for(wanted: RuleSet) -> RulePackClassifier:
     """The community's own rules as a classifier. Whether its scores may act alone is the thresholds' word."""
     categories = frozenset(str(rule["category"]) for rule in wanted.rules)
     pack: Callable[[], RulePack] = partial(versions.parsed, wanted)

@@ -1,6 +1,6 @@
 """Trying rules out before they are in force: on one typed text, and on what was lately submitted.
 
-Nothing is stored, and nobody hears of it (CLASSIFIERS: section 1, Backtest).
+Nothing is stored, and nobody hears of it (decision 0019).
 """
 
 import time
@@ -119,7 +119,7 @@ def try_on_stored(
     *,
     seconds: float = MOST_SECONDS,
 ) -> Hits:
-    """Read the newest texts of the last 30 days by the draft and by what is in force, with the policy in force.
+    """Read the newest texts of the last 30 days by the draft and by what is in force, with the thresholds in force.
 
     Other classifiers are not asked again: their stored scores stand. At most ``MOST_TEXTS`` texts and about ``seconds``
     seconds: the last text may take as long as the rules may take over one, and the long one as long again.

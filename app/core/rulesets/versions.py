@@ -1,4 +1,4 @@
-"""A community's rules: numbered versions in force, and a draft to work on (CLASSIFIERS: section 2; decision 0019).
+"""A community's rules: numbered versions in force, and a draft to work on (decision 0019).
 
 A version says which rules of the shipped pack are switched off, and holds the community's own pack. Versions stay as
 they were; ``rule_drafts`` changes the draft and puts it in force.
@@ -48,13 +48,13 @@ class RuleSet:
 class Standing:
     """Where a community stands: what is in force, and the draft when there is one.
 
-    ``version`` 0: the shipped pack alone. ``edition`` names the draft as it is now, 0 when there is none.
+    ``version`` 0: the shipped pack alone. ``etag`` names the draft as it is now, 0 when there is none.
     """
 
     version: int
     in_force: RuleSet
     draft: RuleSet | None = None
-    edition: int = 0
+    etag: int = 0
     changed_by: str = ""
 
     @property
@@ -97,7 +97,7 @@ def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standin
     in_force = read(session, community_id, version)
     if draft is None:
         return Standing(version, in_force)
-    return Standing(version, in_force, _of(draft), draft.edition, draft.changed_by)
+    return Standing(version, in_force, _of(draft), draft.etag, draft.changed_by)
 
 
 def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[RulePackVersion]:

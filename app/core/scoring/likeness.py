@@ -1,4 +1,4 @@
-"""Raters who rate the same notes the same way, as a group (SCORING: 1.5, correlated raters).
+"""Raters who rate the same notes the same way, as a group (docs/consensus.md).
 
 The reference looks for quasi-cliques: at least 5 raters with at least 25 notes, most of which each of them rates in
 the group's way, grown from pairs with more than 50 equal ratings. Growing them is slow, and in a small community,

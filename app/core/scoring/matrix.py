@@ -1,4 +1,4 @@
-"""Ratings as a sparse matrix of notes by raters, and who takes part in a fit (SCORING: 1.1, 2.2).
+"""Ratings as a sparse matrix of notes by raters, and who takes part in a fit (docs/consensus.md).
 
 All sums of the solver are products of one pattern matrix with a few columns; the products with its transpose
 scatter instead of gathering and cost the same, so nothing is stored twice.
@@ -92,7 +92,7 @@ def times(matrix: Either, dense: FloatArray) -> FloatArray:
 
 
 def eligible(ratings: Ratings, per_note: int, per_rater: int) -> BoolArray:
-    """Which ratings stay: three passes over notes, raters, notes, and not on to convergence (SCORING: 1.1)."""
+    """Which ratings stay: three passes over notes, raters, notes, and not on to convergence (docs/consensus.md)."""
     stays = _often_enough(ratings.note, None, len(ratings.note_ids), per_note)[ratings.note]
     stays &= _often_enough(ratings.rater, stays, len(ratings.rater_ids), per_rater)[ratings.rater]
     stays &= _often_enough(ratings.note, stays, len(ratings.note_ids), per_note)[ratings.note]

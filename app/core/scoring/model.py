@@ -23,8 +23,8 @@ class Facts:
     ``not_misleading``: ids of notes classed NOT_MISLEADING. ``helpful``: ids of notes that are helpful now (inertia).
     ``raised``: note id to what is added to its helpful threshold. ``acting``: ids of notes that would have something
     done to a post, which asks for more of the weaker side. ``authors``: note id to the rater id of its
-    author (SCORING: 1.4 step 3). ``valid``: per rating, in the order given, whether it may count for its rater's
-    helpfulness (SCORING: 1.4 step 2); None lets all count. ``regime``: that of the fit before; stepping down
+    author (docs/consensus.md). ``valid``: per rating, in the order given, whether it may count for its rater's
+    helpfulness (docs/consensus.md); None lets all count. ``regime``: that of the fit before; stepping down
     takes a 20 % margin. ``camps``: what the fits before it found of camps, ``Scores.camps`` of the last one.
     ``min_ratings``: ratings of any kind that a status needs. ``helpful_at``: the threshold.
     """
@@ -67,8 +67,8 @@ class Rater:
 class Model:
     """All that a fit leaves behind for the notes of a community; raters are kept apart (``Rater``).
 
-    ``rho_*`` are ridges in pseudo-ratings (SCORING: 1.3); ``*_bound`` those of the augmented ratings, ``*_plain``
-    those of the current ratings as they are (SCORING: 1.5, upper bound); ``low_intercept``, ``low_factor`` and
+    ``rho_*`` are ridges in pseudo-ratings (docs/consensus.md); ``*_bound`` those of the augmented ratings, ``*_plain``
+    those of the current ratings as they are (docs/consensus.md); ``low_intercept``, ``low_factor`` and
     ``high_factor`` are the extremes over the kept raters. ``shift`` is added to a solved intercept, so that all
     regimes share one scale. ``mean_intercept`` is what a rater unknown to a warm model enters with.
     ``min_counted`` is how many ratings of kept raters a note needs before its score decides anything.
@@ -100,7 +100,7 @@ class Model:
 
     @classmethod
     def cold(cls, min_ratings: int = MIN_RATINGS, helpful_at: float = HELPFUL_AT) -> "Model":
-        """``i = (C m + sum r) / (C + n) - 0.35``: the model with f = 0 and i_u = 0 (SCORING: 2.1)."""
+        """``i = (C m + sum r) / (C + n) - 0.35``: the model with f = 0 and i_u = 0 (docs/consensus.md)."""
         return cls(
             Regime.COLD,
             mu=COLD_MEAN,

@@ -1,4 +1,4 @@
-"""The three regimes: what each makes of a community's ratings (SCORING: 1.4, 2.1)."""
+"""The three regimes: what each makes of a community's ratings (docs/consensus.md)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -114,7 +114,7 @@ def _warm_model(
 
 
 def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) -> Outcome:
-    """Both rounds over the ``chosen`` ratings; the final one, with raters frozen, is the sums' (SCORING: 1.4)."""
+    """Both rounds over the ``chosen`` ratings; the final one, with raters frozen, is the sums' (docs/consensus.md)."""
     if not chosen.any():
         return _without_raters(ratings, facts)
     matrix = Matrix.of(ratings, chosen)
@@ -222,7 +222,7 @@ def _rater_arrays(ratings: Ratings, matrix: Matrix, found: Fit) -> tuple[RaterAr
 
 
 def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
-    """Of the final stage's own ratings: as they are, and with one more on every note (SCORING: 1.5)."""
+    """Of the final stage's own ratings: as they are, and with one more on every note (docs/consensus.md)."""
     counts = np.bincount(ratings.note[kept[ratings.rater]])
     counts = counts[counts >= _min_counted(facts)]
     size, notes = int(counts.sum()), max(1, len(counts))

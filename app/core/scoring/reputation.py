@@ -1,4 +1,4 @@
-"""How far raters agree with what notes become, and who is kept for it (SCORING: 1.4)."""
+"""How far raters agree with what notes become, and who is kept for it (docs/consensus.md)."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class Reputation:
 
 
 def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Reputation:
-    """Compare every rating with the status its note has after the first round (SCORING: 1.4 steps 1 to 3).
+    """Compare every rating with the status its note has after the first round (docs/consensus.md).
 
     Somewhat-helpful ratings, and those ``Facts.valid`` takes out, neither agree nor disagree. Kept are raters of
     the first round with at least one valid rating, of which at least 66 % agree, and with good notes of their own

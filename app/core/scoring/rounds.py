@@ -1,4 +1,4 @@
-"""Scoring a community: the regime its ratings can carry, then every note's status (SCORING: 2.1)."""
+"""Scoring a community: the regime its ratings can carry, then every note's status (docs/consensus.md)."""
 
 import numpy as np
 import numpy.typing as npt
@@ -48,12 +48,12 @@ def score(
 def score_full(
     note_ids: npt.ArrayLike, rater_ids: npt.ArrayLike, values: npt.ArrayLike, facts: Facts = _NOTHING
 ) -> Scores:
-    """Score a community by the full algorithm as the reference runs it, whatever its size (SCORING: 1).
+    """Score a community by the full algorithm as the reference runs it, whatever its size (docs/consensus.md).
 
     There is no axis test here: the factor is always fitted. Notes with fewer than 5 ratings by kept raters need
     more ratings; their intercept is solved from what kept raters gave them, and is 0 where none did. Without kept
     raters all notes stand at 0. A NOT_MISLEADING note may become helpful, which it never does in the reference
-    (SCORING: 2.4). Arguments and errors are those of ``score``.
+    (docs/consensus.md). Arguments and errors are those of ``score``.
     """
     given = _check(note_ids, rater_ids, values, facts)
     return _finish(given, regimes.full(given, regimes.full_filter(given), facts, test_axis=False), facts)

@@ -1,4 +1,4 @@
-"""From a note's sums to its status: every rule of SCORING 1.5 and 2.1 that needs no tags, in its order.
+"""From a note's sums to its status: the rules of docs/consensus.md in their order.
 
 A later rule overrides an earlier one. Firm rejects and notes that need more views are exported as needing more
 ratings; a note that was helpful and only needs more views stays helpful.
@@ -91,7 +91,7 @@ def decide(
 
     ``raised`` is added to the helpful threshold; ``acting`` notes would have something done to a post, and ask for
     more of the weaker side. A NOT_MISLEADING note can become helpful here, which it never does in the reference
-    (SCORING: 2.4), and is refused at a score below -0.15 already.
+    (docs/consensus.md), and is refused at a score below -0.15 already.
     """
     if not sum(sums.row[ANY]):
         return None
@@ -178,7 +178,7 @@ class _Sheet:
 
 
 def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Score, factor and the score's standard error (SCORING: 2.2, 2.4) from ``(notes, 5)`` sums."""
+    """Score, factor and the score's standard error (docs/consensus.md) from ``(notes, 5)`` sums."""
     n, s, ss, y, yf = sums.T
     intercept, factor, variance = half_step(
         n, s, ss, y, yf, model.rho_intercept, model.rho_factor, factored=model.axis
@@ -187,7 +187,7 @@ def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _upper_bound(sums: FloatArray, model: Model) -> FloatArray:
-    """The highest score one more helpful rating could give (SCORING: 1.5, pseudo-raters)."""
+    """The highest score one more helpful rating could give (docs/consensus.md)."""
     n, s, ss, y, yf = sums.T
     plain = half_step(
         n, s, ss, y, yf, model.rho_intercept_plain, model.rho_factor_plain, factored=model.axis

@@ -29,7 +29,7 @@ class Scores:
 
     ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round.
     ``suspect``: the first round explains so little (above 0.16 with 200 notes or more) that a caller with an older
-    model had better keep it (SCORING: 1.3, guard). ``axis``: the axis test; None where it was not made.
+    model had better keep it (docs/consensus.md). ``axis``: the axis test; None where it was not made.
     ``camps``: what the community is to remember of it, for the next fit's ``Facts.camps``. ``passes``: alternations
     each round of the solver took.
     """

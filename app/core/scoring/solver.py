@@ -1,4 +1,4 @@
-"""The fit: alternating exact half-steps, with exact steps along what leaves predictions unchanged (SCORING: 1.3, 2.2).
+"""The fit: alternating exact half-steps, with exact steps along what leaves predictions unchanged (docs/consensus.md).
 
 Minimises, over mu, i_u, f_u, i_n and f_n,
 
@@ -281,7 +281,7 @@ class _Search:
         self.note_intercept = self.note_intercept + (unit * to_notes - note_mean)[notes]
 
     def point_to_negative(self) -> None:
-        """At least half of the non-zero rater factors of a part are negative (SCORING: 1.2)."""
+        """At least half of the non-zero rater factors of a part are negative (docs/consensus.md)."""
         sign = self._per_part(np.sign(self.rater_factor), self.matrix.rater_part)
         turn = np.where(sign > 0, -1.0, 1.0)
         self.rater_factor = self.rater_factor * turn[self.matrix.rater_part]

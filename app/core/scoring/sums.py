@@ -1,4 +1,4 @@
-"""What a note's ratings add up to: enough to solve for its score without looking at them again (SCORING: 2.3)."""
+"""What a note's ratings add up to: enough to solve for its score without looking at them again (docs/consensus.md)."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -1,4 +1,4 @@
-"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (SCORING: 2.3)."""
+"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (docs/consensus.md)."""
 
 from dataclasses import dataclass
 

@@ -8,7 +8,7 @@ from app.core.vocabulary import NoteStatus
 
 
 class Regime(StrEnum):
-    """How much of the model a community's ratings can carry (SCORING: 2.1)."""
+    """How much of the model a community's ratings can carry (docs/consensus.md)."""
 
     COLD = "cold"
     WARM = "warm"
@@ -46,5 +46,5 @@ class Verdict:
 
     @property
     def shown(self) -> int:
-        """The API's ``helpfulness_score``, a whole number from 0 to 100 (SCORING: 2.3)."""
+        """The API's ``helpfulness_score``, a whole number from 0 to 100 (docs/consensus.md)."""
         return shown(self.intercept)

@@ -46,7 +46,7 @@ class Draft:
         return {**{name: value for name, value in own.items() if name != "settings"}, **own["settings"]}
 
     @property
-    def edition(self) -> str:
+    def etag(self) -> str:
         """Names exactly these values, so that a page made from others is noticed."""
         return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -59,7 +59,7 @@ def draft_of(session: Session, community: Community) -> Draft:
         policy_text=community.policy_text,
         is_public=community.is_public,
         ai_notes_enabled=community.ai_notes_enabled,
-        settings=community_settings.of(community, community_settings.defaults(session)),
+        settings=community_settings.for_community(community, community_settings.defaults(session)),
     )
 
 
@@ -72,7 +72,7 @@ def revise(
     *,
     based_on: str | None = None,
 ) -> bool:
-    """Set what operators set; whether anything changed. ``based_on`` is the edition that the draft was made from.
+    """Set what operators set; whether anything changed. ``based_on`` is the version that the draft was made from.
 
     A setting that was never changed here goes on following the service's own default.
 
@@ -90,7 +90,7 @@ def revise(
     community = communities.get(session, actor, community_id)
     session.refresh(community)
     was, wanted = draft_of(session, community), draft.values
-    if based_on is not None and based_on != was.edition:
+    if based_on is not None and based_on != was.etag:
         raise Conflict("Somebody saved other values meanwhile", community_id)
     before = {name: value for name, value in was.values.items() if value != wanted[name]}
     if not before:

@@ -30,7 +30,6 @@ from app.core.models import (
     Membership,
     Note,
     Notice,
-    Policy,
     Profile,
     Rating,
     Request,
@@ -38,6 +37,7 @@ from app.core.models import (
     RulePackVersion,
     SavedFilter,
     SignIn,
+    ThresholdSet,
 )
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
@@ -203,7 +203,7 @@ def _empty(session: Session, account: Account) -> None:
         .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
         .execution_options(synchronize_session=False)
     )
-    for model, what in ((Policy, "policy.revised"), (RulePackVersion, "rules.revised")):
+    for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):
         made = sa.select(HistoryEntry.object_id).where(
             HistoryEntry.account_id == account.id, HistoryEntry.what == what
         )

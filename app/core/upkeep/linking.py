@@ -1,4 +1,4 @@
-"""One person, one rater: platform profiles linked to the account that shows a code (Contract: section 6).
+"""One person, one rater: platform profiles linked to the account that shows a code (docs/integration.md).
 
 What a linked person rates and writes stands under the account's own profile, from wherever it came
 (``profiles.hold_canonical``). What the platform's profile gave before moves there; where both had rated one note, the
@@ -244,7 +244,7 @@ def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.
     """Notes with a rating that may begin or cease to count once the two are one, with their communities.
 
     Those that the person rated on what the profile submitted or wrote, and those whose rating did not count so far:
-    the other name may have been known for longer, or have more trust (SCORING: 4).
+    the other name may have been known for longer, or have more trust (docs/consensus.md).
     """
     rows = session.execute(
         sa.select(Rating.note_id, Rating.community_id)
@@ -253,7 +253,7 @@ def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.
         .where(
             Rating.rater_id.in_((profile.id, person.id)),
             sa.or_(
-                Rating.excluded.is_not(None),
+                Rating.exclusion_reason.is_not(None),
                 Request.requested_by == profile.platform_user_id,
                 Request.platform_author_id == profile.platform_user_id,
             ),

@@ -9,10 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.sealing import SealBroken, Sealer
 
-SEALED: tuple[Any, ...] = (Endpoint.secret, Endpoint.previous_secret)
+SEALED: tuple[Any, ...] = (Webhook.secret, Webhook.previous_secret)
 """The sealed columns. Each is sealed for the id of its row."""
 
 

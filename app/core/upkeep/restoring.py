@@ -25,7 +25,7 @@ UNSCORED = "Restored from a backup before it was scored; try again"
 
 
 @dataclass(frozen=True)
-class Quieted:
+class Suspended:
     """How many of each were stopped."""
 
     deliveries: int = 0
@@ -35,7 +35,7 @@ class Quieted:
     sign_ins: int = 0
 
 
-def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
+def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspended:
     """Stop everything that would act by itself.
 
     Undelivered events are parked, to be replayed by hand. Held decisions lapse, and their moderators are told. What
@@ -68,7 +68,7 @@ def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
     ended = _changed(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
     for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():
         history.record(session, SYSTEM, community_id, "community.restored", "community", community_id)
-    return Quieted(parked, held, len(waiting), bulk, ended)
+    return Suspended(parked, held, len(waiting), bulk, ended)
 
 
 def _lapse_holds(session: Session) -> int:

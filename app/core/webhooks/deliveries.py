@@ -1,4 +1,4 @@
-"""Deliveries as people see them: listed, looked into, sent again, their log pruned (Contract: section 7)."""
+"""Deliveries as people see them: listed, looked into, sent again, their log pruned (docs/integration.md)."""
 
 import dataclasses
 import uuid
@@ -15,7 +15,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
 from app.core.ids import parse_id
-from app.core.models import Action, Attempt, Delivery, Endpoint, Event, Request
+from app.core.models import Action, Attempt, Delivery, Event, Request, Webhook
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import endpoints as webhooks
@@ -43,7 +43,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Line:
-    """A delivery with its event and endpoint loaded, and its last attempt if there was one."""
+    """A delivery with its event and webhook loaded, and its last attempt if there was one."""
 
     delivery: Delivery
     last: Attempt | None
@@ -62,20 +62,20 @@ def listing(
     """
     statement = (
         _managed(actor, community_id, sa.select(Delivery))
-        .options(joinedload(Delivery.event), joinedload(Delivery.endpoint))
+        .options(joinedload(Delivery.event), joinedload(Delivery.webhook))
         .where(*clauses(filters))
     )
     page = paging.paginate(session, statement, Delivery.created_at, Delivery.id, wanted)
     return dataclasses.replace(page, rows=_lines(session, page.rows))
 
 
-def latest(session: Session, actor: Actor, endpoint: Endpoint, limit: int) -> list[Line]:
-    """An endpoint's newest deliveries; two queries."""
-    require(actor, Permission.MANAGE_WEBHOOKS, endpoint.community_id, "webhook")
+def latest(session: Session, actor: Actor, webhook: Webhook, limit: int) -> list[Line]:
+    """An webhook's newest deliveries; two queries."""
+    require(actor, Permission.MANAGE_WEBHOOKS, webhook.community_id, "webhook")
     rows = session.scalars(
         sa.select(Delivery)
-        .options(joinedload(Delivery.event), joinedload(Delivery.endpoint))
-        .where(Delivery.community_id == endpoint.community_id, Delivery.endpoint_id == endpoint.id)
+        .options(joinedload(Delivery.event), joinedload(Delivery.webhook))
+        .where(Delivery.community_id == webhook.community_id, Delivery.endpoint_id == webhook.id)
         .order_by(Delivery.created_at.desc(), Delivery.id.desc())
         .limit(limit)
     )
@@ -91,22 +91,22 @@ def counts(session: Session, actor: Actor, community_id: uuid.UUID | None = None
 
 
 def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> tuple[int, int]:
-    """Deliveries given up or parked that could be sent again, and disabled endpoints: two quick queries.
+    """Deliveries given up or parked that could be sent again, and disabled webhooks: two quick queries.
 
     More than ``MOST_COUNTED`` deliveries are not counted further.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-    present = sa.and_(Endpoint.community_id == community_id, Endpoint.deleted_at.is_(None))
+    present = sa.and_(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
     dead = (
         sa.select(Delivery.id)
         .where(
-            Delivery.endpoint_id.in_(sa.select(Endpoint.id).where(present)),
+            Delivery.endpoint_id.in_(sa.select(Webhook.id).where(present)),
             Delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
         )
         .limit(MOST_COUNTED + 1)
         .subquery()
     )
-    disabled = sa.select(sa.func.count()).select_from(Endpoint).where(present, sa.not_(Endpoint.is_active))
+    disabled = sa.select(sa.func.count()).select_from(Webhook).where(present, sa.not_(Webhook.is_active))
     return (
         session.scalar(sa.select(sa.func.count()).select_from(dead)) or 0,
         session.scalar(disabled) or 0,
@@ -114,15 +114,15 @@ def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> t
 
 
 def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
-    """The delivery with its event and endpoint. Raises NotFound when unknown or foreign."""
+    """The delivery with its event and webhook. Raises NotFound when unknown or foreign."""
     delivery = session.get(
-        Delivery, delivery_id, options=[joinedload(Delivery.event), joinedload(Delivery.endpoint)]
+        Delivery, delivery_id, options=[joinedload(Delivery.event), joinedload(Delivery.webhook)]
     )
     return require_found(actor, Permission.MANAGE_WEBHOOKS, delivery, "delivery")
 
 
 def of_event(session: Session, event_id: uuid.UUID, endpoint_id: uuid.UUID) -> uuid.UUID:
-    """The delivery of an event to an endpoint, which exists."""
+    """The delivery of an event to an webhook, which exists."""
     which = sa.and_(Delivery.event_id == event_id, Delivery.endpoint_id == endpoint_id)
     return session.scalars(sa.select(Delivery.id).where(which)).one()
 
@@ -138,11 +138,11 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
     """Send a dead or delivered one again, with the same ``event_id`` and a fresh set of attempts.
 
     Raises:
-        Conflict: it is on its way already, or its endpoint is removed or disabled.
+        Conflict: it is on its way already, or its webhook is removed or disabled.
     """
     delivery = get(session, actor, delivery_id)
     serialise(session, delivery.community_id)
-    _check_receives(session.get_one(Endpoint, delivery.endpoint_id, populate_existing=True))
+    _check_receives(session.get_one(Webhook, delivery.endpoint_id, populate_existing=True))
     if not send_again(session, Delivery.id == delivery.id, REPLAYABLE):
         raise Conflict("This delivery is already on its way", delivery.id)
     session.refresh(delivery)
@@ -224,11 +224,11 @@ def _last_attempts(session: Session, delivery_ids: Collection[uuid.UUID]) -> dic
     return {attempt.delivery_id: attempt for attempt in rows}
 
 
-def _check_receives(endpoint: Endpoint) -> None:
-    if endpoint.deleted_at is not None:
-        raise Conflict("The webhook of this delivery has been removed", endpoint.id)
-    if not endpoint.is_active:
-        raise Conflict("This webhook is disabled; enable it first", endpoint.id)
+def _check_receives(webhook: Webhook) -> None:
+    if webhook.deleted_at is not None:
+        raise Conflict("The webhook of this delivery has been removed", webhook.id)
+    if not webhook.is_active:
+        raise Conflict("This webhook is disabled; enable it first", webhook.id)
 
 
 def send_again(session: Session, which: sa.ColumnElement[bool], states: Collection[DeliveryState]) -> int:

@@ -1,4 +1,4 @@
-"""What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; at most 4 decimals.
+"""What webhooks carry: shapes A and B (docs/integration.md). No user text; at most 4 decimals.
 
 Communities on Discourse get the flat members that its plugin reads beside Shape A's, and the plugin's own name of
 ``moderation_action.created`` (Decision 0027).
@@ -18,7 +18,7 @@ RECOMMENDED = {
     ActionType.WARN: "warn_user",
     ActionType.SILENCE: "silence_user",
 }
-"""How existing integrations name the platform's own operation (Contract: sections 3 and 8)."""
+"""How existing integrations name the platform's own operation (docs/integration.md)."""
 
 PROPOSED = "moderation_action.proposed"
 """How the Discourse plugin calls ``moderation_action.created``."""

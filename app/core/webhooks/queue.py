@@ -2,9 +2,9 @@
 
 ``claim_due`` and ``record_attempts`` are two short transactions with the HTTP call between them, so none is
 open while a receiver makes up its mind. A process that dies leaves leases behind; they expire, and somebody
-else sends again: at least once (Spec: Delivery semantics; Contract: section 7).
+else sends again: at least once (docs/integration.md).
 
-Locks are taken in one order everywhere: community, endpoint, delivery.
+Locks are taken in one order everywhere: community, webhook, delivery.
 """
 
 import random
@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.db import serialise
-from app.core.models import Attempt, Delivery, Endpoint, Event
+from app.core.models import Attempt, Delivery, Event, Webhook
 from app.core.sealing import SealBroken, Sealer
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import health, payloads
@@ -29,7 +29,7 @@ LEASE_SECONDS = 20.0
 """Longer than the longest attempt (10 s, and 1 s for the answer's body), with time to record it."""
 
 DEADLINES = {EventName.DECISION: 5.0}
-"""Seconds to answer in, by event; the others have ``DEADLINE`` (Spec: Delivery semantics)."""
+"""Seconds to answer in, by event; the others have ``DEADLINE`` (docs/integration.md)."""
 DEADLINE = 10.0
 
 JITTER = 0.05
@@ -72,15 +72,15 @@ def is_anything_due(session: Session, now: datetime) -> bool:
     return session.scalar(look) is not None
 
 
-def endpoints_due(session: Session, now: datetime, full: Collection[uuid.UUID] = ()) -> list[Endpoint]:
-    """The enabled endpoints, other than ``full``, for which at least one delivery can be claimed."""
-    statement = sa.select(Endpoint).where(
-        Endpoint.is_active,
-        Endpoint.deleted_at.is_(None),
-        sa.exists().where(Delivery.endpoint_id == Endpoint.id, _is_free(now)),
+def webhooks_due(session: Session, now: datetime, full: Collection[uuid.UUID] = ()) -> list[Webhook]:
+    """The enabled webhooks, other than ``full``, for which at least one delivery can be claimed."""
+    statement = sa.select(Webhook).where(
+        Webhook.is_active,
+        Webhook.deleted_at.is_(None),
+        sa.exists().where(Delivery.endpoint_id == Webhook.id, _is_free(now)),
     )
     if full:
-        statement = statement.where(Endpoint.id.not_in(full))
+        statement = statement.where(Webhook.id.not_in(full))
     return list(session.scalars(statement))
 
 
@@ -92,39 +92,39 @@ def claim_due(
     *,
     busy: Mapping[uuid.UUID, int],
     hanging: Collection[uuid.UUID] = (),
-    per_endpoint: int = 16,
+    per_webhook: int = 16,
     limit: int = 64,
     lease_seconds: float = LEASE_SECONDS,
 ) -> list[Claimed]:
-    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among the endpoints.
+    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among the webhooks.
 
-    ``busy`` says how many of each endpoint's deliveries the owner is sending already: with them an endpoint
+    ``busy`` says how many of each webhook's deliveries the owner is sending already: with them an webhook
     has at most ``per_endpoint``, and one in ``hanging`` at most 1. Needs a writing session. Two claimers never
     get the same row: SQLite lets one writer in at a time, PostgreSQL skips rows that another has locked.
     """
 
     def room(endpoint_id: uuid.UUID) -> int:
-        return (1 if endpoint_id in hanging else per_endpoint) - busy.get(endpoint_id, 0)
+        return (1 if endpoint_id in hanging else per_webhook) - busy.get(endpoint_id, 0)
 
     full = [endpoint_id for endpoint_id in busy if room(endpoint_id) < 1]
-    waiting = endpoints_due(session, now, full)
+    waiting = webhooks_due(session, now, full)
     # The idle ones first and ties by lot, so that an old backlog elsewhere never holds a newcomer up.
     random.shuffle(waiting)
-    waiting.sort(key=lambda endpoint: busy.get(endpoint.id, 0))
+    waiting.sort(key=lambda webhook: busy.get(webhook.id, 0))
     claimed: list[Claimed] = []
-    left = {endpoint.id: room(endpoint.id) for endpoint in waiting}
+    left = {webhook.id: room(webhook.id) for webhook in waiting}
     while waiting and len(claimed) < limit:
         share = max(1, (limit - len(claimed)) // len(waiting))
-        unfinished: list[Endpoint] = []
-        for endpoint in waiting:
-            wanted = min(share, left[endpoint.id], limit - len(claimed))
+        unfinished: list[Webhook] = []
+        for webhook in waiting:
+            wanted = min(share, left[webhook.id], limit - len(claimed))
             if wanted < 1:
                 break
-            got = _lease(session, sealer, endpoint, owner, now, wanted, lease_seconds)
+            got = _lease(session, sealer, webhook, owner, now, wanted, lease_seconds)
             claimed += got
-            left[endpoint.id] -= len(got)
-            if len(got) == wanted and left[endpoint.id] > 0:
-                unfinished.append(endpoint)
+            left[webhook.id] -= len(got)
+            if len(got) == wanted and left[webhook.id] > 0:
+                unfinished.append(webhook)
         waiting = unfinished
     return claimed
 
@@ -154,21 +154,21 @@ def record_attempts(
     tried = [one for one in tried if one.delivery_id in facts]
     for community_id in sorted(_may_disable(tried, facts)):
         serialise(session, community_id)
-    endpoints = _lock_endpoints(session, _touched(tried, facts))
+    endpoints = _lock_webhooks(session, _touched(tried, facts))
     deliveries = _lock_deliveries(session, facts.keys())
     for one in tried:
         delivery = deliveries[one.delivery_id]
-        endpoint = endpoints.get(delivery.endpoint_id)
+        webhook = endpoints.get(delivery.endpoint_id)
         session.add(_attempt(one))
-        if endpoint is not None:
-            health.count(endpoint, one.outcome, one.ended)
+        if webhook is not None:
+            health.count(webhook, one.outcome, one.ended)
         if one.outcome.delivered:
             _arrived(delivery, one.ended)
-        elif endpoint is not None and delivery.state is DeliveryState.DUE and delivery.leased_by == owner:
-            _failed(delivery, endpoint, one, retry_delays)
+        elif webhook is not None and delivery.state is DeliveryState.DUE and delivery.leased_by == owner:
+            _failed(delivery, webhook, one, retry_delays)
     session.flush()
-    for endpoint in endpoints.values():
-        health.give_up_if_hopeless(session, endpoint, max(one.ended for one in tried))
+    for webhook in endpoints.values():
+        health.give_up_if_hopeless(session, webhook, max(one.ended for one in tried))
 
 
 def _is_free(now: datetime) -> sa.ColumnElement[bool]:
@@ -182,7 +182,7 @@ def _is_free(now: datetime) -> sa.ColumnElement[bool]:
 def _lease(
     session: Session,
     sealer: Sealer,
-    endpoint: Endpoint,
+    webhook: Webhook,
     owner: str,
     now: datetime,
     wanted: int,
@@ -191,7 +191,7 @@ def _lease(
     rows = session.execute(
         sa.select(Delivery.id, Delivery.attempts_made, Event.id, Event.name, Event.payload)
         .join(Event, Event.id == Delivery.event_id)
-        .where(Delivery.endpoint_id == endpoint.id, _is_free(now))
+        .where(Delivery.endpoint_id == webhook.id, _is_free(now))
         .order_by(Delivery.due_at, Delivery.id)
         .limit(wanted)
         .with_for_update(of=Delivery, skip_locked=True, key_share=True)
@@ -205,17 +205,17 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(webhook_secrets.live(endpoint, sealer, now))
+        secrets = tuple(webhook_secrets.live(webhook, sealer, now))
     except SealBroken:
         secrets = ()
     return [
         Claimed(
             delivery_id=delivery_id,
-            endpoint_id=endpoint.id,
+            endpoint_id=webhook.id,
             event_id=event_id,
             event_name=name,
-            url=endpoint.url,
-            payload=payloads.as_subscribed(payload, endpoint.events),
+            url=webhook.url,
+            payload=payloads.as_subscribed(payload, webhook.events),
             secrets=secrets,
             attempts_made=attempts_made,
             deadline=DEADLINES.get(name, DEADLINE),
@@ -233,13 +233,13 @@ def _facts(session: Session, delivery_ids: Collection[uuid.UUID]) -> _Facts:
         sa.select(
             Delivery.id,
             Delivery.endpoint_id,
-            Endpoint.community_id,
-            Endpoint.failures,
-            Endpoint.gone_answers,
-            Endpoint.failing_since,
-            Endpoint.last_success_at,
+            Webhook.community_id,
+            Webhook.failures,
+            Webhook.gone_answers,
+            Webhook.failing_since,
+            Webhook.last_success_at,
         )
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.endpoint_id)
         .where(Delivery.id.in_(delivery_ids))
     )
     return {row.id: row for row in rows}
@@ -255,7 +255,7 @@ def _may_disable(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
 
 
 def _touched(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
-    """Endpoints to lock and count on. Success after success needs none: the row would be hot for it."""
+    """Webhooks to lock and count on. Success after success needs none: the row would be hot for it."""
     found = set()
     for one in tried:
         fact = facts[one.delivery_id]
@@ -265,16 +265,16 @@ def _touched(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
     return found
 
 
-def _lock_endpoints(session: Session, endpoint_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Endpoint]:
+def _lock_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Webhook]:
     # "No key update" is the weakest lock that serves: whoever writes an event may go on referring to the row.
     rows = session.scalars(
-        sa.select(Endpoint)
-        .where(Endpoint.id.in_(endpoint_ids))
-        .order_by(Endpoint.id)
+        sa.select(Webhook)
+        .where(Webhook.id.in_(endpoint_ids))
+        .order_by(Webhook.id)
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
-    return {endpoint.id: endpoint for endpoint in rows}
+    return {webhook.id: webhook for webhook in rows}
 
 
 def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Delivery]:
@@ -309,15 +309,15 @@ def _arrived(delivery: Delivery, ended: datetime) -> None:
     delivery.due_at = delivery.leased_by = delivery.leased_until = None
 
 
-def _failed(delivery: Delivery, endpoint: Endpoint, one: Tried, retry_delays: Sequence[float]) -> None:
+def _failed(delivery: Delivery, webhook: Webhook, one: Tried, retry_delays: Sequence[float]) -> None:
     delivery.attempts_made += 1
     delivery.leased_by = delivery.leased_until = None
-    if endpoint.deleted_at is not None:
+    if webhook.deleted_at is not None:
         delivery.state, delivery.due_at = DeliveryState.CANCELLED, None
     elif one.outcome.permanent or delivery.attempts_made > len(retry_delays):
         delivery.state, delivery.due_at = DeliveryState.DEAD, None
-    elif not endpoint.is_active:
-        delivery.due_at = None  # It waits until the endpoint is enabled again.
+    elif not webhook.is_active:
+        delivery.due_at = None  # It waits until the webhook is enabled again.
     else:
         seconds = _wait(retry_delays[delivery.attempts_made - 1], one.outcome.retry_after)
         delivery.due_at = one.ended + timedelta(seconds=seconds)

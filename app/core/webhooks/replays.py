@@ -1,7 +1,7 @@
 """A range of deliveries sent again: counted first, then put back into the queue in batches that survive a restart.
 
 The engine calls ``go_on`` until it says that nothing is left; a batch and where it ended are one transaction, so a
-process that dies repeats nothing. Every delivery keeps its ``event_id`` (RELIABILITY: section 1).
+process that dies repeats nothing. Every delivery keeps its ``event_id`` (docs/reliability.md).
 """
 
 import uuid
@@ -17,7 +17,7 @@ from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
-from app.core.models import Delivery, Endpoint, Replay
+from app.core.models import Delivery, Replay, Webhook
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import deliveries
@@ -48,11 +48,11 @@ def preview(session: Session, actor: Actor, community_id: uuid.UUID, filters: Fi
     """What the filters match, in one query. Raises Invalid for an empty range."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     _check(filters)
-    receives = sa.and_(Endpoint.is_active, Endpoint.deleted_at.is_(None))
+    receives = sa.and_(Webhook.is_active, Webhook.deleted_at.is_(None))
     columns: list[Any] = [Delivery.state, receives, sa.func.count()]
     rows = session.execute(
         sa.select(*columns)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.endpoint_id)
         .where(
             Delivery.community_id == community_id,
             Delivery.state.in_(deliveries.REPLAYABLE),
@@ -114,7 +114,7 @@ def go_on(session: Session, replay_id: uuid.UUID) -> bool:
         Delivery.community_id == one.community_id,
         Delivery.state.in_(deliveries.REPLAYABLE),
         Delivery.endpoint_id.in_(
-            sa.select(Endpoint.id).where(Endpoint.is_active, Endpoint.deleted_at.is_(None))
+            sa.select(Webhook.id).where(Webhook.is_active, Webhook.deleted_at.is_(None))
         ),
         *deliveries.clauses(filters),
     ]

@@ -1,7 +1,7 @@
-"""What the core knows of sending: where a delivery may go, and what came of it.
+"""Sending a delivery: which addresses are allowed, and what a response means.
 
-The wire itself is an adapter's; this module is the standard library alone. Source: Spec, Delivery semantics;
-CONTRACT section 7, Addresses; ASVS 5.0 1.3.6, 13.2.4, 15.3.2.
+``adapters.webhook_sender`` opens the connection; this module needs only the standard library. Sources:
+docs/integration.md (Webhooks); OWASP ASVS 5.0, 1.3.6, 13.2.4, 15.3.2.
 """
 
 import codecs

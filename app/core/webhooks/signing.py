@@ -10,7 +10,7 @@ where                                 message                                   
 ``webhook-signature``                 ``{event id}.{timestamp}.{raw body}``          ``v1,`` and base64
 ====================================  =============================================  ====================
 
-Source: Spec, Signature verification; CONTRACT section 7; the Standard Webhooks specification.
+Sources: docs/integration.md (Webhooks); the Standard Webhooks specification.
 """
 
 import base64
@@ -75,7 +75,7 @@ def headers_for(
 ) -> dict[str, str]:
     """The headers of one attempt over exactly these bytes.
 
-    ``secrets`` are the endpoint's live ones, newest first: the newest makes the body's and the X- signature,
+    ``secrets`` are the webhook's live ones, newest first: the newest makes the body's and the X- signature,
     and all of them are listed in ``webhook-signature``, so that a receiver may change over at any moment of a
     rotation. Raises ValueError when there is none.
     """

@@ -1,4 +1,4 @@
-"""What an endpoint may be given: an address we send to, a secret that signs, events that exist."""
+"""What an webhook may be given: an address we send to, a secret that signs, events that exist."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from app.core import limits
 from app.core.errors import Invalid, Problem
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import payloads, signing
 from app.core.webhooks.sending import AllowList, BadAddress, check_url
@@ -15,13 +15,13 @@ EVENTS = (*(one.value for one in EventName), payloads.PROPOSED)
 """What a webhook may subscribe to."""
 
 
-def edition(endpoint: Endpoint) -> str:
+def etag(webhook: Webhook) -> str:
     """Names exactly what an operator edits of a webhook, so that a page made from other values is noticed."""
-    events = None if endpoint.events is None else sorted(endpoint.events)
-    return hashlib.sha256(json.dumps([endpoint.url, events]).encode()).hexdigest()[:16]
+    events = None if webhook.events is None else sorted(webhook.events)
+    return hashlib.sha256(json.dumps([webhook.url, events]).encode()).hexdigest()[:16]
 
 
-def check_address(url: str, allow: AllowList) -> None:
+def require_allowed_url(url: str, allow: AllowList) -> None:
     """Refuse a URL to which nothing is ever sent."""
     try:
         check_url(url, allow)

@@ -24,7 +24,7 @@ WRONG = "This is not your current password."
 @web.post("/settings/name")
 def save_name() -> Response:
     form = forms.posted(NameForm)
-    if forms.filled_in(form):
+    if form.validate():
         try:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)
@@ -45,7 +45,7 @@ def change_email() -> Response:
     try:
         wired().throttle.hit("mail", limits.email(form.email.data or ""))
         with wired().database.writing() as session:
-            address = credentials.ask_new_email(
+            email = credentials.ask_new_email(
                 session, accounts.get(session, account.id), form.email.data or ""
             )
     except TooMany as refusal:
@@ -56,7 +56,7 @@ def change_email() -> Response:
     return page.done(
         None,
         url_for("web.settings"),
-        f"We have sent a mail to {address}. Open the link in it; until then your address stays as it is.",
+        f"We have sent a mail to {email}. Open the link in it; until then your address stays as it is.",
     )
 
 
@@ -124,7 +124,7 @@ def delete_account() -> Response:
 @auth.from_mail
 def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
     """Only the button ends it: programs that check mail open every link in it."""
-    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
     return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
 
 
@@ -132,7 +132,7 @@ def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
 @auth.one_click
 def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
     """The button, and the mail program's own (RFC 8058): no form token, for the address is one."""
-    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
     if valid:
         with wired().database.writing() as session:
             digests.unsubscribe(session, account_id)
@@ -144,11 +144,11 @@ def _unproven(form: Form, password: PasswordField, mine: AccountForms) -> Respon
 
     A stolen session must not be able to try passwords: they count like sign-ins.
     """
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(mine=mine, status=422)
     account = auth.current_reader().account
     try:
-        wired().throttle.hit("sign_in", account.email, auth.address())
+        wired().throttle.hit("sign_in", account.email, auth.client_ip())
     except TooMany as refusal:
         return wait(refusal, "Too many tries.")
     if not accounts.has_password(account, password.data or ""):

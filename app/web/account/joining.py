@@ -45,7 +45,7 @@ def join_submit(token: str) -> Response:
             with wired().database.writing() as session:
                 invitations.accept(session, accounts.get(session, who.account.id), token)
             return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
-        if not forms.filled_in(form):
+        if not form.validate():
             return _show_offer(token, form, status=422)
         hashed = accounts.hash_password(form.password.data or "", offer.email)
         with wired().database.writing() as session:
@@ -127,7 +127,7 @@ def _start(community: Community) -> str:
 
 
 def _show_communities(*, status: int = 200, alert: str | None = None) -> Response:
-    words, after = forms.from_address("q"), forms.from_address("after")
+    words, after = forms.query_arg("q"), forms.query_arg("after")
     who = auth.current_reader()
     with wired().database.reading() as session:
         found, following = joining.choices(session, who.account, words=words, after=parse_id(after))

@@ -26,17 +26,17 @@ def forgot() -> Response:
 @auth.open_to_all
 def forgot_submit() -> Response:
     form = forms.posted(ForgotForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return page.render("account/forgot.html", status=422, form=form)
     try:
-        address = limits.email(form.email.data or "")
+        email = limits.email(form.email.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return page.render("account/forgot.html", status=422, form=form)
-    if refused := too_many_mails(address):
+    if refused := too_many_mails(email):
         return refused
     with wired().database.writing() as writing:
-        credentials.forgot(writing, address)
+        credentials.forgot(writing, email)
     return sent("reset")
 
 
@@ -44,7 +44,7 @@ def forgot_submit() -> Response:
 @auth.from_mail
 def reset(token: str) -> Response:
     try:
-        return _show(ResetForm(username=_address(token)))
+        return _show(ResetForm(username=_email_of(token)))
     except LinkOver:
         return over("reset")
 
@@ -54,11 +54,11 @@ def reset(token: str) -> Response:
 def reset_submit(token: str) -> Response:
     form = forms.posted(ResetForm)
     try:
-        address = _address(token)
-        form.username.data = address
-        if not forms.filled_in(form):
+        email = _email_of(token)
+        form.username.data = email
+        if not form.validate():
             return _show(form, 422)
-        hashed = accounts.hash_password(form.password.data or "", address)
+        hashed = accounts.hash_password(form.password.data or "", email)
         with wired().database.writing() as writing:
             credentials.reset(writing, token, hashed)
     except LinkOver:
@@ -73,7 +73,7 @@ def reset_submit(token: str) -> Response:
     )
 
 
-def _address(token: str) -> str:
+def _email_of(token: str) -> str:
     with wired().database.reading() as reading:
         return mailed_links.find(reading, token, LinkPurpose.RESET).email
 

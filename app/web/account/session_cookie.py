@@ -1,4 +1,4 @@
-"""The cookie of a signed-in browser: it carries a token, whose session is a row (RELIABILITY: Sessions)."""
+"""The cookie of a signed-in browser: it carries a token, whose session is a row (docs/reliability.md)."""
 
 from flask import Response, request, session
 from sqlalchemy.orm import Session

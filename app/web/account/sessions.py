@@ -43,15 +43,15 @@ def sign_in() -> Response:
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, 422)
     email = (form.email.data or "").strip()
     try:
         account_name = email.casefold()[:254]
         # Each by itself: one account from many addresses, one address at many accounts, and the two together.
-        wired().throttle.hit("sign_in_address", auth.address())
+        wired().throttle.hit("sign_in_address", auth.client_ip())
         wired().throttle.hit("sign_in_account", account_name)
-        wired().throttle.hit("sign_in", account_name, auth.address())
+        wired().throttle.hit("sign_in", account_name, auth.client_ip())
     except TooMany as refusal:
         return sign_up.wait(refusal, "Too many sign-in attempts.")
     try:

@@ -67,7 +67,7 @@ def settings() -> Response:
 @web.post("/settings")
 def save_settings() -> Response:
     form = forms.posted(SettingsForm, digest=auth.current_reader().account.digest.value)
-    if forms.filled_in(form):
+    if form.validate():
         try:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)
@@ -139,7 +139,7 @@ def show(
         status=status,
         alert=alert,
         form=shown,
-        undo_usual=community_settings.of(community, wired().community_defaults).undo_seconds
+        undo_usual=community_settings.for_community(community, wired().community_defaults).undo_seconds
         if community and moderates
         else None,
         undo_bounds=rules.UNDO_SECONDS,

@@ -1,4 +1,4 @@
-"""Creating an account and confirming its address. No answer tells whether an address has one (RELIABILITY: 2)."""
+"""Creating an account and confirming its address. No answer tells whether an address has one (docs/reliability.md)."""
 
 from typing import Any
 
@@ -41,17 +41,17 @@ def sign_up_submit() -> Response:
     if not is_open():
         raise Forbidden(CLOSED)
     form = forms.posted(SignUpForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _again(form)
     try:
-        address = limits.email(form.email.data or "")
+        email = limits.email(form.email.data or "")
         limits.text(form.display_name.data or "", "display_name", limits.NAME_MAX)
-        if refused := too_many_mails(address):
+        if refused := too_many_mails(email):
             return refused
         # Before the transaction, and whether or not the address is taken: it is what takes the time.
-        hashed = accounts.hash_password(form.password.data or "", address)
+        hashed = accounts.hash_password(form.password.data or "", email)
         with wired().database.writing() as writing:
-            credentials.sign_up(writing, address, form.display_name.data or "", hashed)
+            credentials.sign_up(writing, email, form.display_name.data or "", hashed)
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _again(form)
@@ -66,12 +66,12 @@ def send_confirmation_again() -> Response:
     if account_id is None:
         return make_response(redirect(url_for("web.sign_in"), 303))
     with wired().database.reading() as reading:
-        address = accounts.email_of(reading, account_id)
-    if address is not None:
-        if refused := too_many_mails(address):
+        email = accounts.email_of(reading, account_id)
+    if email is not None:
+        if refused := too_many_mails(email):
             return refused
         with wired().database.writing() as writing:
-            credentials.send_again(writing, address)
+            credentials.send_again(writing, email)
     return sent("confirm")
 
 
@@ -79,7 +79,7 @@ def send_confirmation_again() -> Response:
 @auth.open_to_all
 def mail_sent() -> Response:
     """The same page whatever became of the address. Where mail goes into a folder it says so, on this machine."""
-    about = forms.from_address("about")
+    about = forms.query_arg("about")
     settings = wired().settings
     here = settings.is_demo_allowed and not settings.smtp_host and auth.is_from_this_machine()
     return page.render(
@@ -146,14 +146,14 @@ def over(about: str) -> Response:
     return page.render("account/link_over.html", status=410, about=about, can_sign_up=is_open())
 
 
-def too_many_mails(address: str) -> Response | None:
+def too_many_mails(email: str) -> Response | None:
     """Count a mail that somebody who is not signed in asks for; the refusal when it is one too many.
 
     Addresses without an account count like any other.
     """
     try:
-        wired().throttle.hit("sign_up", auth.address())
-        wired().throttle.hit("mail", address)
+        wired().throttle.hit("sign_up", auth.client_ip())
+        wired().throttle.hit("mail", email)
     except TooMany as refusal:
         return wait(refusal, "Too many mails were asked for.")
     return None

@@ -70,7 +70,7 @@ def make_first_admin(token: str) -> Response:
     form = forms.posted(FirstAdminForm) if who is None else forms.posted(CommunityName)
     if not _works(token):
         return over("first_admin")
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     name = form.community.data or ""
     try:
@@ -79,11 +79,11 @@ def make_first_admin(token: str) -> Response:
                 community = first_admin.promote(session, token, who.account.id, community_name=name)
             return _welcome(make_response(redirect(_start(community), 303)))
         assert isinstance(form, FirstAdminForm)  # noqa: S101 - narrows the type
-        address = limits.email(form.email.data or "")
-        hashed = accounts.hash_password(form.password.data or "", address)
+        url = limits.email(form.email.data or "")
+        hashed = accounts.hash_password(form.password.data or "", url)
         with wired().database.writing() as session:
             account, community = first_admin.create(
-                session, token, address, form.display_name.data or "", hashed, community_name=name
+                session, token, url, form.display_name.data or "", hashed, community_name=name
             )
     except LinkOver:
         return over("first_admin")

@@ -111,7 +111,7 @@ def keys_page() -> Response:
 def mint_key() -> Response:
     """The text stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
     form = forms.posted(KeyForm)
-    if not forms.filled_in(form) or _lacks_reason(form):
+    if not form.validate() or _lacks_reason(form):
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -147,7 +147,7 @@ def ask_revoke(key_id: uuid.UUID) -> Response:
 @auth.needs(Permission.MANAGE_KEYS)
 def revoke_key(key_id: uuid.UUID) -> Response:
     form = forms.posted(SwitchForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _ask(key_id, form, status=422)
     try:
         with wired().database.writing() as session:

@@ -49,7 +49,7 @@ def new_community() -> Response:
 @web.post("/community/new")
 def found_community() -> Response:
     form = forms.posted(FoundingForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, settings = auth.current_actor(), wired().settings
     try:

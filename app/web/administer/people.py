@@ -86,7 +86,7 @@ def people() -> Response:
 @auth.needs(Permission.MANAGE_PEOPLE)
 def invite() -> Response:
     form = forms.posted(InviteForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     by_mail = bool(wired().settings.smtp_host)
     try:
@@ -206,7 +206,7 @@ def _do(
 ) -> Response:
     """Run one verb about a member; what was typed stays when it is refused."""
     form = forms.posted(MemberForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(membership_id, name, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -241,7 +241,7 @@ def _show(
     alert: str | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    search = forms.from_address("q").strip()
+    search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         found, rows = members.listed(
             session, actor, community.id, search, Slice(size=PAGE_SIZE, **pages_of.cursors())
@@ -278,7 +278,7 @@ def _show_one(
     alert: str | None = None,
 ) -> Response:
     actor = auth.current_actor()
-    search = forms.from_address("q").strip()
+    search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         member = members.get(session, actor, membership_id)
         community_id = member.membership.community_id

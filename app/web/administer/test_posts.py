@@ -44,7 +44,7 @@ def new_test_post() -> Response:
 @auth.needs(Permission.SEND_TEST_POST)
 def send_test_post() -> Response:
     form = forms.posted(TestPostForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, community = auth.current_actor(), auth.current_community()
     try:
@@ -93,7 +93,7 @@ def test_post_progress(reference: str) -> Response:
         response.headers["HX-Redirect"] = _item_url(found)
         return response
     shown = _progress(reference, found)
-    if forms.from_address("seen") == shown["stage"]:
+    if forms.query_arg("seen") == shown["stage"]:
         return Response(status=204)
     return page.render("administer/test_post_sent.html", "administer/_test_post_progress.html", **shown)
 

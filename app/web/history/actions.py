@@ -57,7 +57,7 @@ COLUMNS = (
 @auth.needs(Permission.SEE_HISTORY)
 def history_page() -> Response:
     form = forms.queried(HistoryForm)
-    holds = forms.filled_in(form)
+    holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         form.offer(action_history.categories(session, community.id))
@@ -96,14 +96,14 @@ def history_page() -> Response:
         hidden=_hidden,
         tabs=tabs(actor, community.id, "/history", query),
         links=page.PageLinks(
-            previous=address("/history", query, newer=found.newer),
-            next=address("/history", query, older=found.older),
+            previous=list_url("/history", query, newer=found.newer),
+            next=list_url("/history", query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=address("/history.csv", query, always=True),
-        clear_url=address("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=list_url("/history.csv", query, always=True),
+        clear_url=list_url("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -137,8 +137,8 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         item=blind_item(action, f"/history/{entry_id}"),
         may_reopen=may_reopen,
         may_overturn=change.is_latest and ActionVerb.OVERTURN in verbs_open_to(actor, action),
-        back_url=address("/history", query, always=True),
-        author_url=address("/history", {"author": change.request.platform_author_id or ""}, always=True),
+        back_url=list_url("/history", query, always=True),
+        author_url=list_url("/history", {"author": change.request.platform_author_id or ""}, always=True),
     )
 
 
@@ -147,7 +147,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 def history_csv() -> Response:
     """The changes that the filters match, as a file: rows leave as they are read."""
     form = forms.queried(HistoryForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return history_page()  # the page names the filter that cannot be read
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     response = Response(
@@ -170,7 +170,7 @@ def tabs(
         return []
     shared = {name: text for name, text in query.items() if name in ("community", "actor", "from", "to")}
     return [
-        (words, address(one, shared, always=True), one == path)
+        (words, list_url(one, shared, always=True), one == path)
         for words, one in (("Actions", "/history"), ("Settings", "/history/settings"))
     ]
 
@@ -252,10 +252,10 @@ def _values(change: ActionChange) -> tuple[object, ...]:
 
 def number_from(name: str) -> int | None:
     """An entry's number from the address; None when there is none."""
-    return forms.number(forms.from_address(name), digits=15)
+    return forms.number(forms.query_arg(name), digits=15)
 
 
-def address(path: str, query: Query, *, always: bool = False, **more: int | None) -> str | None:
+def list_url(path: str, query: Query, *, always: bool = False, **more: int | None) -> str | None:
     """The path with the filters and ``more``; None when there is no more, unless it is wanted ``always``."""
     given = {name: str(value) for name, value in more.items() if value is not None}
     if not given and not always:

@@ -94,7 +94,7 @@ def sentence(entry: HistoryEntry) -> str:
     return _SENTENCES.get(entry.what, entry.what.replace(".", " ").replace("_", " ").capitalize())
 
 
-def about(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
+def subject_name(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
     """What a change was made to, as it is called now, or was when it was told; empty where the sentence says it."""
     version = entry.after.get("version")
     if AREA_OF[entry.object_type] in (Area.THRESHOLDS, Area.CLASSIFIERS) and version is not None:

@@ -19,7 +19,7 @@ from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
 from app.web.history import setting_words
-from app.web.history.actions import address, number_from, tabs
+from app.web.history.actions import list_url, number_from, tabs
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
@@ -111,14 +111,14 @@ def setting_history_page() -> Response:
         rows=[_row(entry, names) for entry in found.rows],
         tabs=tabs(actor, community.id, PATH, query),
         links=page.PageLinks(
-            previous=address(PATH, query, newer=found.newer),
-            next=address(PATH, query, older=found.older),
+            previous=list_url(PATH, query, newer=found.newer),
+            next=list_url(PATH, query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=address(f"{PATH}.csv", query, always=True),
-        clear_url=address(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=list_url(f"{PATH}.csv", query, always=True),
+        clear_url=list_url(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -136,7 +136,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         "history/history_setting.html",
         entry=entry,
         what=setting_words.sentence(entry),
-        about=setting_words.about(entry, names),
+        about=setting_words.subject_name(entry, names),
         about_url=setting_words.leads_to(entry, names),
         area=setting_words.AREAS[area],
         area_url=setting_words.PAGES[area],
@@ -144,7 +144,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         cause=cause_words(entry.cause),
         reason=text.reason,
         differences=setting_words.differences(entry),
-        back_url=address(PATH, forms.queried(SettingHistoryForm).query(), always=True),
+        back_url=list_url(PATH, forms.queried(SettingHistoryForm).query(), always=True),
     )
 
 
@@ -166,7 +166,7 @@ def setting_history_csv() -> Response:
 def _filters(actor: Actor, community_id: uuid.UUID) -> tuple[SettingHistoryForm, bool]:
     form = forms.queried(SettingHistoryForm)
     form.offer(setting_history.areas(actor, community_id))
-    return form, forms.filled_in(form)
+    return form, form.validate()
 
 
 def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
@@ -176,7 +176,7 @@ def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
         id=entry.id,
         at=entry.at,
         what=setting_words.sentence(entry),
-        about=setting_words.about(entry, names),
+        about=setting_words.subject_name(entry, names),
         url=setting_words.leads_to(entry, names),
         is_one=entry.object_type == "delivery",
         area=setting_words.AREAS[AREA_OF[entry.object_type]],
@@ -198,7 +198,7 @@ def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iter
                     clock.iso(entry.at),
                     setting_words.AREAS[AREA_OF[entry.object_type]],
                     setting_words.sentence(entry),
-                    setting_words.about(entry, {}),
+                    setting_words.subject_name(entry, {}),
                     line.label,
                     line.before,
                     line.after,

@@ -36,12 +36,12 @@ class AuthorPast:
     url: str
 
 
-def of(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
+def for_item(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
     """The past of this item's author; None when the platform did not name one."""
     author = action.request.platform_author_id
     if author is None:
         return None
-    found = author_history.before(session, actor, action)
+    found = author_history.earlier_posts(session, actor, action)
     if not found.count:
         sentence = "No earlier submissions by this author"
     else:

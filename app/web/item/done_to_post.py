@@ -32,7 +32,7 @@ class DoneToPost:
     why: str
 
 
-def of(action: Action, decided: tuple[HistoryEntry, HistoryText] | None) -> DoneToPost | None:
+def for_action(action: Action, decided: tuple[HistoryEntry, HistoryText] | None) -> DoneToPost | None:
     """``decided`` is the entry that says who had it done (``second_looks.deciding``); None when none is kept."""
     if decided is None:
         return None

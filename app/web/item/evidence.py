@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.models import Action, Policy
+from app.core.models import Action, ThresholdSet
 from app.web.categories import UNNAMED, category_name
 
 SHOWN_MATCHES = 8
@@ -38,11 +38,11 @@ class Evidence:
     observed: Sequence[str]
 
 
-def evidence(policy: Policy | None, action: Action) -> Evidence:
-    """What the action was routed by, beside the thresholds of ``policy``, which are in force now."""
+def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
+    """What the action was routed by, beside the thresholds of ``thresholds``, which are in force now."""
     found: dict[str, Any] = action.evidence or {}
     details: dict[str, Any] = found.get("details") or {}
-    rule = next((c for c in policy.categories if c.name == action.category), None) if policy else None
+    rule = next((c for c in thresholds.categories if c.name == action.category), None) if thresholds else None
     text = action.request.content
     passages: dict[str, str] = {}
     for match in details.get("matches", ()):
@@ -53,7 +53,7 @@ def evidence(policy: Policy | None, action: Action) -> Evidence:
         score=action.score,
         tier2=rule.tier2 if rule else None,
         tier1=rule.tier1 if rule else None,
-        version=policy.version if policy else None,
+        version=thresholds.version if thresholds else None,
         routed_by=details.get("config_version"),
         classifiers=[f"{one['name']} {one['version']}" for one in details.get("classifiers", ())],
         passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],

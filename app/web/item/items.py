@@ -41,7 +41,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(answering.find(session, action_id))
-    if not forms.filled_in(form) or unseen:
+    if not form.validate() or unseen:
         if unseen:
             form.form_errors.append(veils.UNSEEN)
         with wired().database.reading() as session:
@@ -81,7 +81,7 @@ def ask(session: Session, action: Action, *, typed_in: str | None = None) -> Que
     note = action.note
     if note is None:
         return question(action, blind, None, None, answering.needed())
-    own = ratings.own(session, note.id, auth.current_profile_id())
+    own = ratings.by_rater(session, note.id, auth.current_profile_id())
     counts = ratings.stats(session, note) if is_decided(action) else None
     return question(action, blind, own, counts, answering.needed())
 
@@ -100,7 +100,7 @@ def item_context(session: Session, action: Action, *, typed_in: str | None = Non
         "steps": timeline(action, action.request, answered=asked.answer is not None),
         "moderates": moderates,
         "panel": panel.panel(session, auth.current_actor(), action) if moderates else None,
-        "past": author_posts.of(session, auth.current_actor(), action) if moderates else None,
+        "past": author_posts.for_item(session, auth.current_actor(), action) if moderates else None,
         "why": why_status.why(session, action.note, action, None) if action.note else None,
         **notes_context(session, action),
     }
@@ -110,7 +110,7 @@ def notes_context(session: Session, action: Action) -> dict[str, Any]:
     """What ``_notes.html`` shows: the notes on the post, and a form for one's own if there is none yet."""
     mine, needed = answering.own_profiles(session), answering.needed()
     rows = notes.on_request(session, action.request_id)
-    own = ratings.own_of(session, [note.id for note in rows], auth.current_profile_id())
+    own = ratings.by_rater_for_notes(session, [note.id for note in rows], auth.current_profile_id())
     views = [note_view(note, action, mine=mine, own=own.get(note.id), needed=needed) for note in rows]
     return {
         "action_id": action.id,

@@ -30,7 +30,7 @@ def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         form = forms.posted(form_for(answering.find(session, action_id)))
     wants_preview = form.preview.data is not None
-    holds = forms.filled_in(form)
+    holds = form.validate()
     status, alert = 200 if holds else 422, None
     if holds and not wants_preview:
         try:
@@ -105,7 +105,7 @@ def note(note_id: uuid.UUID) -> Response:
 def rate_note(note_id: uuid.UUID) -> Response:
     form = rating_form(note_id, posted=True)
     on_item = form.on.data == "item"
-    if not forms.filled_in(form):
+    if not form.validate():
         with wired().database.reading() as session:
             row = find(session, note_id)
             action = action_of(session, row)
@@ -159,7 +159,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id, locked=True)
         form = forms.posted(form_for(action_of(session, row), row))
-    holds = forms.filled_in(form)
+    holds = form.validate()
     status, alert = 422, None
     with wired().database.writing() as session:
         row = _own(session, note_id, locked=True)
@@ -214,7 +214,7 @@ def action_of(session: Session, row: Note) -> Action | None:
 def note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
     """What ``note.html`` and ``_note.html`` show."""
     actor = auth.current_actor()
-    own = ratings.own(session, row.id, auth.current_profile_id())
+    own = ratings.by_rater(session, row.id, auth.current_profile_id())
     view = note_view(row, action, mine=answering.own_profiles(session), own=own, needed=answering.needed())
     moderates = auth.may(Permission.MODERATE, row.community_id)
     form: RatingForm = rating_form(row.id, own)

@@ -1,4 +1,4 @@
-"""What an integration says of a post's surroundings, for people to read (docs/integration.md, Thread context).
+"""What an integration says of a post's thread_context, for people to read (docs/integration.md, Thread context).
 
 ``metadata`` is a free object, so everything in it is doubted: what has not the shape below is as if it were not there.
 
@@ -38,7 +38,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ThreadContext:
     """Where a post stands: the topic's title, its address on the platform, what was said before it."""
 
     title: str = ""
@@ -51,16 +51,16 @@ class Surroundings:
         return len(self.messages) <= OPEN_UP_TO
 
 
-NOTHING = Surroundings()
+NOTHING = ThreadContext()
 
 
-def of(metadata: Any) -> Surroundings:
+def from_metadata(metadata: Any) -> ThreadContext:
     """What of a request's ``metadata`` can be shown."""
     if not isinstance(metadata, dict):
         return NOTHING
     given = metadata.get("thread")
     told = [_message(one) for one in given[-MOST:]] if isinstance(given, list) else []
-    return Surroundings(
+    return ThreadContext(
         title=_text(metadata.get("title"), TITLE_MAX),
         url=_url(metadata.get("url")),
         messages=[one for one in told if one is not None],

@@ -1,7 +1,7 @@
 """Items as a rater's page shows them. Blind by construction: what is not in here cannot reach a rater's page.
 
 Before they answer, raters see no score, no count or split of ratings, no other answers and no note's status
-(DASHBOARD: The item page). Templates get these values only, never the rows behind them.
+(docs/design-system.md). Templates get these values only, never the rows behind them.
 """
 
 import uuid
@@ -32,7 +32,7 @@ ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "no": HelpfulnessLevel.NOT_HELPFUL,
     "unsure": HelpfulnessLevel.SOMEWHAT_HELPFUL,
 }
-"""An answer is a rating of the action's rationale note (DASHBOARD: The rater's flow)."""
+"""An answer is a rating of the action's rationale note (docs/design-system.md)."""
 OPTIONS = (("yes", "Yes", "check"), ("no", "No", "x"), ("unsure", "Not sure", "circle-question-mark"))
 ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
 
@@ -69,7 +69,7 @@ class BlindItem:
     channel: str | None
     author: str | None
     posted_at: datetime
-    around: threads.Surroundings
+    around: threads.ThreadContext
     unnamed: str = ""
 
 
@@ -141,8 +141,8 @@ def question_of(action: Action) -> str:
     )
 
 
-def blind_item(action: Action, address: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
-    """The item as a rater may see it, on the page of this ``address``.
+def blind_item(action: Action, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
+    """The item as a rater may see it, on the page of this ``url``.
 
     ``form`` is the id of the form that holds typed text, where showing the content must keep it.
     """
@@ -161,11 +161,11 @@ def blind_item(action: Action, address: str, *, whole: bool = False, form: str |
         is_excerpt=start > 0 or end < len(text),
         is_long=excerpts.is_long(text, start, end),
         has_marks=bool(spans),
-        veil=veils.over(action, address, form=form),
+        veil=veils.over(action, url, form=form),
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
-        around=threads.of(request.extra),
+        around=threads.from_metadata(request.extra),
         unnamed=UNNAMED.get(action.category or "", ""),
     )
 

@@ -1,4 +1,4 @@
-"""Why a note has its status, as ``templates/item/_why_status.html`` shows it. Blind by construction: ``why`` is the gate."""
+"""Why a note has its status, for ``templates/item/_why_status.html``; ``why`` answers only those who may see it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -49,7 +49,7 @@ def decide(action_id: uuid.UUID) -> Response:
         return show(action_id, form=form)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(find(session, action_id))
-    if not forms.filled_in(form) or verb is None or unseen:
+    if not form.validate() or verb is None or unseen:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
         if unseen:
@@ -82,7 +82,7 @@ def decide(action_id: uuid.UUID) -> Response:
 def open_second_look(action_id: uuid.UUID) -> Response:
     """Ask the community to look again at what was done; at once, for nothing is decided by it."""
     form = forms.posted(DecisionForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(action_id, status=422, form=form)
     try:
         with wired().database.writing() as session:
@@ -97,7 +97,7 @@ def open_second_look(action_id: uuid.UUID) -> Response:
 @web.post("/review/<uuid:action_id>/message")
 def write_message(action_id: uuid.UUID) -> Response:
     form = forms.posted(CommentForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(action_id, status=422, message_form=form)
     try:
         with wired().database.writing() as session:
@@ -112,7 +112,7 @@ def write_message(action_id: uuid.UUID) -> Response:
 @web.post("/holds/<uuid:hold_id>/undo")
 def undo(hold_id: uuid.UUID) -> Response:
     """Take back one decision, and return to its item, or to the queue when it was undone there."""
-    seen, note_id = parse_id(forms.from_address("item")), parse_id(forms.from_address("note"))
+    seen, note_id = parse_id(forms.query_arg("item")), parse_id(forms.query_arg("note"))
     try:
         with wired().database.writing() as session:
             held = holds.undo(session, auth.current_actor(), hold_id)
@@ -175,7 +175,7 @@ def queue_url() -> str:
 
 def cleared_queue_url() -> str:
     """The whole queue of the same community."""
-    community = forms.from_address("community")
+    community = forms.query_arg("community")
     return _with_query("/review", {"community": community} if community else {})
 
 
@@ -208,8 +208,8 @@ def done(
 
     ``form`` is what was being typed into the decision, when what was done is no decision; it stays.
     """
-    from_queue = forms.from_address("at") == "queue"
-    from_looks = forms.from_address("at") == second_look_cards.AT
+    from_queue = forms.query_arg("at") == "queue"
+    from_looks = forms.query_arg("at") == second_look_cards.AT
     kept = form if form is not None and form.version.raw_data and not (from_queue or from_looks) else None
     if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
         page.say(message, failed=status >= 400)
@@ -226,7 +226,7 @@ def done(
     with wired().database.reading() as session:
         action = find(session, action_id)
         if from_looks:
-            card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+            card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
             return page.done(
                 second_look_cards.PART,
                 second_look_cards.url(),
@@ -236,7 +236,7 @@ def done(
                 **second_look_cards.context(),
             )
         if from_queue:
-            row = queue_rows.one(session, auth.current_actor(), action)
+            row = queue_rows.row(session, auth.current_actor(), action)
             return page.done(
                 queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
             )

@@ -33,7 +33,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
     verb = form.wanted_verb()
     if verb not in holds.NOTE_VERBS:
         verb = None
-    if not forms.filled_in(form) or verb is None:
+    if not form.validate() or verb is None:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
         return _show(note_id, status=422, form=form)

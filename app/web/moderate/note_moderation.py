@@ -79,7 +79,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     """What the panel shows of this note; ``form`` keeps what was typed. The actor may moderate its community."""
     shown = form or DecisionForm()
     shown.version.data = str(note.version)
-    held = pending_undo.of_note(actor, holds.of(session, note_id=note.id))
+    held = pending_undo.of_note(actor, holds.for_subject(session, note_id=note.id))
     entries = history.of_note(session, actor, note)
     return NotePanel(
         form=shown,

@@ -61,9 +61,9 @@ def header_context() -> dict[str, Any]:
 @web.get("/notices")
 def notices_page() -> Response:
     _require_moderator()
-    wanted = Slice(size=PAGE_SIZE, after=forms.from_address("after") or None)
+    wanted = Slice(size=PAGE_SIZE, after=forms.query_arg("after") or None)
     with wired().database.reading() as session:
-        found = notices.of(session, auth.current_actor(), wanted)
+        found = notices.list_for(session, auth.current_actor(), wanted)
         rows = [_row(one) for one in found.rows]
     return page.render(
         "moderate/notices.html",
@@ -163,7 +163,7 @@ def _webhook_row(told: Told) -> NoticeRow:
         why=cause_words(entry.cause),
         at=entry.at,
         decided_at=None,
-        url=url_for("web.endpoint_page", endpoint_id=entry.object_id),
+        url=url_for("web.webhook_page", endpoint_id=entry.object_id),
         entry_url=None,
         is_read=told.notice.read_at is not None,
         webhook=place,

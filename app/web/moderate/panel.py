@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
-from app.core.models import Action, Policy
+from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.review import claims, reopening, second_looks
@@ -165,9 +165,9 @@ def panel(
     """
     decision = form or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
-    policy = _policy(session, action.community_id)
+    thresholds = _thresholds(session, action.community_id)
     decision.offer(
-        [one.name for one in policy.categories if one.enabled] if policy else [],
+        [one.name for one in thresholds.categories if one.enabled] if thresholds else [],
         action.decided_category or action.category,
     )
     siblings = actions.siblings(session, action)
@@ -183,7 +183,7 @@ def panel(
         claim=_claim(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=evidence(policy, action),
+        evidence=evidence(thresholds, action),
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
         looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
@@ -210,7 +210,7 @@ def panel(
 
 def goes_on() -> bool:
     """Whether the item was opened from the queue's flow, so that a decision leads to the next one."""
-    return forms.from_address("next") == "1"
+    return forms.query_arg("next") == "1"
 
 
 def _last(
@@ -224,7 +224,7 @@ def _done(session: Session, action: Action) -> DoneToPost | None:
     """What was done to the post, once the platform was to do it; of a proposal the state tells all there is."""
     if action.applied_at is None:
         return None
-    return done_to_post.of(action, second_looks.deciding(session, [action]).get(action.id))
+    return done_to_post.for_action(action, second_looks.deciding(session, [action]).get(action.id))
 
 
 def _reopen(session: Session, actor: Actor, action: Action, given: ReopenForm | None) -> ReopenForm | None:
@@ -249,7 +249,7 @@ def _claim(session: Session, actor: Actor, action: Action) -> Claim:
     return Claim(holder.display_name, action.claimed_until, taken_at=lost.at if lost else None)
 
 
-def _policy(session: Session, community_id: uuid.UUID) -> Policy | None:
+def _thresholds(session: Session, community_id: uuid.UUID) -> ThresholdSet | None:
     try:
         return policies.current(session, community_id)
     except NotFound:

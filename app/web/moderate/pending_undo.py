@@ -102,7 +102,9 @@ def undoable(
     here: uuid.UUID | None = None,
 ) -> PendingUndo | None:
     """The actor's own decisions in this community that can still be undone; three queries at most."""
-    held = [one for one in holds.by(session, actor) if one.community_id == community_id and one.action_id]
+    held = [
+        one for one in holds.held_by(session, actor) if one.community_id == community_id and one.action_id
+    ]
     if newest_only:
         held = held[:1]
     if not held:

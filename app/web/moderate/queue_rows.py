@@ -61,15 +61,17 @@ class QueueRow:
         return f"{self.id}.{self.version}"
 
 
-def listed(
+def rows(
     items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
 ) -> list[QueueRow]:
     """The rows of a page, whose names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
-    return [replace(of(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)]
+    return [
+        replace(row_of_item(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)
+    ]
 
 
-def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
+def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
     """The row of an item; whose claim and whose decision it is depends on the reader.
 
     Drawn alone it does not know the page's other rows, so its name says all that may tell it from them.
@@ -119,10 +121,10 @@ def _name(action: Action) -> RowName:
     )
 
 
-def one(session: Session, actor: Actor, action: Action) -> QueueRow:
+def row(session: Session, actor: Actor, action: Action) -> QueueRow:
     """The row of one action, in whatever state it is now."""
     (item,) = queue.items(session, actor, action.community_id, [action.id])
-    return of(item, actor)
+    return row_of_item(item, actor)
 
 
 def context() -> dict[str, Any]:

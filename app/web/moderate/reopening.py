@@ -21,7 +21,7 @@ def reopen(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = moderation.find(session, action_id).community_id
             reason_choice.compose(session, auth.current_actor(), community_id, form)
-    if not forms.filled_in(form):
+    if not form.validate():
         return moderation.show(action_id, status=422, reopen_form=form)
     try:
         with wired().database.writing() as session:

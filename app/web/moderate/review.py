@@ -53,7 +53,7 @@ def review() -> Response:
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
     """How many items came since the page was made; 204 while that is what the page says already."""
-    since, shown = forms.from_address("since"), forms.from_address("shown")
+    since, shown = forms.query_arg("since"), forms.query_arg("shown")
     try:
         moment = datetime.fromisoformat(since)
     except ValueError:
@@ -83,7 +83,7 @@ def settled() -> Response:
         items = queue.items(session, actor, community.id, ids)
         if any(item.action.held is not None for item in items):
             return Response(status=204)
-        rows = [queue_rows.of(item, actor) for item in items]
+        rows = [queue_rows.row_of_item(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
         "moderate/_queue_settled.html",
@@ -101,7 +101,7 @@ def review_next() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.writing() as session:
         after = None
-        left = parse_id(forms.from_address("after"))
+        left = parse_id(forms.query_arg("after"))
         if left is not None:
             try:
                 after = actions.get(session, actor, left)
@@ -119,7 +119,7 @@ def review_next() -> Response:
 def save_filter() -> Response:
     """Keep the filters that the address carries under a name."""
     form = forms.posted(SaveFilterForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(BulkForm(), status=422, saving=form)
     query = filter_links.wanted(forms.queried(QueueForm).query())
     try:
@@ -157,10 +157,10 @@ def dismiss_selected() -> Response:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
     with wired().database.reading() as session:
         form.hidden_ticked = _hidden_among(session, form.item.data)
-    filled_in = forms.filled_in(form)
+    is_valid = form.validate()
     if not form.says_unseen:
         form.ask_about_hidden()
-    if not filled_in or not form.says_unseen:
+    if not is_valid or not form.says_unseen:
         return _show(form, status=422)
     with wired().database.writing() as session:
         tried = [_dismiss(session, choice, form.reason.data or "") for choice in form.item.data]
@@ -225,8 +225,8 @@ def _show(
             community.id,
             wanted,
             size=PAGE_SIZE,
-            after=parse_id(forms.from_address("after")),
-            before=parse_id(forms.from_address("before")),
+            after=parse_id(forms.query_arg("after")),
+            before=parse_id(forms.query_arg("before")),
         )
         asked.offer(queue.categories(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
@@ -236,7 +236,7 @@ def _show(
     return page.render(
         "moderate/review.html",
         status=422 if asked.errors and status == 200 else status,
-        rows=queue_rows.listed(found.items, actor, ticked),
+        rows=queue_rows.rows(found.items, actor, ticked),
         count=found.count,
         filters=asked,
         is_narrowed=asked.is_narrowed,
@@ -268,13 +268,13 @@ def _new(count: int, since: str) -> dict[str, Any]:
 
 
 def _links(found: QueuePage) -> page.PageLinks:
-    def address(**beyond: uuid.UUID) -> str:
+    def url(**beyond: uuid.UUID) -> str:
         query = {**forms.queried(QueueForm).query(), **{name: str(one) for name, one in beyond.items()}}
         return f"/review?{encoded(query)}"
 
     items = found.items
     return page.PageLinks(
-        previous=address(before=items[0].action.id) if found.first > 1 else None,
-        next=address(after=items[-1].action.id) if items and found.last < found.count else None,
+        previous=url(before=items[0].action.id) if found.first > 1 else None,
+        next=url(after=items[-1].action.id) if items and found.last < found.count else None,
         summary=f"{found.first:,} to {found.last:,} of {found.count:,}",
     )

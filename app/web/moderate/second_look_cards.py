@@ -35,7 +35,7 @@ AT = "second-look"
 
 
 @dataclass(frozen=True)
-class LookCard:
+class SecondLookCard:
     """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
 
     ``done`` is what was done, by whom and why; ``held`` the decision about it that is not carried out yet;
@@ -91,14 +91,14 @@ def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
     return forms.posted(DecisionForm, prefix=prefix) if posted else DecisionForm(prefix=prefix)
 
 
-def several(
+def cards(
     session: Session,
     actor: Actor,
     found: Sequence[Action],
     *,
     given: Mapping[uuid.UUID, DecisionForm] | None = None,
     focus: bool = False,
-) -> list[LookCard]:
+) -> list[SecondLookCard]:
     """The cards of these actions; ``given`` forms keep what was typed. Three queries however many."""
     why = second_looks.openings(session, found)
     decided = second_looks.deciding(session, found)
@@ -110,7 +110,7 @@ def several(
             why.get(action.id, ""),
             (given or {}).get(action.id),
             focus,
-            done_to_post.of(action, decided.get(action.id)),
+            done_to_post.for_action(action, decided.get(action.id)),
             holders.get(action.id, ""),
         )
         for action in found
@@ -119,11 +119,11 @@ def several(
     return [replace(card, apart=more) for card, more in zip(cards, apart, strict=True)]
 
 
-def one(
+def card(
     session: Session, actor: Actor, action: Action, *, form: DecisionForm | None = None, focus: bool = False
-) -> LookCard:
+) -> SecondLookCard:
     """The card of one action, in whatever state it is now."""
-    (card,) = several(session, actor, [action], given={action.id: form} if form else None, focus=focus)
+    (card,) = cards(session, actor, [action], given={action.id: form} if form else None, focus=focus)
     return replace(card, apart=card.row_name.whole)
 
 
@@ -151,14 +151,14 @@ def _card(
     focus: bool,
     done: DoneToPost | None,
     claimant: str,
-) -> LookCard:
+) -> SecondLookCard:
     held = pending_undo.of_action(actor, action, action.held)
     details = (action.evidence or {}).get("details") or {}
     shown = form or form_of(action.id)
     shown.version.data = str(action.version)
     is_open = action.action_state is ActionState.RETRO_REVIEW
     days = wired().settings.review_days
-    return LookCard(
+    return SecondLookCard(
         id=action.id,
         item=blind_item(
             action, f"{PATH}#look-{action.id}", form=f"look-form-{action.id}" if form is not None else None

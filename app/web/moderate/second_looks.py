@@ -34,7 +34,7 @@ def second_look_card(action_id: uuid.UUID) -> Response:
     if not page.wants_part():
         return make_response(redirect(url_for("web.item", action_id=action_id), 303))
     with wired().database.reading() as session:
-        card = second_look_cards.one(session, auth.current_actor(), moderation.find(session, action_id))
+        card = second_look_cards.card(session, auth.current_actor(), moderation.find(session, action_id))
     return page.render(
         second_look_cards.PART, second_look_cards.PART, look=card, **second_look_cards.context()
     )
@@ -48,7 +48,7 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return _again(action_id, form, 200)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(moderation.find(session, action_id))
-    if not forms.filled_in(form) or verb not in second_looks.VERBS or unseen:
+    if not form.validate() or verb not in second_looks.VERBS or unseen:
         if verb not in second_looks.VERBS:
             form.form_errors.append("Choose Confirm or Overturn.")
         if unseen:
@@ -71,7 +71,7 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return page.done(None, second_look_cards.url(action_id), message)
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+        card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
     return page.done(
         second_look_cards.PART, second_look_cards.url(), message, look=card, **second_look_cards.context()
     )
@@ -83,7 +83,7 @@ def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | N
         action = moderation.find(session, action_id)
         if not page.wants_part():
             return _page(session, action, form, status=status, alert=alert)
-        card = second_look_cards.one(session, auth.current_actor(), action, form=form, focus=status == 409)
+        card = second_look_cards.card(session, auth.current_actor(), action, form=form, focus=status == 409)
     return page.render(
         second_look_cards.PART,
         second_look_cards.PART,
@@ -106,7 +106,7 @@ def _page(
     asked = forms.queried(LookForm)
     wanted = asked.wanted() if asked.validate() else LookFilter()
     actor, community = auth.current_actor(), auth.current_community()
-    number = page_number(forms.from_address("page"))
+    number = page_number(forms.query_arg("page"))
     found, count = second_looks.waiting(
         session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
     )
@@ -117,7 +117,7 @@ def _page(
         )
     asked.offer(second_looks.categories(session, community.id))
     rows = [*([kept] if kept is not None and kept not in found else []), *found]
-    cards = second_look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
+    cards = second_look_cards.cards(session, actor, rows, given={kept.id: form} if kept and form else None)
     return page.render(
         "moderate/second_look.html",
         status=422 if asked.errors and status == 200 else status,
@@ -134,7 +134,7 @@ def _page(
 
 
 def _cleared() -> str:
-    community = forms.from_address("community")
+    community = forms.query_arg("community")
     return url_for("web.second_look", community=community) if community else url_for("web.second_look")
 
 

@@ -30,7 +30,7 @@ def _weight(_form: Form, field: Any) -> None:
 
 
 class RuleForm(Form):
-    """A rule of the community's own pack. ``edition`` names the draft that the page was made from."""
+    """A rule of the community's own pack. ``etag`` names the draft that the page was made from."""
 
     id = StringField("Name", [InputRequired("Enter a name, such as spam.cheap-watches.")])
     category = StringField("Category", [InputRequired("Enter a category, such as spam.")])
@@ -46,7 +46,7 @@ class RuleForm(Form):
     )
     enabled = BooleanField("On", default=True)
     note = TextAreaField("Note", [forms.at_most(limits.REASON_MAX, "Note")], filters=[forms.whole_lines])
-    edition = HiddenField()
+    etag = HiddenField()
 
     def rule(self) -> dict[str, Any]:
         """What was typed, as a pack holds it: without what says nothing."""
@@ -96,11 +96,11 @@ class PackForm(Form):
 
     file = FileField("File")
     pack = TextAreaField("Or paste it here", filters=[forms.whole_lines])
-    edition = HiddenField()
+    etag = HiddenField()
 
 
 class PublishForm(Form):
-    """Why the rules change; ``version`` and ``edition`` name what the page was made from."""
+    """Why the rules change; ``version`` and ``etag`` name what the page was made from."""
 
     reason = TextAreaField(
         "Reason",
@@ -108,7 +108,7 @@ class PublishForm(Form):
         filters=[forms.whole_lines],
     )
     version = HiddenField()
-    edition = HiddenField()
+    etag = HiddenField()
 
 
 class RevertForm(Form):
@@ -128,7 +128,7 @@ class SwitchForm(Form):
 
     off = HiddenField()
     on = HiddenField()
-    edition = HiddenField()
+    etag = HiddenField()
 
 
 class TextForm(Form):

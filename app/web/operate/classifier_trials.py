@@ -81,7 +81,7 @@ class HitsView:
 @auth.needs(Permission.REVISE_POLICY)
 def test_text() -> Response:
     form = forms.posted(TextForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return classifiers.show(text=form, status=422)
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:

@@ -1,4 +1,4 @@
-"""Classifiers: who scores, the community's rules and their versions, trying them out (CLASSIFIERS: section 2)."""
+"""Classifiers: who scores, the community's rules and their versions, trying them out (decision 0019)."""
 
 import json
 from collections.abc import Sequence
@@ -69,7 +69,7 @@ def switch_shipped_rule() -> Response:
                 auth.current_community().id,
                 [form.on.data or form.off.data or ""],
                 bool(form.on.data),
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return show(
@@ -95,13 +95,13 @@ def import_rules() -> Response:
                 auth.current_actor(),
                 auth.current_community().id,
                 text,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Invalid as refusal:
         form.pack.errors = list(told(refusal))
         return show(pack=form, status=422)
     except Conflict as refusal:
-        form.edition.data = ""
+        form.etag.data = ""
         return show(
             pack=form, status=409, alert=f"{refusal.detail}. Your pack is kept below; import it again."
         )
@@ -115,7 +115,7 @@ def import_rules() -> Response:
 def export_rules() -> Response:
     """The community's own pack, by ``which``: in force (the default) or the draft."""
     found = _standing()
-    chosen = found.working if forms.from_address("which") == "draft" else found.in_force
+    chosen = found.working if forms.query_arg("which") == "draft" else found.in_force
     body = json.dumps(chosen.pack, ensure_ascii=False, indent=2) + "\n"
     response = make_response(body)
     response.mimetype = "application/json"
@@ -127,7 +127,7 @@ def export_rules() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def publish_rules() -> Response:
     form = forms.posted(PublishForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -137,7 +137,7 @@ def publish_rules() -> Response:
                 auth.current_community().id,
                 form.reason.data or "",
                 based_on=forms.number(form.version.data),
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -157,7 +157,7 @@ def discard_rules() -> Response:
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
@@ -168,7 +168,7 @@ def discard_rules() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def revert_rules(version: int) -> Response:
     form = forms.posted(RevertForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(revert=form, status=422)
     try:
         with wired().database.writing() as session:
@@ -193,7 +193,7 @@ def revert_rules(version: int) -> Response:
 
 def _someone_was_first(form: PublishForm, refusal: Conflict) -> Response:
     """The reason stays, now based on what is there, so that pressing again is a decision."""
-    form.version.data = form.edition.data = ""
+    form.version.data = form.etag.data = ""
     alert = f"{refusal.detail}. Your reason is kept: look at the changes below, then press again."
     return show(form, status=409, alert=alert)
 
@@ -218,14 +218,14 @@ def show(
     with wired().database.reading() as session:
         found = rule_versions.standing(session, actor, community.id)
         versions = rule_versions.versions(session, actor, community.id)
-        policy = policies.current(session, community.id)
+        thresholds = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
         own = [one.version for one in in_force if one.name == OWN]
-        slow = slow_rules.of(session, actor, community.id, own)
+        slow = slow_rules.for_versions(session, actor, community.id, own)
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):
-        form.edition.data = form.edition.data or str(found.edition)
+        form.etag.data = form.etag.data or str(found.etag)
     for made in (publish, revert):
         made.version.data = made.version.data or str(found.version)
     if found.draft is None:
@@ -253,7 +253,7 @@ def show(
             for one in in_force
         ],
         slow_rules=slow,
-        unrouted=_unrouted(found.working, {category.name for category in policy.categories}),
+        unrouted=_unrouted(found.working, {category.name for category in thresholds.categories}),
         versions=version_rows(
             versions, rule_versions.SHOWN_VERSIONS, current=found.version, changes=_changes
         ),

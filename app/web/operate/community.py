@@ -80,7 +80,7 @@ def community_page() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def save_community() -> Response:
     form = forms.posted(CommunityForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
     try:
@@ -120,7 +120,7 @@ def make_switch(name: str) -> Response:
     switch = _switch(name)
     auth.require(switch.permission, auth.current_community().id)
     form = forms.posted(SwitchForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _ask(name, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -160,7 +160,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         draft = community_revisions.draft_of(session, community)
     shown = form or CommunityForm.of(draft)
     if not shown.version.data:
-        shown.version.data = draft.edition
+        shown.version.data = draft.etag
     return page.render(
         "operate/community.html",
         status=status,

@@ -82,7 +82,7 @@ def insights_page() -> Response:
 def insights_csv() -> Response:
     """One table as a file. An unknown table is not found; a period that cannot be read is named by the page."""
     form = forms.queried(PeriodForm)
-    wanted = forms.from_address("table")
+    wanted = forms.query_arg("table")
     if wanted not in insight_tables.KEYS:
         abort(404)
     found = _found(form)
@@ -102,7 +102,7 @@ def insights_csv() -> Response:
 
 def _found(form: PeriodForm) -> Trends | None:
     """The figures, None when the form says what is wrong with the period."""
-    if not forms.filled_in(form):
+    if not form.validate():
         return None
     try:
         period = form.period()
@@ -110,7 +110,7 @@ def _found(form: PeriodForm) -> Trends | None:
         forms.explain(form, refusal, {"to": "to_day"})
         return None
     with wired().database.reading() as session:
-        return trends.of(session, auth.current_actor(), auth.current_community().id, period)
+        return trends.for_community(session, auth.current_actor(), auth.current_community().id, period)
 
 
 def _is_shown(form: PeriodForm, days: int) -> bool:

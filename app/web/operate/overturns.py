@@ -65,17 +65,17 @@ def new_overturn() -> Response:
     form = forms.queried(OverturnForm)
     if not form.since.raw_data:  # nothing was asked yet
         return _show(form)
-    return _show(form, status=200 if forms.filled_in(form) else 422)
+    return _show(form, status=200 if form.validate() else 422)
 
 
 @web.post("/community/overturns")
 @auth.needs(Permission.REVISE_POLICY)
 def begin_overturn() -> Response:
     form = forms.posted(OverturnForm)
-    filled_in = forms.filled_in(form)
+    is_valid = form.validate()
     if not (form.reason.data or "").strip():
         form.reason.errors = [*form.reason.errors, "Enter a reason."]
-    if not filled_in or form.reason.errors:
+    if not is_valid or form.reason.errors:
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -90,7 +90,7 @@ def begin_overturn() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
-    return page.done(None, _address(begun), "Overturning has begun. You can leave this page: it goes on.")
+    return page.done(None, _url(begun), "Overturning has begun. You can leave this page: it goes on.")
 
 
 @web.get("/community/overturns/<uuid:overturn_id>")
@@ -113,7 +113,7 @@ def stop_overturn(overturn_id: uuid.UUID) -> Response:
         if found.state is OverturnState.STOPPED
         else "It had ended already."
     )
-    return page.done(None, _address(found), said)
+    return page.done(None, _url(found), said)
 
 
 def _show(form: OverturnForm, *, status: int = 200) -> Response:
@@ -162,7 +162,7 @@ def _show_one(overturn_id: uuid.UUID) -> Response:
     )
 
 
-def _address(found: Overturn) -> str:
+def _url(found: Overturn) -> str:
     return url_for("web.overturn_page", overturn_id=found.id)
 
 

@@ -114,7 +114,7 @@ def reasons() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def add_reason() -> Response:
     form = forms.posted(ReasonTemplateForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -135,7 +135,7 @@ def reason_page(reason_id: uuid.UUID) -> Response:
 @web.post("/reasons/<uuid:reason_id>")
 def save_reason(reason_id: uuid.UUID) -> Response:
     form = forms.posted(RevisedReasonForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(reason_id, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -171,7 +171,7 @@ def restore_reason(reason_id: uuid.UUID) -> Response:
 
 def _set_active(reason_id: uuid.UUID, *, active: bool) -> Response:
     form: RetiringForm | RestoringForm = forms.posted(RestoringForm) if active else forms.posted(RetiringForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(reason_id, switch=form, status=422)
     try:
         with wired().database.writing() as session:

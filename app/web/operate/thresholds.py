@@ -11,7 +11,7 @@ from wtforms import ValidationError
 
 from app.core import clock
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.models import Policy
+from app.core.models import ThresholdSet
 from app.core.permissions import Permission
 from app.core.policies import policies, previews, suggestions
 from app.core.policies.policies import CategoryDraft, Observed
@@ -62,7 +62,7 @@ def save_thresholds() -> Response:
             return _preview(session, form, categories)
         if form.suggest.data:
             return _suggest(session, form)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -187,7 +187,7 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
     return CategoryRow(name, category_name(name), policies.describe(name), fields, is_open, observed)
 
 
-def _changes(before: Policy | None, after: Policy) -> list[str]:
+def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
     """What differs, in words: "Spam, Acts by itself (Tier 1): 0.95 → 0.9"."""
     if before is None:
         return []

@@ -75,7 +75,7 @@ def give(session: Session, action: Action, answer: str) -> Answered:
     profile = session.get_one(Profile, auth.current_profile_id())
     session.refresh(note)
     session.refresh(action)
-    is_late = is_decided(action) and ratings.own(session, note.id, profile.id) is None
+    is_late = is_decided(action) and ratings.by_rater(session, note.id, profile.id) is None
     if rating_locks.is_closed(note, action) or is_late:
         raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
@@ -96,4 +96,4 @@ def own_profiles(session: Session) -> frozenset[uuid.UUID]:
 
 def needed() -> int:
     """How many ratings a note needs before it gets a status, in the community of this page."""
-    return community_settings.of(auth.current_community(), wired().community_defaults).min_ratings
+    return community_settings.for_community(auth.current_community(), wired().community_defaults).min_ratings

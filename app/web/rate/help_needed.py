@@ -58,7 +58,7 @@ def _show(*, status: int = 200, alert: str | None = None) -> Response:
 def answer_card(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     skipped = bool(form.skip.data)
-    if not skipped and not forms.filled_in(form):
+    if not skipped and not form.validate():
         raise Invalid.field("answer", "must be Yes, No or Not sure")
     if not skipped:
         with wired().database.reading() as session:
@@ -115,8 +115,8 @@ def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *,
 def help_needed_new_count() -> Response:
     """Asked every 15 s: 204 while nothing changed, else how many came since the page was drawn."""
     try:
-        since = datetime.fromisoformat(forms.from_address("since"))
-        seen = int(forms.from_address("seen") or "0")
+        since = datetime.fromisoformat(forms.query_arg("since"))
+        seen = int(forms.query_arg("seen") or "0")
     except ValueError:
         raise Invalid.field("since", "must be a date and time") from None
     if since.tzinfo is None:

@@ -19,7 +19,7 @@ from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.raters import impact
-from app.core.raters.impact import Became, Impact, NoteRow, RatingRow, Wrote
+from app.core.raters.impact import Impact, NoteOutcome, NoteRow, RatingOutcome, RatingRow
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -71,31 +71,31 @@ class Row:
     left_out: str | None = None
 
 
-_RATINGS: Mapping[Became, tuple[str, int]] = {
-    Became.MATCHED: ("Others came to the same view", 1),
-    Became.MISMATCHED: ("Others came to the opposite view", -1),
-    Became.TWICE: ("Of these, wrongly called helpful: counts once more", -1),
-    Became.NEUTRAL: ("You were not sure", 0),
-    Became.AFTER: ("Given after the outcome was shown: not judged", 0),
-    Became.WAITING: ("No status yet", 0),
+_RATINGS: Mapping[RatingOutcome, tuple[str, int]] = {
+    RatingOutcome.MATCHED: ("Others came to the same view", 1),
+    RatingOutcome.MISMATCHED: ("Others came to the opposite view", -1),
+    RatingOutcome.TWICE: ("Of these, wrongly called helpful: counts once more", -1),
+    RatingOutcome.NEUTRAL: ("You were not sure", 0),
+    RatingOutcome.AFTER: ("Given after the outcome was shown: not judged", 0),
+    RatingOutcome.WAITING: ("No status yet", 0),
 }
-_NOTES: Mapping[Wrote, tuple[str, int]] = {
-    Wrote.HELPFUL: ("Rated helpful", 1),
-    Wrote.NOT_HELPFUL: ("Rated not helpful", -1),
-    Wrote.WAITING: ("No status yet", 0),
+_NOTES: Mapping[NoteOutcome, tuple[str, int]] = {
+    NoteOutcome.HELPFUL: ("Rated helpful", 1),
+    NoteOutcome.NOT_HELPFUL: ("Rated not helpful", -1),
+    NoteOutcome.WAITING: ("No status yet", 0),
 }
-_BECAME: Mapping[Became, tuple[str, str]] = {
-    Became.MATCHED: ("circle-check", "Same view as others"),
-    Became.MISMATCHED: ("circle-x", "Opposite view"),
-    Became.TWICE: ("circle-x", "Opposite view, counts twice"),
-    Became.NEUTRAL: ("circle-dashed", "You were not sure"),
-    Became.AFTER: ("circle-dashed", "Given after the outcome"),
-    Became.WAITING: ("hourglass", "No status yet"),
+_BECAME: Mapping[RatingOutcome, tuple[str, str]] = {
+    RatingOutcome.MATCHED: ("circle-check", "Same view as others"),
+    RatingOutcome.MISMATCHED: ("circle-x", "Opposite view"),
+    RatingOutcome.TWICE: ("circle-x", "Opposite view, counts twice"),
+    RatingOutcome.NEUTRAL: ("circle-dashed", "You were not sure"),
+    RatingOutcome.AFTER: ("circle-dashed", "Given after the outcome"),
+    RatingOutcome.WAITING: ("hourglass", "No status yet"),
 }
-_WROTE: Mapping[Wrote, tuple[str, str]] = {
-    Wrote.HELPFUL: ("thumbs-up", "Rated helpful"),
-    Wrote.NOT_HELPFUL: ("thumbs-down", "Rated not helpful"),
-    Wrote.WAITING: ("hourglass", "No status yet"),
+_WROTE: Mapping[NoteOutcome, tuple[str, str]] = {
+    NoteOutcome.HELPFUL: ("thumbs-up", "Rated helpful"),
+    NoteOutcome.NOT_HELPFUL: ("thumbs-down", "Rated not helpful"),
+    NoteOutcome.WAITING: ("hourglass", "No status yet"),
 }
 _NOTE_PREFIX = "notes"
 
@@ -103,15 +103,15 @@ _NOTE_PREFIX = "notes"
 @web.get("/me")
 @auth.needs(Permission.RATE)
 def my_impact() -> Response:
-    shown = forms.from_address("show")
+    shown = forms.query_arg("show")
     actor, community = auth.current_actor(), auth.current_community()
     wanted = _slice()
     with wired().database.reading() as session:
-        found = impact.of(session, actor, community.id)
+        found = impact.for_actor(session, actor, community.id)
         rows, count, previous, following = _rows(session, community.id, shown, wanted)
     links = page.PageLinks(
-        previous=_address(shown, before=previous) if previous else None,
-        next=_address(shown, after=following) if following else None,
+        previous=_rows_url(shown, before=previous) if previous else None,
+        next=_rows_url(shown, after=following) if following else None,
         summary=f"{count:,} {'row' if count == 1 else 'rows'}",
     )
     return page.render(
@@ -125,8 +125,8 @@ def my_impact() -> Response:
         shows_notes=_is_notes(shown),
         rows=rows,
         links=links,
-        all_url=_address("") if shown else None,
-        notes_url=_address(_NOTE_PREFIX) if not shown else None,
+        all_url=_rows_url("") if shown else None,
+        notes_url=_rows_url(_NOTE_PREFIX) if not shown else None,
     )
 
 
@@ -138,8 +138,8 @@ def signed(number: int) -> str:
 def _slice() -> Slice:
     return Slice(
         size=PAGE_SIZE,
-        after=forms.from_address("after") or None,
-        before=forms.from_address("before") or None,
+        after=forms.query_arg("after") or None,
+        before=forms.query_arg("before") or None,
     )
 
 
@@ -149,10 +149,10 @@ def _rows(
     actor = auth.current_actor()
     if _is_notes(shown):
         name = shown.removeprefix(_NOTE_PREFIX).removeprefix("-")
-        wrote = _chosen(Wrote, name)
+        wrote = _chosen(NoteOutcome, name)
         notes = impact.notes(session, actor, community_id, wanted, wrote)
         return [_note_row(one) for one in notes.rows], notes.count, notes.previous, notes.next
-    ratings = impact.ratings(session, actor, community_id, wanted, _chosen(Became, shown))
+    ratings = impact.ratings(session, actor, community_id, wanted, _chosen(RatingOutcome, shown))
     return [_rating_row(one) for one in ratings.rows], ratings.count, ratings.previous, ratings.next
 
 
@@ -176,45 +176,45 @@ def _is_notes(shown: str) -> bool:
 
 def _title(shown: str) -> str:
     if _is_notes(shown):
-        wrote = _chosen(Wrote, shown.removeprefix(_NOTE_PREFIX).removeprefix("-"))
+        wrote = _chosen(NoteOutcome, shown.removeprefix(_NOTE_PREFIX).removeprefix("-"))
         return f"Your notes: {_NOTES[wrote][0].lower()}" if wrote else "Your notes"
-    became = _chosen(Became, shown)
+    became = _chosen(RatingOutcome, shown)
     return f"Your ratings: {_BECAME[became][1].lower()}" if became else "Your ratings"
 
 
 def _rating_lines(found: Impact, shown: str) -> list[Line]:
     counts = {
-        Became.MATCHED: found.matched,
-        Became.MISMATCHED: found.mismatched,
-        Became.TWICE: found.twice,
-        Became.NEUTRAL: found.neutral,
-        Became.AFTER: found.after,
-        Became.WAITING: found.waiting,
+        RatingOutcome.MATCHED: found.matched,
+        RatingOutcome.MISMATCHED: found.mismatched,
+        RatingOutcome.TWICE: found.twice,
+        RatingOutcome.NEUTRAL: found.neutral,
+        RatingOutcome.AFTER: found.after,
+        RatingOutcome.WAITING: found.waiting,
     }
     return [
-        Line(words, counts[name], adds, _address(name) if counts[name] else None, shown == name)
+        Line(words, counts[name], adds, _rows_url(name) if counts[name] else None, shown == name)
         for name, (words, adds) in _RATINGS.items()
-        if counts[name] or name is not Became.AFTER
+        if counts[name] or name is not RatingOutcome.AFTER
     ]
 
 
 def _note_lines(found: Impact, shown: str) -> list[Line]:
     counts = {
-        Wrote.HELPFUL: found.notes_helpful,
-        Wrote.NOT_HELPFUL: found.notes_not_helpful,
-        Wrote.WAITING: found.notes_waiting,
+        NoteOutcome.HELPFUL: found.notes_helpful,
+        NoteOutcome.NOT_HELPFUL: found.notes_not_helpful,
+        NoteOutcome.WAITING: found.notes_waiting,
     }
     lines = []
     for name, (words, adds) in _NOTES.items():
         value = f"{_NOTE_PREFIX}-{name}"
         lines.append(
-            Line(words, counts[name], adds, _address(value) if counts[name] else None, shown == value)
+            Line(words, counts[name], adds, _rows_url(value) if counts[name] else None, shown == value)
         )
     return lines
 
 
-def _address(shown: str, **more: str) -> str:
-    community = forms.from_address("community")
+def _rows_url(shown: str, **more: str) -> str:
+    community = forms.query_arg("community")
     query = {**({"community": community} if community else {}), **({"show": shown} if shown else {}), **more}
     return "/me" + (f"?{urlencode(query)}" if query else "") + "#rows"
 
@@ -225,7 +225,7 @@ def _rating_row(row: RatingRow) -> Row:
     is_settled = note.rationale and action is not None and blindness.is_settled(action, row.rating)
     url = _url(note, action)
     icon, became = _BECAME[row.became]
-    if row.became is Became.WAITING and note.rationale and action is not None and is_decided(action):
+    if row.became is RatingOutcome.WAITING and note.rationale and action is not None and is_decided(action):
         icon, became = "circle-minus", "Ended without agreement"
     text, veiled = _text(note, action)
     return Row(
@@ -240,7 +240,7 @@ def _rating_row(row: RatingRow) -> Row:
         url=url,
         change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
         change="Change answer" if note.rationale else "Change rating",
-        left_out=_left_out(row.rating.excluded),
+        left_out=_left_out(row.rating.exclusion_reason),
     )
 
 

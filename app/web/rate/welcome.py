@@ -61,7 +61,7 @@ def welcome() -> Response:
 def practise() -> Response:
     form = forms.posted(PracticeForm)
     so_far = practice.answers_of(membership())
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(so_far, form, status=422)
     name, said = form.example.data, form.answer.data
     with wired().database.writing() as session:

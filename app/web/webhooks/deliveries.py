@@ -12,7 +12,7 @@ from wtforms.validators import Optional
 from app.core import clock
 from app.core.errors import Conflict
 from app.core.ids import parse_id
-from app.core.models import Attempt, Community, Delivery, Endpoint
+from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
@@ -35,7 +35,7 @@ class RangeForm(Days, FilterForm):
     """Which deliveries, in the address. From and To are whole days of the reader's timezone."""
 
     community = HiddenField()
-    endpoint = SelectField("Webhook", validate_choice=False)
+    webhook = SelectField("Webhook", validate_choice=False, name="endpoint")
     event = SelectField(
         "Event",
         choices=choices(ALL | {one.value: words for one, words in EVENT_WORDS.items()}),
@@ -44,19 +44,19 @@ class RangeForm(Days, FilterForm):
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
 
-    def offer(self, rows: Sequence[Endpoint]) -> None:
+    def offer(self, rows: Sequence[Webhook]) -> None:
         """Offer the community's webhooks; one that was removed stays while it is asked for."""
         known = {str(row.id): place_of(row) for row in rows}
-        asked = self.endpoint.data
+        asked = self.webhook.data
         if asked and asked not in known:
             known[asked] = "A removed webhook"
-        self.endpoint.choices = choices(ALL | known)
+        self.webhook.choices = choices(ALL | known)
 
     def wanted(self, state: DeliveryState | None = None, about: str | None = None) -> Filters:
         """What a valid form asks for."""
         return Filters(
             state=state,
-            endpoint_id=(parse_id(self.endpoint.data) or uuid.UUID(int=0)) if self.endpoint.data else None,
+            endpoint_id=(parse_id(self.webhook.data) or uuid.UUID(int=0)) if self.webhook.data else None,
             event=EventName(self.event.data) if self.event.data else None,
             about=about,
             since=self.since,
@@ -83,12 +83,12 @@ class DeliveriesForm(RangeForm):
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def deliveries_page() -> Response:
     form = forms.queried(DeliveriesForm)
-    holds = forms.filled_in(form)
+    holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
     wanted = Slice(
         size=PAGE_SIZE,
-        after=forms.from_address("after") or None,
-        before=forms.from_address("before") or None,
+        after=forms.query_arg("after") or None,
+        before=forms.query_arg("before") or None,
     )
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
@@ -106,12 +106,12 @@ def deliveries_page() -> Response:
         event_words=EVENT_WORDS,
         now=clock.now(),
         links=page.PageLinks(
-            previous=_address(query, before=found.previous) if found.previous else None,
-            next=_address(query, after=found.next) if found.next else None,
+            previous=_url(query, before=found.previous) if found.previous else None,
+            next=_url(query, after=found.next) if found.next else None,
             summary=f"{found.count:,} {'delivery' if found.count == 1 else 'deliveries'}",
         ),
-        range_url=_address({k: v for k, v in query.items() if k not in {"q", "state"}}, "/deliveries/replay"),
-        clear_url=_address({k: v for k, v in query.items() if k == "community"}),
+        range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "/deliveries/replay"),
+        clear_url=_url({k: v for k, v in query.items() if k == "community"}),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -132,24 +132,24 @@ def delivery_attempts(delivery_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         tried = deliveries.attempts_of(session, delivery)
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
-    if forms.from_address("seen") == _edition(delivery, tried):
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
+    if forms.query_arg("seen") == _etag(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
         return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried))
     message = f"{state_word(delivery.state)}{f': {outcome_words(tried[-1])}' if tried else ''}."
-    return page.done("webhooks/_delivery.html", address, message, **_shown(delivery, tried))
+    return page.done("webhooks/_delivery.html", url, message, **_shown(delivery, tried))
 
 
 @web.post("/deliveries/<uuid:delivery_id>/replay")
 def replay_delivery(delivery_id: uuid.UUID) -> Response:
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
     try:
         with wired().database.writing() as session:
             deliveries.replay(session, auth.current_actor(), delivery_id)
     except Conflict as refusal:
-        return page.done(None, address, f"{refusal.detail}.", status=409)
-    return page.done(None, address, "It is sent again, with the same event id.")
+        return page.done(None, url, f"{refusal.detail}.", status=409)
+    return page.done(None, url, "It is sent again, with the same event id.")
 
 
 def attention(community: Community | None) -> dict[str, tuple[int | str | None, str]]:
@@ -175,25 +175,25 @@ def outcome_words(attempt: Attempt) -> str:
 
 def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
     """What the part needs that follows a delivery while it is on its way."""
-    endpoint = delivery.endpoint
+    webhook = delivery.webhook
     return {
         "delivery": delivery,
         "tried": tried,
         "now": clock.now(),
         "event_word": EVENT_WORDS[delivery.event.name],
-        "place": place_of(endpoint),
+        "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,
         "may_replay": delivery.state in deliveries.REPLAYABLE
-        and endpoint.is_active
-        and endpoint.deleted_at is None,
-        "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_edition(delivery, tried)),
+        and webhook.is_active
+        and webhook.deleted_at is None,
+        "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_etag(delivery, tried)),
     }
 
 
 def _sent(delivery: Delivery) -> dict[str, Any]:
     """The payload's exact bytes and a readable form of it, and the headers without what signs."""
     event = delivery.event
-    payload = payloads.as_subscribed(event.payload, delivery.endpoint.events)
+    payload = payloads.as_subscribed(event.payload, delivery.webhook.events)
     return {
         "exact": signing.canonical(payload).decode(),
         "readable": json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True),
@@ -203,11 +203,11 @@ def _sent(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _edition(delivery: Delivery, tried: Sequence[Attempt]) -> str:
+def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     """Changes with whatever the part shows."""
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 
 
-def _address(query: Query, path: str = "/deliveries", **more: str | None) -> str:
+def _url(query: Query, path: str = "/deliveries", **more: str | None) -> str:
     whole = {**query, **{name: value for name, value in more.items() if value is not None}}
     return f"{path}?{encoded(whole)}" if whole else path

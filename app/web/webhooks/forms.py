@@ -15,7 +15,7 @@ from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import signing
 from app.core.webhooks.payloads import PROPOSED
@@ -50,7 +50,7 @@ class SecretField(StringField):
         return ""
 
 
-class EndpointForm(Form):
+class WebhookForm(Form):
     """Where a webhook goes and what it is told."""
 
     url = StringField("URL", [InputRequired("Enter a URL."), at_most(URL_LENGTH, "URL")])
@@ -75,7 +75,7 @@ class EndpointForm(Form):
 
 
 class SecretForm(Form):
-    """A secret, made here or typed. ``edition`` is of the one that it replaces."""
+    """A secret, made here or typed. ``etag`` is of the one that it replaces."""
 
     how = RadioField(
         "Secret",
@@ -83,7 +83,7 @@ class SecretForm(Form):
         default=GENERATE,
     )
     secret = SecretField("Your secret")
-    edition = HiddenField()
+    etag = HiddenField()
 
     def validate_secret(self, field: SecretField) -> None:
         if self.how.data == TYPED and not field.data:
@@ -97,23 +97,23 @@ class SecretForm(Form):
         return made, made
 
 
-class EditForm(EndpointForm):
+class EditForm(WebhookForm):
     """A webhook as it is set, to be changed; ``reason`` may stay empty.
 
-    ``version`` is the edition of the values that the page was made from.
+    ``version`` is the version of the values that the page was made from.
     """
 
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")])
     version = HiddenField()
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> "EditForm":
-        """The form as the endpoint is set now."""
+    def of(cls, webhook: Webhook) -> "EditForm":
+        """The form as the webhook is set now."""
         return cls(
             data={
-                "url": endpoint.url,
-                "all_events": endpoint.events is None,
-                "events": [str(name) for name in endpoint.events or ()],
+                "url": webhook.url,
+                "all_events": webhook.events is None,
+                "events": [str(name) for name in webhook.events or ()],
             }
         )
 
@@ -136,5 +136,5 @@ class RemovalForm(Form):
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="removal-reason")
 
 
-class RegisterForm(EndpointForm, SecretForm):
+class RegisterForm(WebhookForm, SecretForm):
     """A new webhook."""

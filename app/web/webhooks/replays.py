@@ -43,14 +43,14 @@ class ReplayForm(RangeForm):
 def replay_range() -> Response:
     """The range that the address names, and how many deliveries it holds."""
     form = forms.queried(ReplayForm)
-    return _show(form, status=200 if forms.filled_in(form) else 422)
+    return _show(form, status=200 if form.validate() else 422)
 
 
 @web.post("/deliveries/replay")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def begin_replay() -> Response:
     form = forms.posted(ReplayForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -65,8 +65,8 @@ def begin_replay() -> Response:
     except Invalid:
         # The page was made for days that had not begun.
         return _show(form, status=422, alert="Nothing was put into the queue in these days yet.")
-    address = url_for("web.replay_progress", replay_id=made.id)
-    return page.done(None, address, f"{_deliveries(made.total)} are sent again.")
+    url = url_for("web.replay_progress", replay_id=made.id)
+    return page.done(None, url, f"{_deliveries(made.total)} are sent again.")
 
 
 @web.get("/deliveries/replays/<uuid:replay_id>")
@@ -79,7 +79,7 @@ def replay_progress(replay_id: uuid.UUID) -> Response:
 def replay_step(replay_id: uuid.UUID) -> Response:
     """How far it is by now; 204 while nothing changed."""
     shown = _followed(replay_id)
-    if forms.from_address("seen") == shown["edition"]:
+    if forms.query_arg("seen") == shown["etag"]:
         return Response(status=204)
     if shown["replay"].finished_at is None:
         return page.render("webhooks/replay.html", "webhooks/_replay.html", **shown)
@@ -104,7 +104,7 @@ def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
         else "All webhooks",
         "event_word": EVENT_WORDS[filters.event] if filters.event else "All events",
         "words": _words(one),
-        "edition": f"{one.sent}-{one.finished_at is not None}",
+        "etag": f"{one.sent}-{one.finished_at is not None}",
     }
 
 

@@ -1,4 +1,4 @@
-"""Whole communities: regimes, camps, facts, what is the same in any order, and what is refused (SCORING: 2)."""
+"""Whole communities: regimes, camps, facts, what is the same in any order, and what is refused (docs/consensus.md)."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The optimum: what must hold there, and that it is one (SCORING: 1.3, 2.2)."""
+"""The optimum: what must hold there, and that it is one (docs/consensus.md)."""
 
 import numpy as np
 import pytest
