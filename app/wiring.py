@@ -63,6 +63,12 @@ class Wiring:
     """The link that ``serve`` made while there is no admin; kept nowhere else in plain text (Decision 0031)."""
     wake: threading.Event = field(default_factory=threading.Event)
 
+    @property
+    def community_defaults(self) -> CommunitySettings:
+        """Service-wide defaults for settings that a community has not set."""
+        defaults: CommunitySettings = self.database.info[community_settings.DEFAULTS]
+        return defaults
+
     def attach(self, jobs: JobEngine) -> None:
         """Let this engine take the jobs that transactions note."""
         self.jobs = jobs
@@ -76,8 +82,8 @@ class Wiring:
 def wire(settings: Settings) -> Wiring:
     """The service as its settings say. ``settings`` must be ``ready()``."""
     database = Database(settings.sqlalchemy_url)
-    community_settings.set_defaults(
-        CommunitySettings(min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds)
+    database.info[community_settings.DEFAULTS] = CommunitySettings(
+        min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds
     )
     allow = AllowList.parse(settings.webhook_allow_hosts)
     # Which of its categories act by themselves is the operator's word (decision 0009): none ships so

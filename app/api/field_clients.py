@@ -90,7 +90,7 @@ def read_rating_thresholds() -> Response:
     caller = auth.caller()
     own = caller.actor.communities
     community_id = caller.scope_id or (next(iter(own)) if own is not None and len(own) == 1 else None)
-    settings = community_settings.defaults()
+    settings = wired().community_defaults
     if community_id is not None:
         with wired().database.reading() as session:
             settings = community_settings.read(session, community_id)

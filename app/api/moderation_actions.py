@@ -15,11 +15,12 @@ from app.api.parse import JSON_API
 from app.api.schemas.actions import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
-from app.core.notes import verdicts
 from app.core.paging import paginate
 from app.core.requests import submitting
+from app.core.review import verbs
 from app.core.vocabulary import ActionState
 from app.core.webhooks import payloads
 from app.wiring import wired
@@ -91,13 +92,13 @@ def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
     with wired().database.writing() as session:
         action = actions.get(session, actor, _identity(action_id))
         _check_platform_action_id(action, json_data)
-        verdicts.change_action(
+        verbs.change_action(
             session,
             actor,
             action,
             json_data.action_state,
             platform_action_id=json_data.platform_action_id,
-            reason=json_data.reason or "",
+            why=Why(json_data.reason or ""),
         )
         return jsonapi.answer(_document(session, action.id))
 

@@ -12,6 +12,7 @@ from app.api.blueprints import public
 from app.api.parse import JSON_API
 from app.api.schemas.notes import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.core.errors import NotFound
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Note
 from app.core.notes import notes, verdicts
@@ -132,7 +133,7 @@ def dismiss_note(note_id: str, json_data: NoteVerdict) -> Response:
 def _decide(verb: Callable[..., None], note_id: str, given: NoteVerdict) -> Response:
     with wired().database.writing() as session:
         actor, note = _to_change(session, note_id)
-        verb(session, actor, note, reason=given.reason or "")
+        verb(session, actor, note, why=Why(given.reason or ""))
         return _answer(note)
 
 

@@ -206,7 +206,7 @@ class Database:
     """One database: ``reading()`` and ``writing()`` are the only ways to a session, ``looking()`` to a connection.
 
     ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that left
-    deliveries to send.
+    deliveries to send. ``info`` is copied into ``Session.info`` of every session: what verbs need of the wiring.
     """
 
     def __init__(self, url: str, **engine_options: Any) -> None:
@@ -215,13 +215,14 @@ class Database:
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
         self.on_commit: Callable[[], None] | None = None
+        self.info: dict[str, Any] = {}
         file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
         self._write_lock = _WriteLock(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that only reads; whatever it did is rolled back."""
-        with Session(self.engine, autoflush=False) as session:
+        with Session(self.engine, autoflush=False, info=self.info) as session:
             yield session
 
     @contextmanager
@@ -241,7 +242,7 @@ class Database:
             raise RuntimeError("a writing transaction within another one")
         self._here.is_writing = True
         try:
-            with Session(self._writer, expire_on_commit=False) as session:
+            with Session(self._writer, expire_on_commit=False, info=self.info) as session:
                 turn = self._write_lock.held() if self._write_lock is not None else nullcontext()
                 # Within the session: what it does at its end holds no other writer up.
                 with turn:

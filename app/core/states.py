@@ -1,20 +1,21 @@
-"""Which states there are and who may move what where: pure data, one table per machine.
+"""The tables of moves: from which state to which, by which verb, and who may make the move. Pure data.
 
-docs/integration.md explains the states to integrations. Buttons, the API's refusals, the documentation and the
-every-move-from-every-state test all read these tables; only ``actions.moves.make_move`` acts on them.
+There is one table for actions, one for requests and one for notes. The buttons of the dashboard, the held decisions,
+the API's refusals and the tests read these tables. Only ``moves.make_move`` changes a state.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.vocabulary import ActionState as A
+from app.core.vocabulary import ActionVerb as V
 from app.core.vocabulary import EventName as E
 from app.core.vocabulary import NoteStatus as N
 from app.core.vocabulary import RequestStatus as R
 
 
 class Who(StrEnum):
-    """Whose move it is. A moderator is a person with the role, or a staff call of a key."""
+    """Who may make a move. A moderator is a person with the role, or a staff call of a key."""
 
     SERVICE = "service"
     INTEGRATION = "integration"
@@ -28,18 +29,27 @@ class When(StrEnum):
 
     ONCE_PROPOSED = "once proposed"
     REOPENS = "reopens a dismissal"
+    SCORE_ALONE = "a score alone decided"
 
 
 @dataclass(frozen=True)
 class Move:
-    """One row: ``source`` None means the object begins in ``target``; ``events`` go to subscribers."""
+    """One row of a table.
+
+    ``source`` is None where an object begins in ``target``. ``events`` go to webhooks. ``verb`` is what people and the
+    code call the move; None where only the service moves. ``through`` is a state that is entered on the way: such a
+    row is a decision in two moves, and not a move of its own. ``undoes``: the move takes back what was decided before.
+    """
 
     source: StrEnum | None
     target: StrEnum
     who: frozenset[Who]
     why: str
+    verb: V | None = None
     events: tuple[E, ...] = ()
     when: When | None = None
+    through: StrEnum | None = None
+    undoes: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,13 +70,29 @@ class Machine:
             (
                 m
                 for m in self.moves
-                if m.source == source and m.target == target and (m.when is When.REOPENS) == reopens
+                if m.source == source
+                and m.target == target
+                and m.through is None
+                and (m.when is When.REOPENS) == reopens
             ),
             None,
         )
 
     def open_from(self, source: StrEnum) -> tuple[Move, ...]:
+        """The rows that begin in this state."""
         return tuple(m for m in self.moves if m.source == source)
+
+    def by_verb(self, verb: V) -> tuple[Move, ...]:
+        """The rows that this verb stands for."""
+        return tuple(m for m in self.moves if m.verb is verb)
+
+    def verb_to(self, target: StrEnum) -> V | None:
+        """The verb that leads from other states to ``target``. Each state has one at most."""
+        return next((m.verb for m in self.moves if m.source is not None and m.target == target), None)
+
+    def target_of(self, verb: V) -> StrEnum | None:
+        """The state that this verb leads to from other states; None for a verb that only begins objects."""
+        return next((m.target for m in self.by_verb(verb) if m.source is not None), None)
 
 
 def _by(*who: Who) -> frozenset[Who]:
@@ -86,15 +112,23 @@ ACTION = Machine(
             A.PROPOSED,
             _by(_SERVICE),
             "a Tier 1 score; every proposal to carry out",
+            V.PROPOSE,
             (E.ACTION_CREATED,),
         ),
-        Move(None, A.UNDER_REVIEW, _by(_SERVICE, _INTEGRATION), "Tier 2 routing, a flag, or escalation"),
-        Move(None, A.APPLIED, _by(_INTEGRATION), "an action already taken is recorded"),
+        Move(
+            None,
+            A.UNDER_REVIEW,
+            _by(_SERVICE, _INTEGRATION),
+            "Tier 2 routing, a flag, or escalation",
+            V.OPEN_REVIEW,
+        ),
+        Move(None, A.APPLIED, _by(_INTEGRATION), "an action already taken is recorded", V.RECORD),
         Move(
             None,
             A.PROPOSED,
             _by(_MODERATOR),
             "a dismissal is reopened: act at once",
+            V.REOPEN,
             (E.ACTION_CREATED,),
             When.REOPENS,
         ),
@@ -103,6 +137,7 @@ ACTION = Machine(
             A.UNDER_REVIEW,
             _by(_MODERATOR),
             "a dismissal is reopened: members or staff review it again",
+            V.REOPEN,
             (),
             When.REOPENS,
         ),
@@ -111,6 +146,7 @@ ACTION = Machine(
             A.PROPOSED,
             _by(_SERVICE, _MODERATOR),
             "consensus or force-publish: act",
+            V.FORCE_PUBLISH,
             (E.ACTION_CREATED,),
         ),
         Move(
@@ -118,17 +154,40 @@ ACTION = Machine(
             A.DISMISSED,
             _by(_SERVICE, _MODERATOR),
             "consensus or moderator: no action",
+            V.DISMISS,
             (E.ACTION_DISMISSED,),
         ),
-        Move(A.UNDER_REVIEW, A.APPLIED, _by(_INTEGRATION), "it acted during the review", (E.ACTION_APPLIED,)),
-        Move(A.PROPOSED, A.APPLIED, _by(_INTEGRATION), "acknowledged", (E.ACTION_APPLIED,)),
-        Move(A.PROPOSED, A.UNDER_REVIEW, _by(_MODERATOR), "held for review before the platform acts"),
-        Move(A.PROPOSED, A.DISMISSED, _by(_MODERATOR), "withdrawn", (E.ACTION_DISMISSED,)),
+        Move(
+            A.UNDER_REVIEW,
+            A.APPLIED,
+            _by(_INTEGRATION),
+            "it acted during the review",
+            V.ACKNOWLEDGE,
+            (E.ACTION_APPLIED,),
+        ),
+        Move(A.PROPOSED, A.APPLIED, _by(_INTEGRATION), "acknowledged", V.ACKNOWLEDGE, (E.ACTION_APPLIED,)),
+        Move(
+            A.PROPOSED,
+            A.UNDER_REVIEW,
+            _by(_MODERATOR),
+            "held for review before the platform acts",
+            V.RETURN_TO_REVIEW,
+        ),
+        Move(
+            A.PROPOSED,
+            A.DISMISSED,
+            _by(_MODERATOR),
+            "withdrawn",
+            V.DISMISS,
+            (E.ACTION_DISMISSED,),
+            undoes=True,
+        ),
         Move(
             A.DISMISSED,
             A.APPLIED,
             _by(_INTEGRATION),
             "it acted before it heard",
+            V.ACKNOWLEDGE,
             (E.ACTION_APPLIED,),
             When.ONCE_PROPOSED,
         ),
@@ -137,14 +196,33 @@ ACTION = Machine(
             A.RETRO_REVIEW,
             _by(_SERVICE, _RATER, _MODERATOR, _INTEGRATION),
             "second look: the first rating of a Tier 1 rationale, an appeal, or a moderator",
+            V.OPEN_SECOND_LOOK,
             (E.ACTION_RETRO_REVIEW,),
         ),
-        Move(A.APPLIED, A.OVERTURNED, _by(_SERVICE, _MODERATOR), "overturned", (E.ACTION_OVERTURNED,)),
+        Move(
+            A.APPLIED,
+            A.CONFIRMED,
+            _by(_MODERATOR),
+            "a moderator upholds what a score alone did: a second look is opened and ends at once",
+            V.CONFIRM,
+            when=When.SCORE_ALONE,
+            through=A.RETRO_REVIEW,
+        ),
+        Move(
+            A.APPLIED,
+            A.OVERTURNED,
+            _by(_SERVICE, _MODERATOR),
+            "overturned",
+            V.OVERTURN,
+            (E.ACTION_OVERTURNED,),
+            undoes=True,
+        ),
         Move(
             A.RETRO_REVIEW,
             A.CONFIRMED,
             _by(_SERVICE, _MODERATOR),
             "consensus, moderator, or 14 days without consensus",
+            V.CONFIRM,
             (E.ACTION_CONFIRMED,),
         ),
         Move(
@@ -152,9 +230,17 @@ ACTION = Machine(
             A.OVERTURNED,
             _by(_SERVICE, _MODERATOR),
             "consensus or moderator",
+            V.OVERTURN,
             (E.ACTION_OVERTURNED,),
+            undoes=True,
         ),
-        Move(A.OVERTURNED, A.SCAN_EXEMPT, _by(_SERVICE), "the unhide is acknowledged: not scanned again"),
+        Move(
+            A.OVERTURNED,
+            A.SCAN_EXEMPT,
+            _by(_SERVICE),
+            "the unhide is acknowledged: not scanned again",
+            V.EXEMPT,
+        ),
     ),
 )
 
@@ -176,12 +262,12 @@ REQUEST = Machine(
 )
 
 _EACH_WAY = tuple(
-    Move(source, target, _by(_SERVICE, _MODERATOR), why, (E.NOTE_STATUS,))
+    Move(source, target, _by(_SERVICE, _MODERATOR), why, verb, (E.NOTE_STATUS,))
     for source in N
-    for target, why in (
-        (N.CURRENTLY_RATED_HELPFUL, "rated helpful across viewpoints, or force-published"),
-        (N.CURRENTLY_RATED_NOT_HELPFUL, "rated not helpful, or dismissed"),
-        (N.NEEDS_MORE_RATINGS, "ratings no longer suffice"),
+    for target, why, verb in (
+        (N.CURRENTLY_RATED_HELPFUL, "rated helpful across viewpoints, or force-published", V.FORCE_PUBLISH),
+        (N.CURRENTLY_RATED_NOT_HELPFUL, "rated not helpful, or dismissed", V.DISMISS),
+        (N.NEEDS_MORE_RATINGS, "ratings no longer suffice", None),
     )
     if source != target
 )

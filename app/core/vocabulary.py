@@ -162,14 +162,31 @@ class DeliveryState(StrEnum):
     PARKED = "parked"
 
 
-class HeldVerb(StrEnum):
-    """Decisions made in the dashboard, held until they can no longer be undone."""
+class ActionVerb(StrEnum):
+    """What is done to an action. Each row of ``states.ACTION`` names the verb that makes its move."""
 
+    PROPOSE = "propose"
+    OPEN_REVIEW = "open_review"
+    RECORD = "record"
+    REOPEN = "reopen"
     FORCE_PUBLISH = "force_publish"
     DISMISS = "dismiss"
-    OVERTURN = "overturn"
+    ACKNOWLEDGE = "acknowledge"
+    RETURN_TO_REVIEW = "return_to_review"
+    OPEN_SECOND_LOOK = "open_second_look"
     CONFIRM = "confirm"
-    REOPEN = "reopen"
+    OVERTURN = "overturn"
+    EXEMPT = "exempt"
+
+
+HELD_VERBS = (
+    ActionVerb.FORCE_PUBLISH,
+    ActionVerb.DISMISS,
+    ActionVerb.OVERTURN,
+    ActionVerb.CONFIRM,
+    ActionVerb.REOPEN,
+)
+"""Decisions that moderators make in the dashboard. They are held until they can no longer be undone."""
 
 
 class ReopenTo(StrEnum):

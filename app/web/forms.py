@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired
 
 from app.core import limits
 from app.core.errors import Invalid
+from app.core.history.why import Why
 
 AnyForm = TypeVar("AnyForm", bound=Form)
 
@@ -121,3 +122,7 @@ class ReasonForm(Form):
         filters=[whole_lines],
     )
     version = StringField("Version")
+
+    def why(self) -> Why:
+        """What was typed, as verbs take it."""
+        return Why(self.reason.data or "", self.comment.data or "")

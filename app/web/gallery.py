@@ -25,11 +25,11 @@ from wtforms.validators import Email, InputRequired, Length
 
 from app.core import clock
 from app.core.models import Community
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionType, ActionVerb
 from app.web import page
 from app.web.filter_forms import SeveralField
 from app.web.filters import STATES, highlight
-from app.web.moderate.panel import VerbButton
+from app.web.moderate import verb_buttons
 from app.web.page import NavItem, PageLinks
 
 
@@ -161,8 +161,8 @@ def preview_blueprint() -> Blueprint:
             "marked": highlight(_TEXTS[0], [_place("never park anywhere"), _place("We know where you live")]),
             "now": clock.now(),
             "verbs": [
-                VerbButton(HeldVerb.FORCE_PUBLISH, "Force-publish", "destructive", "F", "hide post"),
-                VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D", "keep post"),
+                verb_buttons.button(verb, ActionType.HIDE)
+                for verb in (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS)
             ],
             "links": PageLinks(None, "#next", "1 to 18 of 24"),
             "first_links": PageLinks("#previous", "#next", "19 to 36 of 212"),

@@ -17,11 +17,12 @@ from app.commands.main import cli
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.review import holds
-from app.core.vocabulary import DeliveryState, HeldVerb, RequestStatus
+from app.core.vocabulary import ActionVerb, DeliveryState, RequestStatus
 from app.core.webhooks import deliveries
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.sending import AllowList
@@ -61,7 +62,7 @@ def _scene(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         moderator = accounts.actor_for(accounts.get(session, cast.moderator.account_id))
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, HeldVerb.DISMISS, action=action, reason="It is fine", seconds=0)
+        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Why("It is fine"), seconds=0)
     factories.submit(wiring, cast, request_id="waiting")
     engine = Engine(wiring.database.engine, executor_id="scene")
     with wiring.database.writing() as session:

@@ -12,6 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid
 from app.core.helpfulness import refits
+from app.core.history.why import Why
 from app.core.models import Action, Community, Decision, Event, HistoryEntry, Note, Profile, Rating
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import accounts, profiles
@@ -19,9 +20,9 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.vocabulary import (
     ActionState,
+    ActionVerb,
     Classification,
     EventName,
-    HeldVerb,
     HelpfulnessLevel,
     NoteStatus,
 )
@@ -102,9 +103,11 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
         assert status(wiring, note_id) is HELPFUL  # nobody can tell the camps apart yet
     staff = moderator(wiring, cast)
     with wiring.database.writing() as session:
-        verdicts.force_publish(session, staff, session.get_one(Note, forced), reason="true")
-        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), reason="off topic")
-        holds.hold(session, staff, HeldVerb.FORCE_PUBLISH, note=session.get_one(Note, held), reason="true")
+        verdicts.force_publish(session, staff, session.get_one(Note, forced), why=Why("true"))
+        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), why=Why("off topic"))
+        holds.hold(
+            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Why("true")
+        )
         session.get_one(Note, old).created_at = clock.now() - timedelta(days=14, seconds=1)
     refit(wiring, cast)
     assert [status(wiring, one) for one in (plain, forced, dismissed, held, old)] == [
@@ -218,7 +221,7 @@ def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_a
     assert status(wiring, open_still) is HELPFUL
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        actions.open_second_look(session, factories.integration(cast, staff=False), action, reason="appeal")
+        actions.open_second_look(session, factories.integration(cast, staff=False), action, why=Why("appeal"))
     rate(wiring, cast, rationale, "N" * 5, raters)
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.OVERTURNED
@@ -285,8 +288,7 @@ def test_a_community_sets_how_many_ratings_a_status_needs(wiring: Wiring, cast: 
 def test_settings_that_make_no_sense_are_as_if_they_were_not_there(
     stored: dict[str, object] | None, read_as: CommunitySettings
 ) -> None:
-    community_settings.set_defaults(CommunitySettings())
-    assert community_settings.for_community(Community(settings=stored)) == read_as
+    assert community_settings.for_community(Community(settings=stored), CommunitySettings()) == read_as
 
 
 @pytest.mark.parametrize("name", sorted(community_settings.BOUNDS))

@@ -10,12 +10,13 @@ from flask.testing import FlaskClient
 
 from app.core.communities import communities, getting_started
 from app.core.communities.getting_started import Standing
+from app.core.history.why import Why
 from app.core.models import Account, Action, Community, Webhook
 from app.core.people import accounts, invitations, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.review import holds, reason_templates
 from app.core.review.reason_templates import ReasonDraft
-from app.core.vocabulary import HeldVerb, HelpfulnessLevel, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, HelpfulnessLevel, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
@@ -79,7 +80,7 @@ def test_a_new_community_begins_with_the_list_and_each_step_is_read_from_what_is
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action)).one()
         actor = accounts.actor_for(accounts.get(session, ann.account_id))
-        holds.hold(session, actor, HeldVerb.DISMISS, action=action, reason="It is a test.")
+        holds.hold(session, actor, ActionVerb.DISMISS, action=action, why=Why("It is a test."))
     assert "It is sent as soon as it can no longer be undone." in visitor.get("/getting-started").text
     advance(seconds=60)
     jobs.run_all()

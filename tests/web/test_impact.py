@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import actions
+from app.core.history.why import Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import profiles
@@ -53,7 +54,7 @@ def test_an_answer_can_be_changed_until_the_note_locks(
     assert "Change answer" in rater.get("/me").text
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.force_publish(session, factories.integration(cast), note, reason="Known")
+        verdicts.force_publish(session, factories.integration(cast), note, why=Why("Known"))
     page = rater.get("/me").text
     assert "Same view as others" in page
     assert "Change answer" not in page
@@ -80,7 +81,7 @@ def test_notes_of_ones_own_stand_behind_the_writing_impact(visit: Visit, cast: C
         notes.write(
             session, SYSTEM, cast.community_id, profiles.ensure(session, PLATFORM, "other"), "Theirs", kind
         )
-        verdicts.force_publish(session, factories.integration(cast), mine, reason="Known")
+        verdicts.force_publish(session, factories.integration(cast), mine, why=Why("Known"))
     page = visit(cast.rater).get("/me?show=notes-helpful").text
     assert "Mine is &lt;i&gt;good&lt;/i&gt;" in page
     assert "Theirs" not in page

@@ -14,12 +14,13 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core import clock
+from app.core.history.why import Why
 from app.core.models import Action, Community, Delivery, HistoryEntry, Membership, Overturn, Replay
 from app.core.people import invitations, keys
 from app.core.permissions import Actor
 from app.core.review import holds, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
-from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays
 from app.core.webhooks.deliveries import Filters
@@ -253,7 +254,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
         decided = session.get_one(Action, decided_id)
-        held = holds.hold(session, moderator, HeldVerb.DISMISS, action=decided, reason="Banter")
+        held = holds.hold(session, moderator, ActionVerb.DISMISS, action=decided, why=Why("Banter"))
         reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
         key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
         webhook, _ = webhooks.register(

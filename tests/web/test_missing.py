@@ -10,11 +10,12 @@ from flask.testing import FlaskClient
 
 from app.core import clock
 from app.core.communities import getting_started
+from app.core.history.why import Why
 from app.core.models import Account, Action, ApiKey, Community
 from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
-from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
@@ -40,7 +41,7 @@ def proposed(wiring: Wiring, cast: Cast, stage: Stage, jobs: InlineEngine) -> st
             communities=frozenset({cast.community_id}),
         )
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, HeldVerb.FORCE_PUBLISH, action=action, reason="Spam", seconds=0)
+        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Why("Spam"), seconds=0)
     advance(seconds=1)
     jobs.run_all()
     return f"/review/{action_id}"

@@ -10,6 +10,7 @@ from app.core.actions import actions
 from app.core.actions.moves import begin, make_move
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require
@@ -45,7 +46,7 @@ def acknowledge(
     if source is ActionState.DISMISSED:
         # What was reopened meanwhile may want the same again: then the post is not to be shown in between.
         wanted_again = actions.is_wanted_again(session, action)
-        actions.overturn(session, SYSTEM, action, ACTED_BEFORE_IT_HEARD, restore=not wanted_again)
+        actions.overturn(session, SYSTEM, action, why=Why(ACTED_BEFORE_IT_HEARD), restore=not wanted_again)
     if action.restores_id is not None:
         _exempt(session, session.get_one(Action, action.restores_id))
     elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
@@ -61,7 +62,7 @@ def look_again(session: Session, action_id: uuid.UUID) -> None:
     serialise(session, action.community_id)
     session.refresh(action)
     if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
-        actions.open_second_look(session, SYSTEM, action, cause="rated before the platform acted")
+        actions.open_second_look(session, SYSTEM, action, why=Why(cause="rated before the platform acted"))
 
 
 def record_taken(
@@ -102,7 +103,7 @@ def record_taken(
         reason=reason,
         applied_at=clock.now(),
     )
-    begin(session, actor, action, reason=reason or "")
+    begin(session, actor, action, why=Why(reason or ""))
     return action, True
 
 
@@ -137,7 +138,7 @@ def _exempt(session: Session, action: Action) -> None:
         SYSTEM,
         action,
         ActionState.SCAN_EXEMPT,
-        cause="the unhide was acknowledged",
+        why=Why(cause="the unhide was acknowledged"),
         scan_exempt_content_hash=request.content_sha256,
     )
 

@@ -15,6 +15,7 @@ from app.core.actions import decisions
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
@@ -98,7 +99,7 @@ def open_for(
         proposed_at=None if reviewed else clock.now(),
     )
     cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
-    begin(session, SYSTEM, action, cause=cause)
+    begin(session, SYSTEM, action, why=Why(cause=cause))
     if route.tier is ActionTier.IMMEDIATE:
         decisions.record(session, action, route.verb.value, tier=1, confidence=route.score, cause=cause)
     return action
@@ -110,9 +111,7 @@ def decide_act(
     action: Action,
     *,
     confidence: float,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
 ) -> None:
     """A review ends: act."""
     make_move(
@@ -120,13 +119,11 @@ def decide_act(
         actor,
         action,
         ActionState.PROPOSED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         proposed_at=clock.now(),
         **unclaimed(),
     )
-    decide(session, action, action.decided_verb, confidence, cause)
+    decide(session, action, action.decided_verb, confidence, why.cause)
 
 
 def decide_none(
@@ -135,9 +132,7 @@ def decide_none(
     action: Action,
     *,
     confidence: float,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     lapsed: bool = False,
 ) -> None:
     """A review ends without action, or a proposal is withdrawn before the platform acts.
@@ -150,24 +145,20 @@ def decide_none(
         actor,
         action,
         ActionState.DISMISSED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         dismissed_at=now,
         lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
-    decide(session, action, decisions.NO_ACTION, confidence, cause)
+    decide(session, action, decisions.NO_ACTION, confidence, why.cause)
 
 
 def overturn(
     session: Session,
     actor: Actor,
     action: Action,
-    reason: str,
     *,
-    comment: str = "",
-    cause: str = "",
+    why: Why,
     restore: bool = True,
 ) -> Action | None:
     """Undo an applied action. A hidden post is proposed to be shown again, unless ``restore`` is false: that ``unhide``
@@ -178,11 +169,9 @@ def overturn(
         actor,
         action,
         ActionState.OVERTURNED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         overturned_at=clock.now(),
-        overturned_reason=reason or None,
+        overturned_reason=why.reason or None,
         **unclaimed(),
     )
     if action.action_type is not ActionType.HIDE or not restore:
@@ -201,10 +190,10 @@ def overturn(
         decided_verb=ActionType.UNHIDE.value,
         note_id=action.note_id,
         restores_id=action.id,
-        reason=reason or None,
+        reason=why.reason or None,
         proposed_at=clock.now(),
     )
-    begin(session, SYSTEM, unhide, cause=f"overturned {action.id}")
+    begin(session, SYSTEM, unhide, why=Why(cause=f"overturned {action.id}"))
     return unhide
 
 
@@ -221,12 +210,12 @@ def is_wanted_again(session: Session, action: Action) -> bool:
     return session.scalar(later.limit(1)) is not None
 
 
-def lapse(session: Session, action: Action, *, cause: str) -> None:
+def lapse(session: Session, action: Action, *, why: Why) -> None:
     """Nobody decided in time: a queued review ends without action, a second look upholds (docs/integration.md)."""
     if action.action_state is ActionState.UNDER_REVIEW:
-        decide_none(session, SYSTEM, action, confidence=0.5, cause=cause, lapsed=True)
+        decide_none(session, SYSTEM, action, confidence=0.5, why=why, lapsed=True)
     else:
-        confirm(session, SYSTEM, action, cause=cause, lapsed=True)
+        confirm(session, SYSTEM, action, why=why, lapsed=True)
 
 
 def confirm(
@@ -234,9 +223,7 @@ def confirm(
     actor: Actor,
     action: Action,
     *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     lapsed: bool = False,
 ) -> None:
     """A second look upholds the action. ``lapsed``: because nobody decided in time."""
@@ -246,39 +233,34 @@ def confirm(
         actor,
         action,
         ActionState.CONFIRMED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         confirmed_at=now,
         lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
 
 
-def open_second_look(
-    session: Session, actor: Actor, action: Action, *, reason: str = "", cause: str = ""
-) -> None:
+def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
     """An applied action is looked at again: an appeal (with its reason), a moderator, or a rating."""
-    if actor.kind == "key" and not actor.staff and not reason.strip():
+    if actor.kind == "key" and not actor.staff and not why.reason.strip():
         raise Invalid.field("reason", "is required to appeal", type="missing")
     make_move(
         session,
         actor,
         action,
         ActionState.RETRO_REVIEW,
-        reason=reason,
-        cause=cause,
+        why=why,
         retro_review_at=clock.now(),
     )
 
 
-def hold_for_review(session: Session, actor: Actor, action: Action, *, reason: str = "") -> None:
+def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
     """A proposal goes back to the raters before the platform acts."""
-    make_move(session, actor, action, ActionState.UNDER_REVIEW, reason=reason)
+    make_move(session, actor, action, ActionState.UNDER_REVIEW, why=why)
 
 
-def send_to_staff(session: Session, actor: Actor, action: Action, *, cause: str = "") -> None:
-    """An open review goes to the community's staff; ``cause`` is the service's own reason."""
+def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
+    """An open review goes to the community's staff."""
     if action.review_group is ReviewGroup.STAFF:
         return
     before, action.review_group = action.review_group, ReviewGroup.STAFF
@@ -293,7 +275,7 @@ def send_to_staff(session: Session, actor: Actor, action: Action, *, cause: str 
         action.id,
         before={"review_group": before.value if before else None},
         after={"review_group": ReviewGroup.STAFF.value},
-        cause=cause,
+        why=why,
     )
 
 

@@ -10,6 +10,7 @@ from app.core import clock
 from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Decision, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import RequestStatus
@@ -59,7 +60,7 @@ def record(
         "request",
         request.id,
         after={"decision": decision, "tier": tier, "action_id": str(action.id)},
-        cause=cause,
+        why=Why(cause=cause),
     )
     events.emit_decision(session, request, made)
     return made
@@ -68,4 +69,4 @@ def record(
 def complete(session: Session, request: Request, cause: str) -> None:
     """A decided request is completed, whatever it waited for."""
     if request.status is not RequestStatus.COMPLETED:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))

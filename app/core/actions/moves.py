@@ -12,10 +12,11 @@ from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
-from app.core.vocabulary import EventName
+from app.core.vocabulary import ActionTier, EventName
 from app.core.webhooks import events
 
 Stateful = Request | Note | Action
@@ -44,12 +45,12 @@ def may(actor: Actor, move: Move, community_id: Any) -> bool:
 
 
 def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
-    """The rows open from the subject's state to this actor; templates draw their buttons from it."""
+    """The rows open to this actor from the subject's state. The dashboard's buttons are drawn from them."""
     machine = machine_of(subject)
     return [
         move
         for move in machine.open_from(getattr(subject, machine.field))
-        if may(actor, move, subject.community_id) and _condition_holds(move, subject)
+        if may(actor, move, subject.community_id) and condition_holds(move, subject)
     ]
 
 
@@ -58,9 +59,7 @@ def begin(
     actor: Actor,
     subject: Stateful,
     *,
-    reason: str = "",
-    cause: str = "",
-    comment: str = "",
+    why: Why = UNSAID,
     quiet: bool = False,
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
@@ -77,7 +76,7 @@ def begin(
     session.flush()
     if quiet:
         return None
-    return _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    return _tell(session, actor, machine, move, subject, why)
 
 
 def make_move(
@@ -86,9 +85,7 @@ def make_move(
     subject: Stateful,
     target: Any,
     *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     **changes: Any,
 ) -> Move:
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
@@ -101,7 +98,7 @@ def make_move(
     serialise(session, subject.community_id)
     source = getattr(subject, machine.field)
     move = machine.find(source, target)
-    if move is None or not _condition_holds(move, subject):
+    if move is None or not condition_holds(move, subject):
         raise IllegalMove(machine.field, source, target)
     _authorise(actor, move, subject, machine)
     model = type(subject)
@@ -121,13 +118,16 @@ def make_move(
         raise IllegalMove(machine.field, getattr(subject, machine.field), target)
     for name, value in values.items():
         set_committed_value(subject, name, value)
-    _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    _tell(session, actor, machine, move, subject, why)
     return move
 
 
-def _condition_holds(move: Move, subject: Stateful) -> bool:
+def condition_holds(move: Move, subject: Stateful) -> bool:
+    """Whether the row's condition (``When``) is met by this object."""
     if move.when is When.ONCE_PROPOSED:
         return isinstance(subject, Action) and subject.proposed_at is not None
+    if move.when is When.SCORE_ALONE:
+        return isinstance(subject, Action) and subject.action_tier is ActionTier.IMMEDIATE
     return True
 
 
@@ -157,10 +157,7 @@ def _tell(
     machine: Machine,
     move: Move,
     subject: Stateful,
-    *,
-    reason: str,
-    comment: str,
-    cause: str,
+    why: Why,
 ) -> HistoryEntry:
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
@@ -172,9 +169,7 @@ def _tell(
         subject.id,
         before={machine.field: move.source.value} if move.source else {},
         after={machine.field: move.target.value} | ({"reopens": str(reopens)} if reopens else {}),
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
     )
     if isinstance(subject, Action):
         notices.tell_overturned(session, actor, entry)

@@ -129,7 +129,7 @@ def raters(session: Session, community: Community) -> Raters:
 
     Counted up to what a decision needs: more of them changes nothing here.
     """
-    needed = community_settings.for_community(community).min_ratings
+    needed = community_settings.for_community(community, community_settings.defaults(session)).min_ratings
     members = sa.select(sa.func.count()).where(
         Membership.community_id == community.id,
         Account.id == Membership.account_id,

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Community, HistoryEntry, Membership
 from app.core.people import accounts
 from app.core.permissions import Actor
@@ -90,7 +91,7 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         account.id,
         before={"role": held.role.value},
         after={"role": None},
-        cause=LEFT,
+        why=Why(cause=LEFT),
     )
     return community
 

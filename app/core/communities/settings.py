@@ -1,7 +1,8 @@
-"""What a community may set about the scoring of its notes and against its manipulation (docs/consensus.md).
+"""What a community may set about the scoring of its notes, against manipulation, and about its moderators' desk.
 
-They stand in ``communities.settings``, where only operators set them; what integrations supply is kept apart in
-``communities.supplied``. A value that is missing or makes no sense is at its default.
+The values are in ``communities.settings``, which only operators write; what integrations send is kept apart in
+``communities.supplied``. A value that is missing or invalid is at the service-wide default. The defaults are wired:
+``wiring.wire`` puts them on the ``Database``, and every session carries them.
 """
 
 import uuid
@@ -80,41 +81,37 @@ _NOT_SCORED = frozenset({"second_look", "undo_seconds", "content_retention_days"
 SCORED = frozenset(NAMES) - _NOT_SCORED
 """Those whose change asks for the notes to be scored anew."""
 
-_service_wide = CommunitySettings()
+DEFAULTS = "community_defaults"
+"""The key of the service-wide defaults in ``Database.info`` and ``Session.info``."""
 
 
-def set_defaults(defaults: CommunitySettings) -> None:
-    """What holds where a community sets nothing: the operator's word, given once when the service is wired."""
-    global _service_wide
-    _service_wide = defaults
+def defaults(session: Session) -> CommunitySettings:
+    """Service-wide defaults for settings that a community has not set."""
+    wired: CommunitySettings = session.info.get(DEFAULTS, CommunitySettings())
+    return wired
 
 
-def for_community(community: Community) -> CommunitySettings:
+def for_community(community: Community, defaults: CommunitySettings) -> CommunitySettings:
     """The community's settings in force."""
-    return parse_stored(community.settings)
+    return parse_stored(community.settings, defaults)
 
 
-def parse_stored(given: Mapping[str, Any] | None) -> CommunitySettings:
-    """What a stored object of settings says; what is not there, or makes no sense, is at its default."""
+def parse_stored(given: Mapping[str, Any] | None, defaults: CommunitySettings) -> CommunitySettings:
+    """The settings in a stored object; what is missing or invalid is at its default."""
     stored = given or {}
     return replace(
-        _service_wide,
+        defaults,
         **{name: stored[name] for name in NAMES if name in stored and _is_valid(name, stored[name])},
     )
 
 
 def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:
-    """As ``for_community``, for a community that is there."""
-    return for_community(session.get_one(Community, community_id))
+    """The settings in force of the community with this id."""
+    return for_community(session.get_one(Community, community_id), defaults(session))
 
 
-def defaults() -> CommunitySettings:
-    """What holds where no community is named."""
-    return _service_wide
-
-
-def check(values: Mapping[str, Any]) -> CommunitySettings:
-    """These values over the defaults, for whoever is about to store them.
+def check(values: Mapping[str, Any]) -> None:
+    """Refuse values that cannot be stored.
 
     Raises:
         Invalid: a value is outside its bounds or of the wrong kind; names every field.
@@ -127,7 +124,6 @@ def check(values: Mapping[str, Any]) -> CommunitySettings:
             least, most = BOUNDS[name]
             kind = "number" if name in _FRACTIONS else "whole number"
             raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:g}", value)
-    return replace(_service_wide, **known)
 
 
 def _is_valid(name: str, value: Any) -> bool:

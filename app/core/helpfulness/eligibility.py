@@ -105,7 +105,7 @@ def exclusion_reason(
         if is_grave and person.first_seen > request.created_at:
             return Exclusion.NEWCOMER
     community = session.get_one(Community, note.community_id)
-    demanded = community_settings.for_community(community)
+    demanded = community_settings.for_community(community, community_settings.defaults(session))
     if demanded.min_trust_level is not None:
         # Another platform's word, under a linked profile, is no reason to trust anybody here.
         trust = person.trust_on(community.platform, rater.platform)

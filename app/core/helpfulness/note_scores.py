@@ -74,7 +74,7 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
         .where(Community.id == community_id)
     )
     given, model = session.execute(stored).one()
-    settings = community_settings.parse_stored(given)
+    settings = community_settings.parse_stored(given, community_settings.defaults(session))
     if model is None:
         cold = Model.cold(settings.min_ratings, settings.helpful_at)
         return Fit(community_id, NOT_FITTED, cold, settings)

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, HistoryText, Note
 from app.core.permissions import Actor, Permission, require
@@ -35,9 +36,7 @@ def record(
     *,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
 ) -> HistoryEntry:
     """Append one entry. ``what`` is a dotted past tense such as ``action.proposed``; values are plain JSON."""
     serialise(session, community_id)
@@ -48,7 +47,11 @@ def record(
         .limit(1)
     ).first()
     text = HistoryText(
-        salt=secrets.token_hex(16), actor_name=actor.name, reason=reason, comment=comment, erased_at=None
+        salt=secrets.token_hex(16),
+        actor_name=actor.name,
+        reason=why.reason,
+        comment=why.comment,
+        erased_at=None,
     )
     entry = HistoryEntry(
         id=new_id(),
@@ -64,7 +67,7 @@ def record(
         object_id=object_id,
         before=dict(before or {}),
         after=dict(after or {}),
-        cause=cause[:255],
+        cause=why.cause[:255],
         text_hash=_text_hash(text),
         previous_hash=last.hash if last else GENESIS,
         text=text,

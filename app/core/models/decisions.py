@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReopenTo, ReviewGroup
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ActionVerb, ReopenTo, ReviewGroup
 
 if TYPE_CHECKING:
     from app.core.models.content import Note, Request
@@ -127,7 +127,7 @@ class Hold(Base):
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     action_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"), unique=True)
     note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"), unique=True)
-    verb: Mapped[HeldVerb] = mapped_column(word(HeldVerb))
+    verb: Mapped[ActionVerb] = mapped_column(word(ActionVerb))
     account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
     account_name: Mapped[str] = mapped_column(sa.String(255))
     reason: Mapped[str] = mapped_column(sa.Text)

@@ -24,6 +24,7 @@ from app.core.db import serialise
 from app.core.errors import Forbidden
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import AiDraft, Note, Request
 from app.core.people import profiles
@@ -130,7 +131,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         platform_message_id=request.platform_message_id,
         platform_channel_id=request.platform_channel_id,
     )
-    begin(session, actor, note, cause=f"drafted by {draft.provider} {draft.model}")
+    begin(session, actor, note, why=Why(cause=f"drafted by {draft.provider} {draft.model}"))
     session.add(
         AiDraft(
             note_id=note.id,

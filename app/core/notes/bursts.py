@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased
 from app.core import clock
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
+from app.core.history.why import Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ReviewGroup
@@ -36,18 +37,18 @@ class Burst:
         )
 
 
-def is_held_back(session: Session, action: Action, note: Note) -> bool:
-    """Whether the ratings of ``note`` may not decide about ``action``: staff does, or does from now on.
+def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
+    """Send the review to staff if a burst of new raters is about to decide it. True when staff decides.
 
-    Asked right before an automatic decision. A burst sends the review to staff, with its cause in the history, and
-    it stays there: the burst's being over later does not let the same ratings decide.
+    Called right before an automatic decision. A review that went to staff stays there: the same ratings do not decide
+    once the burst is over.
     """
     if action.review_group is ReviewGroup.STAFF:
         return True
     burst = suspicious(session, action, note)
     if burst is None:
         return False
-    actions.send_to_staff(session, SYSTEM, action, cause=burst.cause)
+    actions.send_to_staff(session, SYSTEM, action, why=Why(cause=burst.cause))
     return True
 
 

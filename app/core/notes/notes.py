@@ -14,6 +14,7 @@ from app.core.actions.moves import begin, make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
 from app.core.people import profiles
@@ -180,7 +181,7 @@ def edit(
         after={"version": note.version, "classification": note.classification.value},
     )
     if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
-        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, cause="its text was changed")
+        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, why=Why(cause="its text was changed"))
     return note
 
 
@@ -202,8 +203,7 @@ def lock_as(
     note: Note,
     status: NoteStatus,
     *,
-    reason: str = "",
-    comment: str = "",
+    why: Why = UNSAID,
 ) -> None:
     """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) and lock; no rescore ever undoes it."""
     require(actor, Permission.MODERATE, note.community_id, "note")
@@ -219,7 +219,7 @@ def lock_as(
     if note.locked and note.status is status:
         return
     if note.status is not status:
-        make_move(session, actor, note, status, reason=reason, comment=comment, **changes)
+        make_move(session, actor, note, status, why=why, **changes)
         return
     # The status stands already; what changes is that it is staff's word now, and locked.
     for name, value in changes.items():
@@ -233,8 +233,7 @@ def lock_as(
         "note",
         note.id,
         after={"status": status.value},
-        reason=reason,
-        comment=comment,
+        why=why,
     )
     events.emit_note(session, note)
 

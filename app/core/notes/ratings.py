@@ -16,6 +16,7 @@ from app.core.errors import Forbidden, NotFound, Settled
 from app.core.helpfulness import eligibility, note_scores, refits
 from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import blindness, rating_locks, verdicts
@@ -163,7 +164,7 @@ def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -
         "rating",
         rating.id,
         before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)},
-        cause=cause,
+        why=Why(cause=cause),
     )
     session.delete(rating)
     session.flush()
@@ -268,4 +269,4 @@ def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, act
         and not verdicts.is_held(session, note, action)
         and community_settings.read(session, action.community_id).second_look
     ):
-        actions.open_second_look(session, actor, action, reason="A member rated the decision")
+        actions.open_second_look(session, actor, action, why=Why("A member rated the decision"))

@@ -17,6 +17,7 @@ from app.core import clock, limits, tokens
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Membership, Notice, SignIn
 from app.core.people.passwords import is_common
@@ -165,7 +166,7 @@ def give_role(
             account.id,
             before={"role": before},
             after={"role": role.value},
-            cause=cause,
+            why=Why(cause=cause),
         )
     return membership
 

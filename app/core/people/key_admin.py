@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock, limits
 from app.core.errors import NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
 from app.core.people import keys
@@ -122,7 +123,7 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
                 key.id,
                 before=about,
                 after={"revoked": True},
-                reason=reason,
+                why=Why(reason),
             )
     session.refresh(key, ["revoked_at"])
     return key

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
@@ -126,7 +127,7 @@ def mint(
     }
     for community_id in reached(session, key):
         history.record(
-            session, actor, community_id, "key.minted", "api_key", key.id, after=about, reason=reason
+            session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Why(reason)
         )
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
 

@@ -17,6 +17,7 @@ from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Community, Membership, Profile, SignIn
 from app.core.paging import Page, Slice, paginate
 from app.core.people import sessions
@@ -297,5 +298,5 @@ def _record(
         membership.account_id,
         before=before,
         after=after,
-        reason=reason,
+        why=Why(reason),
     )

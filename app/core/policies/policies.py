@@ -14,6 +14,7 @@ from app.core.classify import CATEGORIES
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, UNFINISHED, CategoryRule
@@ -271,7 +272,7 @@ def _write(
         thresholds.id,
         before={name: before.get(name) for name in sorted(changed)} if before else {},
         after={"version": version} | {name: after.get(name) for name in sorted(changed)},
-        reason=reason,
+        why=Why(reason),
     )
     return thresholds
 

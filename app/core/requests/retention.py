@@ -31,7 +31,8 @@ _KEPT_OF_A_MATCH = frozenset({"rule", "category", "weight"})
 def with_a_limit(session: Session) -> dict[uuid.UUID, int]:
     """The communities that keep content for so many days only."""
     rows = session.scalars(sa.select(Community).order_by(Community.id))
-    days = {one.id: community_settings.for_community(one).content_retention_days for one in rows}
+    defaults = community_settings.defaults(session)
+    days = {one.id: community_settings.for_community(one, defaults).content_retention_days for one in rows}
     return {community_id: number for community_id, number in days.items() if number is not None}
 
 

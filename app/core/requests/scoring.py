@@ -13,6 +13,7 @@ from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.db import serialise
+from app.core.history.why import Why
 from app.core.models import Action, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
@@ -63,10 +64,10 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     if request.status is RequestStatus.PENDING:
         community = session.get_one(Community, request.community_id, populate_existing=True)
         if community.archived_at is not None:
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=ARCHIVED)
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=ARCHIVED))
             return None
         if exemptions.is_exempt(session, request):
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="exempt from rescans")
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause="exempt from rescans"))
             return None
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
         return request
@@ -122,7 +123,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     )
     if route is None or decisions.for_request(session, request.id) is not None:
         cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
         return None
     paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
     if paused_at is not None:
@@ -177,7 +178,7 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
         return
     if _is_scored(session, request):
         return
-    make_move(session, SYSTEM, request, RequestStatus.FAILED, cause=why, failure=why[:2000])
+    make_move(session, SYSTEM, request, RequestStatus.FAILED, why=Why(cause=why), failure=why[:2000])
 
 
 def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scoring]:

@@ -18,6 +18,7 @@ from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.notes import notes
@@ -137,14 +138,14 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     session.refresh(request)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
-        actions.send_to_staff(session, actor, live)
+        actions.send_to_staff(session, actor, live, why=UNSAID)
         return live
     if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, cause="escalated")
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Why(cause="escalated"))
     route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
@@ -185,7 +186,9 @@ def withdraw(session: Session, actor: Actor, request: Request) -> None:
     serialise(session, request.community_id)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
-        actions.decide_none(session, SYSTEM, live, confidence=1.0, cause="the submission was withdrawn")
+        actions.decide_none(
+            session, SYSTEM, live, confidence=1.0, why=Why(cause="the submission was withdrawn")
+        )
     request.withdrawn_at = clock.now()
     session.flush()
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)

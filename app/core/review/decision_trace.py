@@ -10,8 +10,11 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
+from app.core.states import ACTION
+from app.core.vocabulary import HELD_VERBS
 
 HELD = "decision.held"
 UNDONE = "decision.undone"
@@ -19,32 +22,28 @@ LAPSED = "hold.lapsed"
 TRACES = (HELD, UNDONE, LAPSED)
 """Entries about decisions that changed nothing, or nothing yet."""
 
-_DECIDING = frozenset({"action.proposed", "action.dismissed", "action.overturned", "action.confirmed"})
+_DECIDING = frozenset(
+    f"{ACTION.name}.{row.target}" for row in ACTION.moves if row.source is not None and row.verb in HELD_VERBS
+)
+"""Entries of the moves that moderators decide on."""
 _DECIDING_NOTHING = frozenset({"action.commented", "action.filed", "claim.taken_over", HELD, UNDONE})
 
 
 def held(session: Session, actor: Actor, hold: Hold) -> None:
     """Somebody decided, and can still take it back."""
-    _record(session, actor, hold, HELD, reason=hold.reason, comment=hold.comment or "")
+    _record(session, actor, hold, HELD, why_of(hold))
 
 
 def undone(session: Session, actor: Actor, hold: Hold) -> None:
     """A held decision was taken back. What its author wrote is repeated only for its author."""
     own = actor.account_id == hold.account_id
-    _record(
-        session,
-        actor,
-        hold,
-        UNDONE,
-        reason=hold.reason if own else "",
-        comment=(hold.comment or "") if own else "",
-        cause="" if own else "whoever decided is no longer here",
-    )
+    why = why_of(hold) if own else Why(cause="whoever decided is no longer here")
+    _record(session, actor, hold, UNDONE, why)
 
 
 def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEntry:
     """A held decision was due and could not be carried out; ``actor`` is who decided."""
-    return _record(session, actor, hold, LAPSED, reason=hold.reason, cause=cause)
+    return _record(session, actor, hold, LAPSED, Why(hold.reason, cause=cause))
 
 
 def by_whom(session: Session, object_id: uuid.UUID) -> str:
@@ -63,16 +62,12 @@ def by_whom(session: Session, object_id: uuid.UUID) -> str:
     return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
 
 
-def _record(
-    session: Session,
-    actor: Actor,
-    hold: Hold,
-    what: str,
-    *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
-) -> HistoryEntry:
+def why_of(hold: Hold) -> Why:
+    """What the moderator wrote when they decided."""
+    return Why(hold.reason, hold.comment or "")
+
+
+def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Why) -> HistoryEntry:
     after = {"verb": hold.verb.value} | ({"to": hold.reopen_to.value} if hold.reopen_to else {})
     return history.record(
         session,
@@ -82,7 +77,5 @@ def _record(
         "action" if hold.action_id else "note",
         hold.action_id or hold.note_id or hold.id,
         after=after,
-        reason=reason,
-        comment=comment,
-        cause=cause[:255],
+        why=why,
     )

@@ -1,7 +1,7 @@
-"""Decisions made in the dashboard, held until they can no longer be undone (docs/integration.md).
+"""Decisions made in the dashboard, held until they can no longer be undone.
 
-A held row is all there is: the API shows the former state and nothing has been sent. Undo deletes the row; when it
-is due, a job carries it out.
+While a decision is held, only its row in ``holds`` exists: the API still shows the former state, and no webhook was
+sent. Undo deletes the row. When the row is due, a job carries the decision out.
 """
 
 import uuid
@@ -13,40 +13,37 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
 from app.core.actions import actions
-from app.core.actions.moves import moves_open_to
+from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
-from app.core.review import claims, decision_trace, reopening
-from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
+from app.core.review import claims, decision_trace, reopening, verbs
+from app.core.review.verbs import Details
+from app.core.states import ACTION, NOTE
+from app.core.vocabulary import HELD_VERBS, ActionState, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
-
-_TARGETS = {
-    HeldVerb.FORCE_PUBLISH: ActionState.PROPOSED,
-    HeldVerb.DISMISS: ActionState.DISMISSED,
-    HeldVerb.OVERTURN: ActionState.OVERTURNED,
-    HeldVerb.CONFIRM: ActionState.CONFIRMED,
-}
+NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))
+"""The decisions that can be made about a note that explains no action."""
 
 
 def hold(
     session: Session,
     actor: Actor,
-    verb: HeldVerb,
+    verb: ActionVerb,
     *,
     action: Action | None = None,
     note: Note | None = None,
-    reason: str,
-    comment: str = "",
+    why: Why,
     category: str | None = None,
     reopen_to: ReopenTo | None = None,
     version: int | None = None,
@@ -69,9 +66,9 @@ def hold(
     if subject is None or actor.account_id is None:
         raise Forbidden("Only a signed-in moderator's decision can be held")
     require(actor, Permission.MODERATE, subject.community_id, "item")
-    limits.text(reason, "reason", limits.REASON_MAX)
-    if comment:
-        limits.text(comment, "comment", limits.REASON_MAX)
+    limits.text(why.reason, "reason", limits.REASON_MAX)
+    if why.comment:
+        limits.text(why.comment, "comment", limits.REASON_MAX)
     if category is not None and action is not None:
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
@@ -84,6 +81,8 @@ def hold(
     if action is not None:
         _check_open(session, actor, action, verb, version, reopen_to)
         claims.check_free(session, actor, action)
+    elif note is not None and verb not in NOTE_VERBS:
+        raise Invalid.field("verb", "is none that decides about a note", verb.value)
     elif note is not None and note.locked:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, note.id)}", note.id)
     elif note is not None and version is not None and note.version != version:
@@ -99,10 +98,10 @@ def hold(
         verb=verb,
         account_id=actor.account_id,
         account_name=actor.name,
-        reason=reason,
-        comment=comment or None,
+        reason=why.reason,
+        comment=why.comment or None,
         category=category if action is not None else None,
-        reopen_to=reopen_to if verb is HeldVerb.REOPEN else None,
+        reopen_to=reopen_to if verb is ActionVerb.REOPEN else None,
         due_at=due,
     )
     try:
@@ -121,18 +120,21 @@ def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> flo
     return chosen if chosen is not None else community_settings.read(session, community_id).undo_seconds
 
 
-def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:
-    """The decisions about this action that are open to the actor.
+def verbs_open_to(actor: Actor, subject: Action | Note) -> list[ActionVerb]:
+    """The decisions that the actor can make about this action, or about this note that explains no action.
 
-    Confirming what a score alone did is a second look of its own, so it is open from *applied* too. A restoration is no
-    decision to overturn.
+    A restoration cannot be decided: it follows from the action that was overturned. A locked note is decided already.
     """
-    if action.restores_id is not None:
+    if isinstance(subject, Note):
+        # Any row of the verb will do: the note's status may stand already, and the lock is what changes.
+        rows = [row for row in NOTE.moves if may(actor, row, subject.community_id)]
+        return (
+            [] if subject.locked else [verb for verb in NOTE_VERBS if any(row.verb is verb for row in rows)]
+        )
+    if subject.restores_id is not None:
         return []
-    targets = {move.target for move in moves_open_to(actor, action)}
-    if ActionState.RETRO_REVIEW in targets and action.action_tier is ActionTier.IMMEDIATE:
-        targets.add(ActionState.CONFIRMED)
-    return [verb for verb, target in _TARGETS.items() if target in targets]
+    open_verbs = {move.verb for move in moves_open_to(actor, subject)}
+    return [verb for verb in HELD_VERBS if verb in open_verbs]
 
 
 def for_subject(
@@ -207,29 +209,23 @@ def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
 
 
 def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
-    words = {"reason": held.reason, "comment": held.comment or ""}
+    why = decision_trace.why_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
-        if held.verb is HeldVerb.REOPEN and held.reopen_to is not None:
-            action = reopening.reopen(session, actor, action, held.reopen_to, **words)
-            if held.category is not None:
-                _file_under(session, actor, action, held.category)
-            return
-        if held.category is not None:
+        # A reopened dismissal stays as it was filed; the category is the new action's.
+        begins_anew = held.verb is ActionVerb.REOPEN
+        if held.category is not None and not begins_anew:
             _file_under(session, actor, action, held.category)
-        if held.verb is HeldVerb.CONFIRM and action.action_state is ActionState.APPLIED:
-            verdicts.change_action(session, actor, action, ActionState.RETRO_REVIEW, reason=held.reason)
-        verdicts.change_action(session, actor, action, _TARGETS[held.verb], **words)
+        decided = verbs.decide(session, actor, action, held.verb, Details(why, reopen_to=held.reopen_to))
+        if held.category is not None and begins_anew:
+            _file_under(session, actor, decided, held.category)
         return
     note = session.get(Note, held.note_id)
     if note is None or note.deleted_at is not None:
         raise NotFound("note")
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
-    if held.verb is HeldVerb.FORCE_PUBLISH:
-        verdicts.force_publish(session, actor, note, **words)
-    else:
-        verdicts.dismiss(session, actor, note, **words)
+    verbs.decide_note(session, actor, note, held.verb, why)
 
 
 def _checked_category(session: Session, action: Action, category: str) -> str | None:
@@ -287,14 +283,13 @@ def _check_open(
     session: Session,
     actor: Actor,
     action: Action,
-    verb: HeldVerb,
+    verb: ActionVerb,
     version: int | None,
     reopen_to: ReopenTo | None,
 ) -> None:
-    if verb is HeldVerb.REOPEN:
+    if verb is ActionVerb.REOPEN:
         reopening.check(session, actor, action, reopen_to)
         return
-    target = _TARGETS[verb]
     is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)
@@ -302,5 +297,5 @@ def _check_open(
         raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
     if not is_open:
         if action.action_state is ActionState.UNDER_REVIEW:
-            raise IllegalMove("action_state", action.action_state, target)
+            raise IllegalMove("action_state", action.action_state, ACTION.target_of(verb) or verb)
         raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)

@@ -13,17 +13,18 @@ from app.core import clock, limits
 from app.core.errors import Invalid
 from app.core.models import Action, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionTier, ActionVerb
 
 SAMPLES = 20
 RULE_MAX = 255
-UNDONE_BY: Mapping[ActionState, ActionState] = {
-    ActionState.PROPOSED: ActionState.DISMISSED,
-    ActionState.APPLIED: ActionState.OVERTURNED,
-    ActionState.RETRO_REVIEW: ActionState.OVERTURNED,
+UNDONE_BY: Mapping[ActionState, ActionVerb] = {
+    ActionState(row.source): row.verb
+    for row in ACTION.moves
+    if row.undoes and row.source is not None and row.verb is not None
 }
-"""What undoes an action in this state: a proposal that the platform has not carried out yet is withdrawn. Others stay:
-they are undone already, were upheld by people, or wait for them."""
+"""The verb that undoes an action in this state: a proposal that the platform has not carried out yet is withdrawn.
+Actions in other states stay: they are undone already, were upheld by people, or wait for them."""
 
 
 @dataclass(frozen=True)

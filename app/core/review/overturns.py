@@ -17,13 +17,14 @@ from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Community, Overturn, OverturnItem
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, allows, require, require_found
-from app.core.review import claims, overturn_search
+from app.core.review import claims, overturn_search, verbs
 from app.core.review.overturn_search import UNDONE_BY, Criteria
+from app.core.review.verbs import Details
 from app.core.vocabulary import OverturnItemState, OverturnState
 
 OVERTURN_JOB = "overturn_batch"
@@ -88,7 +89,7 @@ def begin(
     if not begun.total:
         raise Invalid.field("since", "leaves nothing to overturn")
     session.flush()
-    _record(session, actor, begun, "begun", _told(begun), reason=reason)
+    _record(session, actor, begun, "begun", _told(begun), Why(reason))
     _enqueue(session, begun)
     return begun
 
@@ -147,7 +148,9 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
     closed = frozenset({community.id}) if community.archived_at is not None else frozenset()
     actor = replace(accounts.actor_for(accounts.get(session, found.account_id)), archived=closed)
     if not allows(actor, Permission.MODERATE, found.community_id) or _is_disabled(session, found):
-        _end(session, actor, found, OverturnState.STOPPED, cause="whoever began it may no longer overturn")
+        _end(
+            session, actor, found, OverturnState.STOPPED, Why(cause="whoever began it may no longer overturn")
+        )
         return
     items = session.scalars(
         sa.select(OverturnItem)
@@ -183,13 +186,13 @@ def enqueue_stalled(session: Session) -> None:
 def _undo(session: Session, actor: Actor, found: Overturn, action_id: uuid.UUID) -> str | None:
     """Undo one action by the verb that undoes it one by one: why it could not be, or None."""
     action = session.get_one(Action, action_id, populate_existing=True)
-    target = UNDONE_BY.get(action.action_state)
-    if target is None:
+    verb = UNDONE_BY.get(action.action_state)
+    if verb is None:
         return f"It is {action.action_state.replace('_', ' ')} by now"
     try:
         with session.begin_nested():
             claims.check_free(session, actor, action)
-            verdicts.change_action(session, actor, action, target, reason=found.reason)
+            verbs.carry_out(session, actor, action, verb, Details(Why(found.reason)))
     except Refused as refusal:
         return refusal.detail
     return None
@@ -199,11 +202,11 @@ def _is_disabled(session: Session, found: Overturn) -> bool:
     return accounts.get(session, found.account_id).disabled_at is not None
 
 
-def _end(session: Session, actor: Actor, found: Overturn, state: OverturnState, *, cause: str = "") -> None:
+def _end(session: Session, actor: Actor, found: Overturn, state: OverturnState, why: Why = UNSAID) -> None:
     found.state, found.ended_at = state, clock.now()
     session.flush()
     after = {"total": found.total, "done": found.done, "failed": found.failed}
-    _record(session, actor, found, state.value, after, cause=cause)
+    _record(session, actor, found, state.value, after, why)
 
 
 def _told(found: Overturn) -> dict[str, Any]:
@@ -222,9 +225,7 @@ def _record(
     found: Overturn,
     what: str,
     after: dict[str, Any],
-    *,
-    reason: str = "",
-    cause: str = "",
+    why: Why,
 ) -> None:
     history.record(
         session,
@@ -234,8 +235,7 @@ def _record(
         "overturn",
         found.id,
         after=after,
-        reason=reason,
-        cause=cause,
+        why=why,
     )
 
 

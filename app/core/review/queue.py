@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock, limits
 from app.core.actions import actions
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Action, Hold, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.review import post_search, queue_order
@@ -141,7 +142,7 @@ def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
         .order_by(Action.community_id, Action.created_at)
         .limit(limit)
     ).all():
-        actions.lapse(session, action, cause="no consensus in time")
+        actions.lapse(session, action, why=Why(cause="no consensus in time"))
         ended += 1
     return ended
 
@@ -164,7 +165,9 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     """An internal comment on an item: an entry of its history."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(text, "comment", limits.REASON_MAX)
-    history.record(session, actor, action.community_id, "action.commented", "action", action.id, comment=text)
+    history.record(
+        session, actor, action.community_id, "action.commented", "action", action.id, why=Why(comment=text)
+    )
 
 
 def filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.Select[Any]:

@@ -16,31 +16,31 @@ from app.core.actions.moves import begin, may
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.notes import notes
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.states import ACTION, When
-from app.core.vocabulary import ActionState, ActionTier, NoteStatus, ReopenTo, ReviewGroup
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionTier, ActionVerb, NoteStatus, ReopenTo, ReviewGroup
 
 WITHIN = timedelta(days=limits.REOPEN_DAYS)
 
-ROWS = tuple(move for move in ACTION.moves if move.when is When.REOPENS)
+ROWS = ACTION.by_verb(ActionVerb.REOPEN)
 """How a reopened action may begin."""
 
 
-def reopen(
-    session: Session, actor: Actor, action: Action, to: ReopenTo, *, reason: str, comment: str = ""
-) -> Action:
+def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, why: Why) -> Action:
     """Take up a dismissed action: the new action on the same request, under review or proposed at once.
 
     Raises:
         Conflict: it is too late, it was reopened before, or there is nothing left to look at; the detail says which.
-        Invalid: no reason.
+        Invalid: no reason, or it is not said where the item goes.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    limits.text(reason, "reason", limits.REASON_MAX)
+    to = _wanted(to)
+    limits.text(why.reason, "reason", limits.REASON_MAX)
     serialise(session, action.community_id)
     session.refresh(action)
     request = session.get_one(Request, action.request_id, populate_existing=True)
@@ -51,7 +51,7 @@ def reopen(
     acts = to is ReopenTo.ACT
     if acts:
         forced = NoteStatus.CURRENTLY_RATED_HELPFUL
-        notes.lock_as(session, actor, note, forced, reason=reason, comment=comment)
+        notes.lock_as(session, actor, note, forced, why=why)
     made = Action(
         id=new_id(),
         community_id=action.community_id,
@@ -70,7 +70,7 @@ def reopen(
         reopens_id=action.id,
         proposed_at=clock.now() if acts else None,
     )
-    entry = begin(session, actor, made, reason=reason, comment=comment)
+    entry = begin(session, actor, made, why=why)
     # The dismissal stands as it was told: neither its state nor its time of change moves.
     session.execute(
         sa.update(Action)
@@ -92,8 +92,7 @@ def check(session: Session, actor: Actor, action: Action, to: ReopenTo | None) -
         Invalid: it is not said where the item goes.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    if to is None:
-        raise Invalid.field("to", "must say where it goes", type="missing")
+    _wanted(to)
     why_not = refusal(session, action, session.get_one(Request, action.request_id))
     if why_not is not None:
         raise Conflict(why_not, action.id)
@@ -116,6 +115,12 @@ def refusal(session: Session, action: Action, request: Request) -> str | None:
     if session.scalar(_another_live_one(action)) is not None:
         return "Another action on this post is open already"
     return None
+
+
+def _wanted(to: ReopenTo | None) -> ReopenTo:
+    if to is None:
+        raise Invalid.field("to", "must say where it goes", type="missing")
+    return to
 
 
 def under_review_again(session: Session, action: Action) -> uuid.UUID | None:

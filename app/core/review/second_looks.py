@@ -11,10 +11,12 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core.actions import actions
 from app.core.errors import Conflict
+from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier
+from app.core.states import ACTION
+from app.core.vocabulary import HELD_VERBS, ActionState, ActionTier
 
 
 class Sort(StrEnum):
@@ -38,6 +40,8 @@ class LookFilter:
 
 STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
 """What waits for a second look: reviews that were opened, and Tier 1 actions that nobody looked at yet."""
+VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
+"""The decisions that end a second look."""
 
 
 def waiting(
@@ -97,7 +101,7 @@ def is_answerable(action: Action, request: Request) -> bool:
     )
 
 
-def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) -> None:
+def ask_members(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
     """A moderator asks members to look again at what was done; it stays as it is meanwhile.
 
     Raises:
@@ -109,7 +113,7 @@ def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) 
         raise Conflict(
             "A second look was not opened: no member could answer it. Decide it yourself", action.id
         )
-    actions.open_second_look(session, actor, action, reason=reason)
+    actions.open_second_look(session, actor, action, why=why)
 
 
 def deciding(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, tuple[HistoryEntry, HistoryText]]:

@@ -17,6 +17,7 @@ from app.core.classify.rules import RulePack, parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
 
@@ -192,6 +193,6 @@ def write(
         made.id,
         before={name: pair[0] for name, pair in told.items()},
         after={"version": made.version} | {name: pair[1] for name, pair in told.items()},
-        reason=reason,
+        why=Why(reason),
     )
     return made

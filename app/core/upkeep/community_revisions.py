@@ -18,6 +18,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.helpfulness import refits
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Community, HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission, require
 
@@ -50,7 +51,7 @@ class Draft:
         return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def draft_of(community: Community) -> Draft:
+def draft_of(session: Session, community: Community) -> Draft:
     """The values in force."""
     return Draft(
         name=community.name,
@@ -58,7 +59,7 @@ def draft_of(community: Community) -> Draft:
         policy_text=community.policy_text,
         is_public=community.is_public,
         ai_notes_enabled=community.ai_notes_enabled,
-        settings=community_settings.for_community(community),
+        settings=community_settings.for_community(community, community_settings.defaults(session)),
     )
 
 
@@ -88,7 +89,7 @@ def revise(
     serialise(session, community_id)
     community = communities.get(session, actor, community_id)
     session.refresh(community)
-    was, wanted = draft_of(community), draft.values
+    was, wanted = draft_of(session, community), draft.values
     if based_on is not None and based_on != was.etag:
         raise Conflict("Somebody saved other values meanwhile", community_id)
     before = {name: value for name, value in was.values.items() if value != wanted[name]}
@@ -111,7 +112,7 @@ def revise(
         community_id,
         before=before,
         after={name: wanted[name] for name in before},
-        reason=reason,
+        why=Why(reason),
     )
     return True
 

@@ -11,6 +11,7 @@ from app.core.actions import actions
 from app.core.communities import communities
 from app.core.db import serialise
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Community, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review import holds
@@ -89,7 +90,7 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
         .execution_options(populate_existing=True)
     ).all()
     for action in waiting:
-        actions.lapse(session, action, cause=CAUSE)
+        actions.lapse(session, action, why=Why(cause=CAUSE))
     if len(waiting) == BATCH:
         outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
     return len(waiting)
@@ -126,5 +127,5 @@ def _record(
         community.id,
         before=before,
         after=after,
-        reason=reason,
+        why=Why(reason),
     )

@@ -16,6 +16,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import refits
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import (
     Account,
     Community,
@@ -93,7 +94,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             "profile",
             profile.id,
             after={"account_profile_id": str(person.id)},
-            reason=reason,
+            why=Why(reason),
         )
     _move_notes(session, profile, person)
     poorer = _merge_ratings(session, actor, profile, person)
@@ -132,7 +133,9 @@ def part(session: Session, actor: Actor, profile: Profile, *, reason: str = "") 
     profile.account_id = None
     session.flush()
     for community_id in sorted(told_in(session, profile)):
-        history.record(session, actor, community_id, "profile.unlinked", "profile", profile.id, reason=reason)
+        history.record(
+            session, actor, community_id, "profile.unlinked", "profile", profile.id, why=Why(reason)
+        )
 
 
 def told_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:

@@ -17,6 +17,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history import settings as setting_history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Community, Event, Webhook
 from app.core.permissions import Actor, Permission, allows, require, require_found
@@ -222,7 +223,7 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str =
         "webhook",
         webhook.id,
         before=before,
-        reason=reason,
+        why=Why(reason),
     )
     return webhook
 
@@ -316,5 +317,5 @@ def _record_change(
         webhook.id,
         before={name: before[name] for name in sorted(changed)},
         after={name: after[name] for name in sorted(changed)} | ({"secret": "changed"} if rotated else {}),
-        reason=reason,
+        why=Why(reason),
     )

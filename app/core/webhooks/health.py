@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, outbox
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.models import Delivery, Webhook
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
@@ -113,7 +114,7 @@ def give_up_if_hopeless(session: Session, webhook: Webhook, now: datetime) -> No
         webhook.id,
         before=before,
         after=shown(webhook),
-        cause=reason,
+        why=Why(cause=reason),
     )
     notices.tell_disabled(session, entry)
 

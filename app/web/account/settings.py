@@ -139,7 +139,7 @@ def show(
         status=status,
         alert=alert,
         form=shown,
-        undo_usual=community_settings.for_community(community).undo_seconds
+        undo_usual=community_settings.for_community(community, wired().community_defaults).undo_seconds
         if community and moderates
         else None,
         undo_bounds=rules.UNDO_SECONDS,

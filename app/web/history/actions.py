@@ -15,16 +15,17 @@ from app.core.permissions import Actor, Permission, allows
 from app.core.review import action_history, reopening
 from app.core.review.action_history import ActionChange, HistoryFilter
 from app.core.review.holds import verbs_open_to
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
-from app.web.item.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
+from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
 from app.web.item.views import blind_item
 from app.web.moderate import row_names
 from app.web.moderate.filters import HistoryForm
 from app.web.moderate.row_names import RowName
+from app.web.moderate.verb_words import NAMES
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -72,7 +73,7 @@ def history_page() -> Response:
         may_overturn = {
             change.action.id
             for change in found.rows
-            if HeldVerb.OVERTURN in verbs_open_to(actor, change.action)
+            if ActionVerb.OVERTURN in verbs_open_to(actor, change.action)
         }
         may_reopen = {
             change.action.id
@@ -88,7 +89,7 @@ def history_page() -> Response:
         names=_names(found.rows),
         may_overturn=may_overturn,
         may_reopen=may_reopen,
-        verbs=VERBS,
+        verbs=NAMES,
         actor_name=actor_name,
         category_name=category_name,
         cause_words=cause_words,
@@ -135,7 +136,7 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         scored_as=category_name(action.category),
         item=blind_item(action, f"/history/{entry_id}"),
         may_reopen=may_reopen,
-        may_overturn=change.is_latest and HeldVerb.OVERTURN in verbs_open_to(actor, action),
+        may_overturn=change.is_latest and ActionVerb.OVERTURN in verbs_open_to(actor, action),
         back_url=list_url("/history", query, always=True),
         author_url=list_url("/history", {"author": change.request.platform_author_id or ""}, always=True),
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.categories import category_name
-from app.web.moderate.verb_words import VERB_NAMES
+from app.web.moderate.verb_words import NAMES
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.under_review": ("messages-square", "Sent for review"),
@@ -41,8 +41,6 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
-VERBS: Mapping[str, str] = {verb.value: name for verb, name in VERB_NAMES.items()}
-"""Decisions that are held, by the words of their buttons."""
 _RESTORING: Mapping[str, tuple[str, str]] = {
     "action.proposed": ("eye", "The platform is asked to show the post again"),
     "action.applied": ("eye", "The platform showed the post again"),
@@ -128,7 +126,7 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
         return _REOPENED[entry.what]
     fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
     icon, sentence = _SENTENCES.get(entry.what, fallback)
-    verb = VERBS.get(str(entry.after.get("verb", "")))
+    verb = NAMES.get(str(entry.after.get("verb", "")))
     return icon, f"{sentence}: “{verb}”" if verb else sentence
 
 

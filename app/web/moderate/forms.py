@@ -21,7 +21,7 @@ from app.core import limits
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
 from app.core.review import saved_filters
-from app.core.vocabulary import HeldVerb, ReopenTo
+from app.core.vocabulary import HELD_VERBS, ActionVerb, ReopenTo
 from app.web.categories import category_name
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
@@ -44,9 +44,9 @@ class DecisionForm(ReasonForm):
         if self.policy.data is None:
             self.policy.data = own or ""
 
-    def wanted_verb(self) -> HeldVerb | None:
+    def wanted_verb(self) -> ActionVerb | None:
         """The verb, None when no button of ours was pressed."""
-        return next((verb for verb in HeldVerb if verb.value == self.verb.data), None)
+        return next((verb for verb in HELD_VERBS if verb.value == self.verb.data), None)
 
 
 class ReopenForm(ReasonForm):
@@ -161,7 +161,7 @@ class BulkForm(Form):
         ]
 
     def validate_verb(self, field: StringField) -> None:
-        if field.raw_data and field.data != HeldVerb.DISMISS:
+        if field.raw_data and field.data != ActionVerb.DISMISS:
             raise ValidationError("Choose what to do with the items that you ticked.")
 
     def validate_item(self, field: ChoicesField) -> None:

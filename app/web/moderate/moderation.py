@@ -10,6 +10,7 @@ from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, Invalid, Refused
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
@@ -62,8 +63,7 @@ def decide(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 action=action,
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 category=form.policy.data or None,
                 version=version_of(form),
             )
@@ -87,7 +87,7 @@ def open_second_look(action_id: uuid.UUID) -> Response:
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
-            second_looks.ask_members(session, auth.current_actor(), action, reason=form.reason.data or "")
+            second_looks.ask_members(session, auth.current_actor(), action, why=Why(form.reason.data or ""))
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
         return show(action_id, status=status, form=form, alert=alert)

@@ -31,7 +31,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
     """Hold a decision. The rationale of an item is decided as the item, whose page follows."""
     form = forms.posted(DecisionForm)
     verb = form.wanted_verb()
-    if verb not in note_moderation.VERBS:
+    if verb not in holds.NOTE_VERBS:
         verb = None
     if not form.validate() or verb is None:
         if verb is None:
@@ -46,8 +46,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 note=note,
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 version=version_of(form),
             )
             action_id = held.action_id

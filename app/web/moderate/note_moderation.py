@@ -1,6 +1,6 @@
 """The moderators' side of a note's own page: what ``templates/moderate/_note_moderation.html`` shows."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,42 +9,20 @@ from sqlalchemy.orm import Session
 
 from app.core.actions import actions
 from app.core.history import chain as history
-from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
-from app.core.permissions import Actor, Permission, allows
+from app.core.models import HistoryEntry, HistoryText, Note, Request
+from app.core.permissions import Actor
 from app.core.review import holds
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web.filters import highlight
 from app.web.item import timeline
 from app.web.item.note_views import explained
 from app.web.item.views import blind_item
+from app.web.moderate import pending_undo, verb_buttons
 from app.web.moderate.forms import DecisionForm
-from app.web.moderate.panel import VerbButton
-from app.web.moderate.pending_undo import seconds_left
-from app.web.moderate.verb_words import VERB_NAMES
+from app.web.moderate.pending_undo import PendingDecision
+from app.web.moderate.verb_buttons import VerbButton
 from app.web.rate import answering
 from app.web.veils import Veil
-
-VERBS: Mapping[HeldVerb, VerbButton] = {
-    HeldVerb.FORCE_PUBLISH: VerbButton(
-        HeldVerb.FORCE_PUBLISH,
-        VERB_NAMES[HeldVerb.FORCE_PUBLISH],
-        "secondary",
-        "F",
-        note="Force-publish: the note is shown with the post, whatever its ratings.",
-    ),
-    HeldVerb.DISMISS: VerbButton(
-        HeldVerb.DISMISS,
-        VERB_NAMES[HeldVerb.DISMISS],
-        "destructive",
-        "D",
-        note="Dismiss: the note is not shown, whatever its ratings.",
-    ),
-}
-
-_OUTCOMES: Mapping[HeldVerb, str] = {
-    HeldVerb.FORCE_PUBLISH: "This note will be published and locked.",
-    HeldVerb.DISMISS: "This note will be dismissed and locked.",
-}
 
 
 @dataclass(frozen=True)
@@ -81,9 +59,7 @@ class NotePanel:
 
     form: DecisionForm
     buttons: Sequence[VerbButton]
-    held: Hold | None
-    held_by_me: bool
-    outcome: str
+    held: PendingDecision | None
     status: str
     explanation: str
     ratings: int
@@ -94,29 +70,21 @@ class NotePanel:
     about: AboutPost | None
 
     @property
-    def chosen(self) -> HeldVerb | None:
+    def chosen(self) -> ActionVerb | None:
         """The verb that came back with the form."""
         return self.form.wanted_verb()
-
-    @property
-    def held_seconds(self) -> int:
-        """Seconds until the held decision is due, at least 1."""
-        return seconds_left(self.held.due_at) if self.held else 0
 
 
 def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | None = None) -> NotePanel:
     """What the panel shows of this note; ``form`` keeps what was typed. The actor may moderate its community."""
     shown = form or DecisionForm()
     shown.version.data = str(note.version)
-    held = holds.for_subject(session, note_id=note.id)
-    may_decide = held is None and not note.locked and allows(actor, Permission.MODERATE, note.community_id)
+    held = pending_undo.of_note(actor, holds.for_subject(session, note_id=note.id))
     entries = history.of_note(session, actor, note)
     return NotePanel(
         form=shown,
-        buttons=list(VERBS.values()) if may_decide else [],
+        buttons=[] if held else verb_buttons.for_note(actor, note),
         held=held,
-        held_by_me=held is not None and held.account_id == actor.account_id,
-        outcome=_OUTCOMES[held.verb] if held else "",
         status=note.status.value,
         explanation=explained(note, answering.needed()),
         ratings=note.ratings_count,

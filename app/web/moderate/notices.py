@@ -11,25 +11,21 @@ from flask import Response, g, url_for
 
 from app.core.history import notices
 from app.core.history.notices import Told
+from app.core.models import HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import claims
-from app.core.vocabulary import HeldVerb
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionVerb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import state_word
-from app.web.item.timeline import VERBS, actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words
 from app.web.moderate import pending_undo
-from app.web.moderate.verb_words import VERB_NAMES
+from app.web.moderate.verb_words import NAMES, WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 30
-
-_DECISIONS = {
-    "action.proposed": VERB_NAMES[HeldVerb.FORCE_PUBLISH],
-    "action.confirmed": VERB_NAMES[HeldVerb.CONFIRM],
-    "action.dismissed": VERB_NAMES[HeldVerb.DISMISS],
-}
 
 
 @dataclass(frozen=True)
@@ -123,10 +119,9 @@ def _row(told: Told) -> NoticeRow:
     if entry.object_type == "webhook":
         return _webhook_row(told)
     lapsed = entry.what == "hold.lapsed"
-    decision = VERBS.get(str(entry.after.get("verb", "")), "") if lapsed else ""
+    decision = NAMES.get(str(entry.after.get("verb", "")), "") if lapsed else ""
     if told.decided is not None:
-        again = "Reopen" if told.decided.after.get("reopens") else ""
-        decision = again or _DECISIONS.get(told.decided.what, "")
+        decision = _verb_name(told.decided)
     by_service = entry.actor_kind == "system"
     return NoticeRow(
         id=told.notice.id,
@@ -147,6 +142,13 @@ def _row(told: Told) -> NoticeRow:
         is_claim=entry.what == claims.TAKEN_OVER,
         is_reopening=bool(entry.after.get("reopens")),
     )
+
+
+def _verb_name(entry: HistoryEntry) -> str:
+    """The decision that this entry tells of, by its button."""
+    state = next((state for state in ActionState if state == entry.after.get("action_state")), None)
+    verb = ActionVerb.REOPEN if entry.after.get("reopens") else ACTION.verb_to(state) if state else None
+    return WORDS[verb].name if verb is not None and verb in WORDS else ""
 
 
 def _webhook_row(told: Told) -> NoticeRow:

@@ -1,7 +1,7 @@
 """The moderators' side of the item page: what ``templates/moderate/_moderator_panel.html`` shows."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
-from app.core.models import Action, Hold, ThresholdSet
+from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
-from app.core.review import claims, holds, reopening, second_looks
-from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
+from app.core.review import claims, reopening, second_looks
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
@@ -22,33 +22,14 @@ from app.web.item import done_to_post, missing, timeline
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
-from app.web.moderate import pending_undo, reason_choice
+from app.web.moderate import pending_undo, reason_choice, verb_buttons
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
-from app.web.moderate.pending_undo import PendingUndo, capitalised, seconds_left
+from app.web.moderate.pending_undo import PendingDecision, PendingUndo
 from app.web.moderate.reason_choice import ReasonOption
-from app.web.moderate.verb_words import VERB_NAMES, effect, outcome
+from app.web.moderate.verb_buttons import VerbButton
+from app.web.moderate.verb_words import outcome
 from app.web.rate import answering
 from app.web.veils import Veil
-
-
-@dataclass(frozen=True)
-class VerbButton:
-    """A decision that is open, as a button of the form.
-
-    ``effect`` is its second line, empty where the verb's name says it all; ``note`` stands below the buttons.
-    """
-
-    verb: HeldVerb
-    label: str
-    kind: str
-    key: str | None = None
-    effect: str = ""
-    note: str = ""
-
-    @property
-    def name(self) -> str:
-        """What the button is called: its two lines as one."""
-        return f"{self.label}: {self.effect}" if self.effect else self.label
 
 
 @dataclass(frozen=True)
@@ -78,9 +59,7 @@ class ModeratorPanel:
     message_form: CommentForm
     buttons: Sequence[VerbButton]
     claim: Claim
-    held: Hold | None
-    held_by_me: bool
-    outcome: str | None
+    held: PendingDecision | None
     pending: PendingUndo | None
     evidence: Evidence
     decided: timeline.TimelineEvent | None
@@ -106,14 +85,14 @@ class ModeratorPanel:
     is_test: bool = False
 
     @property
-    def chosen(self) -> HeldVerb | None:
+    def chosen(self) -> ActionVerb | None:
         """The verb that came back with the form: Ctrl+Enter sends it, and nothing else is sent by accident."""
         return self.form.wanted_verb()
 
     @property
     def confirms(self) -> bool:
         """Whether Confirm is open, which has the key that Claim has otherwise."""
-        return any(one.verb is HeldVerb.CONFIRM for one in self.buttons)
+        return any(one.verb is ActionVerb.CONFIRM for one in self.buttons)
 
     @property
     def is_waiting(self) -> bool:
@@ -154,9 +133,9 @@ class ModeratorPanel:
         return not origins.is_second_look()
 
     @property
-    def held_seconds(self) -> int:
-        """Seconds until the held decision is due, at least 1."""
-        return seconds_left(self.held.due_at) if self.held else 0
+    def is_held_by_me(self) -> bool:
+        """Whether the reader made the decision that is held."""
+        return self.held is not None and self.held.is_mine
 
     @property
     def undo_url(self) -> str:
@@ -167,15 +146,6 @@ class ModeratorPanel:
             {**self.query, **({"next": "1"} if self.goes_on else {}), "item": str(self.pending.action_ids[0])}
         )
         return f"{self.pending.undo_path}?{query}"
-
-
-_KINDS: Mapping[HeldVerb, tuple[str, str]] = {
-    HeldVerb.FORCE_PUBLISH: ("destructive", "F"),
-    HeldVerb.CONFIRM: ("secondary", "C"),
-    HeldVerb.OVERTURN: ("destructive", "O"),
-    HeldVerb.DISMISS: ("secondary", "D"),
-}
-"""How each button looks and which key chooses it, in the order in which they stand."""
 
 
 def panel(
@@ -204,17 +174,14 @@ def panel(
     restoring = {one.id for one in siblings if one.restores_id is not None}
     restoring |= {action.id} if action.restores_id is not None else set()
     events = timeline.told(history.of_item(session, actor, action), restoring=restoring)
-    held = action.held
-    mine = held is not None and held.account_id == actor.account_id
+    held = pending_undo.of_action(actor, action, action.held)
     return ModeratorPanel(
         action=action,
         form=decision,
         message_form=message_form or CommentForm(),
-        buttons=[] if held else open_buttons(actor, action),
+        buttons=[] if held else verb_buttons.for_action(actor, action),
         claim=_claim(session, actor, action),
         held=held,
-        held_by_me=mine,
-        outcome=capitalised(outcome(held.verb, action, "this post", held.reopen_to)) if held else None,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
         evidence=evidence(thresholds, action),
         decided=_last(events, action.id, action.action_state),
@@ -246,16 +213,6 @@ def goes_on() -> bool:
     return forms.query_arg("next") == "1"
 
 
-def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:
-    """The decisions that are open to this actor, as buttons; the order is always the same."""
-    open_verbs, buttons = holds.verbs_open_to(actor, action), []
-    for verb, (kind, key) in _KINDS.items():
-        if verb in open_verbs:
-            does = effect(verb, action)
-            buttons.append(VerbButton(verb, VERB_NAMES[verb], kind, key, does.short, does.note))
-    return buttons
-
-
 def _last(
     events: Sequence[timeline.TimelineEvent], action_id: uuid.UUID, state: ActionState
 ) -> timeline.TimelineEvent | None:
@@ -278,7 +235,7 @@ def _reopen(session: Session, actor: Actor, action: Action, given: ReopenForm | 
         return None
     form = given or ReopenForm()
     form.version.data = str(action.version)
-    form.offer(outcome(HeldVerb.REOPEN, action, "the post", ReopenTo.ACT))
+    form.offer(outcome(ActionVerb.REOPEN, action, "the post", ReopenTo.ACT))
     return form
 
 

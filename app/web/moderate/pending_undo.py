@@ -1,22 +1,47 @@
-"""Decisions that can still be undone: what they do, in words, and how long there is left."""
+"""Decisions that can still be undone: what they do, in words, and how long there is left.
+
+``PendingDecision`` is one decision as every page shows it (``templates/macros/pending.html``). ``PendingUndo`` is the
+reader's own decisions together, for the bar above the queue and above an item.
+"""
 
 import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock
-from app.core.models import Action
+from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.review import holds
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.moderate.verb_words import outcome
+from app.web.moderate.verb_words import WORDS, outcome
+
+
+@dataclass(frozen=True)
+class PendingDecision:
+    """A decision that is not carried out yet, for a row of the queue, an item, a note or a second look.
+
+    ``is_mine``: the reader made it and can undo it; else ``who`` made it. ``outcome`` is a sentence about what it
+    will do, ``progress`` a few words for a row. ``seconds`` are left to undo it, at least 1.
+    """
+
+    hold_id: uuid.UUID
+    is_mine: bool
+    who: str
+    reason: str
+    outcome: str
+    progress: str
+    seconds: int
+
+    @property
+    def undo_path(self) -> str:
+        """Where to take it back."""
+        return f"/holds/{self.hold_id}/undo"
 
 
 @dataclass(frozen=True)
@@ -24,19 +49,48 @@ class PendingUndo:
     """The reader's decisions that can still be undone, newest first; ``seconds`` is what is left of the newest."""
 
     message: str
+    newest: PendingDecision
     hold_ids: Sequence[uuid.UUID]
     action_ids: Sequence[uuid.UUID]
-    seconds: int
+
+    @property
+    def seconds(self) -> int:
+        return self.newest.seconds
 
     @property
     def undo_path(self) -> str:
         """Where to take the newest back."""
-        return f"/holds/{self.hold_ids[0]}/undo"
+        return self.newest.undo_path
 
 
-def seconds_left(due_at: datetime) -> int:
-    """Whole seconds until then, at least 1."""
-    return max(1, math.ceil((due_at - clock.now()).total_seconds()))
+def of_action(
+    actor: Actor, action: Action, held: Hold | None, named: str = "this post"
+) -> PendingDecision | None:
+    """The decision that is held about this action, if there is one; ``named`` is what it calls the post."""
+    if held is None:
+        return None
+    return _shown(actor, held, capitalised(outcome(held.verb, action, named, held.reopen_to)))
+
+
+def of_note(actor: Actor, held: Hold | None) -> PendingDecision | None:
+    """The decision that is held about a note, if there is one."""
+    if held is None:
+        return None
+    words = WORDS[held.verb].on_note
+    return _shown(actor, held, words.outcome if words is not None else "")
+
+
+def _shown(actor: Actor, held: Hold, sentence: str) -> PendingDecision:
+    is_mine = held.account_id == actor.account_id
+    return PendingDecision(
+        hold_id=held.id,
+        is_mine=is_mine,
+        who=held.account_name,
+        reason=held.reason,
+        outcome=sentence,
+        progress=WORDS[held.verb].deciding if is_mine else f"{held.account_name} is deciding",
+        seconds=max(1, math.ceil((held.due_at - clock.now()).total_seconds())),
+    )
 
 
 def undoable(
@@ -62,15 +116,13 @@ def undoable(
     known = {action.id: action for action in found}
     newest = known[action_ids[0]]
     named = "this post" if newest.id == here else in_words(newest, 50)
-    message = capitalised(outcome(held[0].verb, newest, named, held[0].reopen_to))
+    shown = of_action(actor, newest, held[0], named)
+    if shown is None:
+        return None
+    message = shown.outcome
     if len(held) > 1:
         message = f"{len(held)} decisions can still be undone. The newest: {message}"
-    return PendingUndo(
-        message=message,
-        hold_ids=[one.id for one in held],
-        action_ids=action_ids,
-        seconds=seconds_left(held[0].due_at),
-    )
+    return PendingUndo(message, shown, hold_ids=[one.id for one in held], action_ids=action_ids)
 
 
 def in_words(action: Action, length: int) -> str:

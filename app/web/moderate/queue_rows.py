@@ -17,10 +17,10 @@ from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt, written
-from app.web.moderate import row_names
+from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
+from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.row_names import RowName
-from app.web.moderate.verb_words import DECIDING
 from app.web.rate import answering
 
 PART = "moderate/_queue_row.html"
@@ -30,8 +30,7 @@ PART = "moderate/_queue_row.html"
 class QueueRow:
     """One row. ``text`` is a placeholder when ``is_veiled``; ``is_staffs``: nobody is asked to rate it.
 
-    ``apart`` tells its name from others of the page. ``held_id`` is the reader's own decision that can be undone,
-    ``deciding`` anybody's in words.
+    ``apart`` tells its name from others of the page. ``held`` is the decision about it that can still be undone.
     """
 
     id: uuid.UUID
@@ -47,8 +46,7 @@ class QueueRow:
     is_mine: bool
     is_open: bool
     state: str
-    deciding: str | None
-    held_id: uuid.UUID | None
+    held: PendingDecision | None
     apart: str
     is_ticked: bool = False
 
@@ -79,8 +77,6 @@ def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = fr
     Drawn alone it does not know the page's other rows, so its name says all that may tell it from them.
     """
     action = item.action
-    held = action.held
-    own = held is not None and held.account_id == actor.account_id
     veiled = _is_veiled(action)
     return QueueRow(
         id=action.id,
@@ -94,10 +90,9 @@ def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = fr
         is_staffs=action.review_group is ReviewGroup.STAFF,
         claimant=item.claimant,
         is_mine=item.claimant is not None and action.claimed_by_id == actor.account_id,
-        is_open=action.action_state is ActionState.UNDER_REVIEW and held is None,
+        is_open=action.action_state is ActionState.UNDER_REVIEW and action.held is None,
         state=action.action_state.value,
-        deciding=None if held is None else DECIDING[held.verb] if own else f"{held.account_name} is deciding",
-        held_id=held.id if held is not None and own else None,
+        held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
         is_ticked=action.id in ticked,
     )

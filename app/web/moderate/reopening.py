@@ -6,7 +6,7 @@ from flask import Response
 
 from app.core.errors import Conflict, Invalid
 from app.core.review import holds
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web import auth, forms
 from app.web.blueprint import web
 from app.web.moderate import moderation, reason_choice
@@ -28,10 +28,9 @@ def reopen(action_id: uuid.UUID) -> Response:
             holds.hold(
                 session,
                 auth.current_actor(),
-                HeldVerb.REOPEN,
+                ActionVerb.REOPEN,
                 action=moderation.find(session, action_id),
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 reopen_to=form.wanted_to(),
                 version=version_of(form),
             )

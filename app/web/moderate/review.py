@@ -13,26 +13,24 @@ from app.core import clock, limits
 from app.core.actions import actions
 from app.core.communities import getting_started
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, saved_filters
 from app.core.review.queue import QueueFilter, QueuePage
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.filters import state_phrase
-from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice
+from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, Choice, SaveFilterForm
-from app.web.moderate.panel import VerbButton
-from app.web.moderate.verb_words import DISMISS_SELECTED, DISMISS_SELECTED_EFFECT
 from app.wiring import wired
 
 PAGE_SIZE = 50
 SHOWN_NEW = 99
-BULK_BUTTONS = (VerbButton(HeldVerb.DISMISS, DISMISS_SELECTED, "destructive", "D", DISMISS_SELECTED_EFFECT),)
 
 
 @dataclass(frozen=True)
@@ -200,9 +198,9 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
             holds.hold(
                 session,
                 auth.current_actor(),
-                HeldVerb.DISMISS,
+                ActionVerb.DISMISS,
                 action=action,
-                reason=reason,
+                why=Why(reason),
                 version=choice.version,
             )
     except IllegalMove as refusal:
@@ -245,8 +243,8 @@ def _show(
         clear_url=moderation.cleared_queue_url(),
         form=saving or form,
         bulk=form,
-        bulk_buttons=BULK_BUTTONS,
-        bulk_chosen=HeldVerb.DISMISS if form.verb.data == HeldVerb.DISMISS else None,
+        bulk_buttons=verb_buttons.for_several(),
+        bulk_chosen=ActionVerb.DISMISS if form.verb.data == ActionVerb.DISMISS else None,
         reasons=reasons,
         done=done,
         pending=pending,

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.models import Action, Hold
+from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review import claims, second_looks
-from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
+from app.core.vocabulary import ActionState, ActionVerb, ReviewGroup
 from app.web import forms, origins
 from app.web.filter_forms import encoded
 from app.web.filters import written
@@ -19,13 +19,12 @@ from app.web.item import done_to_post
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.timeline import cause_words
 from app.web.item.views import BlindItem, blind_item
-from app.web.moderate import row_names
+from app.web.moderate import pending_undo, row_names, verb_buttons
 from app.web.moderate.filters import LookForm
 from app.web.moderate.forms import DecisionForm
-from app.web.moderate.panel import VerbButton, open_buttons
-from app.web.moderate.pending_undo import capitalised, seconds_left
+from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.row_names import RowName
-from app.web.moderate.verb_words import outcome
+from app.web.moderate.verb_buttons import VerbButton
 from app.web.rate import answering
 from app.wiring import wired
 
@@ -34,14 +33,12 @@ PATH = "/second-look"
 AT = "second-look"
 """What addresses of the undo form carry, so that the answer is a card again."""
 
-VERBS = (HeldVerb.CONFIRM, HeldVerb.OVERTURN)
-
 
 @dataclass(frozen=True)
 class SecondLookCard:
     """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
 
-    ``done`` is what was done, by whom and why; ``held`` the decision about it that has not been carried out yet;
+    ``done`` is what was done, by whom and why; ``held`` the decision about it that is not carried out yet;
     ``claimant`` a colleague who has claimed it.
     """
 
@@ -60,23 +57,16 @@ class SecondLookCard:
     is_staffs: bool
     form: DecisionForm
     buttons: Sequence[VerbButton]
-    held: Hold | None
-    held_by_me: bool
-    outcome: str
+    held: PendingDecision | None
     claimant: str
     focus: bool = False
     apart: str = ""
     """What tells its name from others of the page."""
 
     @property
-    def chosen(self) -> HeldVerb | None:
+    def chosen(self) -> ActionVerb | None:
         """The verb that came back with the form."""
         return self.form.wanted_verb()
-
-    @property
-    def held_seconds(self) -> int:
-        """Seconds until the held decision is due, at least 1."""
-        return seconds_left(self.held.due_at) if self.held else 0
 
     @property
     def name(self) -> str:
@@ -162,7 +152,8 @@ def _card(
     done: DoneToPost | None,
     claimant: str,
 ) -> SecondLookCard:
-    held, details = action.held, (action.evidence or {}).get("details") or {}
+    held = pending_undo.of_action(actor, action, action.held)
+    details = (action.evidence or {}).get("details") or {}
     shown = form or form_of(action.id)
     shown.version.data = str(action.version)
     is_open = action.action_state is ActionState.RETRO_REVIEW
@@ -186,10 +177,8 @@ def _card(
         needed=answering.needed(),
         is_staffs=action.review_group is ReviewGroup.STAFF,
         form=shown,
-        buttons=[] if held else [card for card in open_buttons(actor, action) if card.verb in VERBS],
+        buttons=[] if held else verb_buttons.for_action(actor, action),
         held=held,
-        held_by_me=held is not None and held.account_id == actor.account_id,
-        outcome=capitalised(outcome(held.verb, action, "this post")) if held else "",
         claimant=claimant,
         focus=focus,
     )

@@ -48,8 +48,8 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return _again(action_id, form, 200)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(moderation.find(session, action_id))
-    if not form.validate() or verb not in second_look_cards.VERBS or unseen:
-        if verb not in second_look_cards.VERBS:
+    if not form.validate() or verb not in second_looks.VERBS or unseen:
+        if verb not in second_looks.VERBS:
             form.form_errors.append("Choose Confirm or Overturn.")
         if unseen:
             form.form_errors.append(veils.UNSEEN)
@@ -61,8 +61,7 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 action=moderation.find(session, action_id),
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 version=version_of(form),
             )
     except (Invalid, Conflict) as refusal:

@@ -85,7 +85,7 @@ def save_community() -> Response:
     actor, community_id = auth.current_actor(), auth.current_community().id
     try:
         with wired().database.writing() as session:
-            was = community_revisions.draft_of(communities.get(session, actor, community_id))
+            was = community_revisions.draft_of(session, communities.get(session, actor, community_id))
             changed = community_revisions.revise(
                 session,
                 actor,
@@ -157,7 +157,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
             session, actor, Permission.SEE_SETTINGS, community.id, "community", "overturn"
         )
         begun = overturns.recent(session, actor, community.id, limit=5)
-        draft = community_revisions.draft_of(community)
+        draft = community_revisions.draft_of(session, community)
     shown = form or CommunityForm.of(draft)
     if not shown.version.data:
         shown.version.data = draft.etag

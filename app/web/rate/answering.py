@@ -96,4 +96,4 @@ def own_profiles(session: Session) -> frozenset[uuid.UUID]:
 
 def needed() -> int:
     """How many ratings a note needs before it gets a status, in the community of this page."""
-    return community_settings.for_community(auth.current_community()).min_ratings
+    return community_settings.for_community(auth.current_community(), wired().community_defaults).min_ratings
