@@ -1,7 +1,7 @@
-"""Pages of a list: by number for people, by keyset for whoever follows links (docs/integration.md).
+"""Pages of a list: by page number in the dashboard, by cursor in the API (docs/integration.md).
 
-A cursor names the last row seen by its sort value and id, so rows that others insert, or that leave the filter,
-make ``next`` neither miss nor repeat one.
+A cursor holds the sort value and the id of the last row of a page. Rows that are inserted, or that leave the
+filter, between two calls therefore make ``next`` neither skip nor repeat a row.
 """
 
 import base64
@@ -26,9 +26,9 @@ Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
 
 @dataclass(frozen=True)
 class Slice:
-    """Which part is wanted. ``after`` and ``before`` are cursors and win over ``number``; ``size`` is in rows.
+    """Which part of a list to read. ``size`` is in rows; the cursors ``after`` and ``before`` win over ``number``.
 
-    ``of`` says which list it is a part of, filters and all: a cursor of another one is refused.
+    ``of`` identifies the list, including its filters: a cursor made for another list is refused.
     """
 
     number: int = 1
@@ -41,7 +41,9 @@ class Slice:
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """Some rows of ``count`` in all, with the cursors around them (None at either end)."""
+    """One page of rows. ``count`` is the total of the list; ``previous`` and ``next`` are cursors, None at either
+    end.
+    """
 
     rows: Sequence[Row]
     count: int
@@ -76,14 +78,14 @@ def paginate(
     descending: bool = True,
     counted: sa.Select[int] | None = None,
 ) -> Page[Any]:
-    """One page of ``statement`` ordered by (sort, key): two queries however many rows there are.
+    """Return one page of ``statement``, ordered by (sort, key), with two queries however many rows there are.
 
-    Its rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` counts the same rows
-    where that needs less than ``statement`` does: SQLite carries out every join.
+    The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` is an optional
+    cheaper query for the total: SQLite would otherwise carry out every join of ``statement``.
 
     Raises:
-        Invalid: a cursor is none of ours.
-        Malformed: it is of another list or filter, or there are two.
+        Invalid: a cursor was not made by this service.
+        Malformed: the cursor belongs to another list or filter, or both cursors are set.
     """
     if wanted.after is not None and wanted.before is not None:
         raise Malformed("page[after] cannot stand beside page[before]")
@@ -129,7 +131,7 @@ def _cursor(row: Any, sort: Sortable, key: Sortable, of: str) -> str:
 
 
 def _mark(of: str) -> str:
-    """What a cursor keeps of its list: it must not be taken for another's, and need not keep a secret."""
+    """The hash of ``of`` that a cursor carries. It only has to tell lists apart; it protects no secret."""
     return hashlib.sha256(of.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
