@@ -120,7 +120,7 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
     finished = False
     while not finished:
         with wiring.database.writing() as session:
-            finished = replays.go_on(session, replay_id)
+            finished = replays.run_batch(session, replay_id)
 
 
 def sweep(wiring: Wiring) -> None:

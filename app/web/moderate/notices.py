@@ -10,7 +10,7 @@ from typing import Any
 from flask import Response, g, url_for
 
 from app.core.history import notices
-from app.core.history.notices import Told
+from app.core.history.notices import NoticeEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import claims
@@ -118,7 +118,7 @@ def _unread() -> int:
         return notices.unread(session, who.actor)
 
 
-def _row(told: Told) -> NoticeRow:
+def _row(told: NoticeEntry) -> NoticeRow:
     entry, action = told.entry, told.action
     if entry.object_type == "webhook":
         return _webhook_row(told)
@@ -149,7 +149,7 @@ def _row(told: Told) -> NoticeRow:
     )
 
 
-def _webhook_row(told: Told) -> NoticeRow:
+def _webhook_row(told: NoticeEntry) -> NoticeRow:
     entry = told.entry
     place = str(entry.before.get("url", "")).partition("://")[2]
     return NoticeRow(
