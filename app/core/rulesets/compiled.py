@@ -60,7 +60,7 @@ def combined(base: Sequence[Classifier], wanted: RuleSet) -> Sequence[Classifier
     made: list[Classifier] = []
     for one in base:
         is_shipped = isinstance(one, RulePackClassifier) and bool(wanted.starter_off)
-        made.append(one.without(wanted.starter_off) if is_shipped else one)  # type: ignore[attr-defined]
+        made.append(one.without_rules(wanted.starter_off) if is_shipped else one)  # type: ignore[attr-defined]
     if wanted.rules:
         made.append(classifier_for(wanted))
     return made
