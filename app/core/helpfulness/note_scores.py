@@ -34,7 +34,7 @@ class Fit:
 
     def model_of(self, note: Note) -> Model:
         """The model by which this note is judged: a rationale would have something done to a post."""
-        return self.model.judging(acting=note.rationale)
+        return self.model.for_note(acting=note.rationale)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
 
 def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
     """A stored fit. What the community has set since holds at once, not only from the next fit on."""
-    model = Model.from_json(stored.parameters).under(settings.min_ratings, settings.helpful_at)
+    model = Model.from_json(stored.parameters).with_settings(settings.min_ratings, settings.helpful_at)
     return Fit(stored.community_id, stored.version, model, settings)
 
 

@@ -1,4 +1,6 @@
-"""Note scoring: arrays of ratings in, scores and statuses out (docs/consensus.md). No database, clock or randomness."""
+"""Note scoring: takes arrays of ratings, returns scores and statuses (docs/consensus.md). No database, clock or
+randomness.
+"""
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.core.scoring.axis import AxisTest, Camps
