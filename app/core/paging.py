@@ -73,7 +73,7 @@ def paginate(
     statement: sa.Select[Any],
     sort: Sortable,
     key: Sortable,
-    wanted: Slice,
+    part: Slice,
     *,
     descending: bool = True,
     counted: sa.Select[int] | None = None,
@@ -87,42 +87,42 @@ def paginate(
         Invalid: a cursor was not made by this service.
         Malformed: the cursor belongs to another list or filter, or both cursors are set.
     """
-    if wanted.after is not None and wanted.before is not None:
+    if part.after is not None and part.before is not None:
         raise Malformed("page[after] cannot stand beside page[before]")
     if counted is None:
         counted = sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())
     count = session.scalar(counted) or 0
-    backwards = wanted.before is not None
-    cursor = wanted.before or wanted.after
+    backwards = part.before is not None
+    cursor = part.before or part.after
     falling = descending != backwards
     if cursor is not None:
-        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]", wanted.of)
+        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]", part.of)
         beyond = sa.tuple_(sort, key) < sa.tuple_(moment, identity)
         if not falling:
             beyond = sa.tuple_(sort, key) > sa.tuple_(moment, identity)
         statement = statement.where(beyond)
     else:
-        offset = wanted.offset if wanted.offset is not None else (wanted.number - 1) * wanted.size
+        offset = part.offset if part.offset is not None else (part.number - 1) * part.size
         statement = statement.offset(offset)
     order = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
-    result = session.execute(statement.order_by(*order).limit(wanted.size + 1))
-    found: Sequence[Any] = result.all() if len(result.keys()) > 1 else result.scalars().unique().all()
-    more, rows = len(found) > wanted.size, list(found[: wanted.size])
+    result = session.execute(statement.order_by(*order).limit(part.size + 1))
+    fetched: Sequence[Any] = result.all() if len(result.keys()) > 1 else result.scalars().unique().all()
+    more, rows = len(fetched) > part.size, list(fetched[: part.size])
     if backwards:
         rows.reverse()
     has_next = bool(rows) if backwards else more
-    has_previous = more if backwards else _is_beyond_first(wanted)
+    has_previous = more if backwards else _is_beyond_first(part)
     return Page(
         rows=rows,
         count=count,
-        wanted=wanted,
-        previous=_cursor(rows[0], sort, key, wanted.of) if rows and has_previous else None,
-        next=_cursor(rows[-1], sort, key, wanted.of) if rows and has_next else None,
+        wanted=part,
+        previous=_cursor(rows[0], sort, key, part.of) if rows and has_previous else None,
+        next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
     )
 
 
-def _is_beyond_first(wanted: Slice) -> bool:
-    return wanted.after is not None or wanted.number > 1 or bool(wanted.offset)
+def _is_beyond_first(part: Slice) -> bool:
+    return part.after is not None or part.number > 1 or bool(part.offset)
 
 
 def _cursor(row: Any, sort: Sortable, key: Sortable, of: str) -> str:

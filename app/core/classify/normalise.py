@@ -245,16 +245,16 @@ def _undisguised(token: str, vocabulary: Vocabulary) -> list[tuple[str, int, int
 def _tokens(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
     # A text often repeats the same words; this cache lives as long as the text is processed.
     cache: dict[str, list[tuple[str, int, int]] | None] = {}
-    for found in _TOKEN.finditer(text):
-        token = found[0]
+    for match in _TOKEN.finditer(text):
+        token = match[0]
         if token.isdigit() or not _ODD.search(token):
             continue
         if token not in cache:
             cache[token] = _undisguised(token, vocabulary)
         characters = cache[token]
         if characters is not None:
-            at = found.start()
-            yield at, found.end(), [(letter, first + at, last + at) for letter, first, last in characters]
+            at = match.start()
+            yield at, match.end(), [(letter, first + at, last + at) for letter, first, last in characters]
 
 
 # Matches in "you.are", "buy-now", "hacker, contact", but not at the end of a sentence or beside a digit.

@@ -94,10 +94,10 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
     length = 0
 
     def written_out(text: str, within: tuple[str, ...]) -> str:
-        def alternatives(found: "re.Match[str]") -> str:
-            name = found[1]
+        def alternatives(match: "re.Match[str]") -> str:
+            name = match[1]
             if name not in lists:
-                raise patterns.PatternError(f"there is no list {{{{{name}}}}}", found.start())
+                raise patterns.PatternError(f"there is no list {{{{{name}}}}}", match.start())
             if name in within:
                 raise patterns.PatternError(f"the list {{{{{name}}}}} contains itself")
             if len(within) >= LISTS_DEEP:
@@ -116,7 +116,7 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
 
 def _checked_expression(pattern: str, lists: Mapping[str, Sequence[str]]) -> int:
     """Check an expression and return its size. Raises `PatternError`; positions refer to the unexpanded expression."""
-    size = patterns.check(_LIST.sub(lambda found: "x" * len(found[0]), pattern))
+    size = patterns.check(_LIST.sub(lambda match: "x" * len(match[0]), pattern))
     return patterns.check(expand(pattern, lists)) if _LIST.search(pattern) else size
 
 
@@ -301,7 +301,7 @@ def vocabulary(pack: RulePack) -> Vocabulary:
                 r"\\p(?:\w|\{\w+\})|\\[A-Za-z]|\(\?(?:P?<\w+>|[\w-]*:)|\[[^\]]*\]", " ", text
             ).lower()
             # "followers?" looks for both forms.
-            words.update(found[1] for found in re.finditer(r"([^\W\d_]+)[^\W\d_]\?", text))
+            words.update(match[1] for match in re.finditer(r"([^\W\d_]+)[^\W\d_]\?", text))
             text = text.replace("?", "")
         words.update(re.findall(r"[^\W\d_]+", text))
     return Vocabulary(words)

@@ -134,12 +134,12 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
     known: dict[tuple[str, str], FactCheckItem] = {}
     for dataset in {item.dataset_name for item in items}:
         ids = [item.item_id for item in items if item.dataset_name == dataset]
-        found = session.scalars(
+        stored = session.scalars(
             sa.select(FactCheckItem).where(
                 FactCheckItem.dataset_name == dataset, FactCheckItem.item_id.in_(ids)
             )
         )
-        known |= {(row.dataset_name, row.item_id): row for row in found}
+        known |= {(row.dataset_name, row.item_id): row for row in stored}
     new = changed = taken = 0
     indexed: dict[uuid.UUID, frozenset[str]] = {}
     for item in items:

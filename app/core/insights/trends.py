@@ -146,7 +146,7 @@ class _TrendQueries:
         opened, ended = counted(Action.created_at), counted(closed)
         backlog = []
         for number in self._parts:
-            began, finished = (found.get(number, (number, 0))[1] for found in (opened, ended))
+            began, finished = (counts.get(number, (number, 0))[1] for counts in (opened, ended))
             waiting += began - finished
             backlog.append(Backlog(began, finished, waiting))
         return backlog

@@ -111,10 +111,10 @@ def ensure(
             with session.begin_nested():
                 session.add(profile)
         except IntegrityError:
-            found = find(session, platform, user_id, provider_scope)
-            if found is None:
+            existing = find(session, platform, user_id, provider_scope)
+            if existing is None:
                 raise
-            profile = found
+            profile = existing
     if display_name is not None and profile.display_name != display_name:
         profile.display_name = display_name
     if trust_level is not None and profile.trust_level != trust_level:

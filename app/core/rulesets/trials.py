@@ -128,9 +128,9 @@ def try_on_stored(
     require(actor, Permission.REVISE_POLICY, community_id)
     end = time.monotonic() + seconds
     rules = policies.category_rules(policies.current(session, community_id))
-    shipped = [one for one in base if isinstance(one, RulePackClassifier)]
+    shipped = _only_rules(base)
     old, new = (_only_rules(combined(shipped, rule_set)) for rule_set in (in_force, draft))
-    names = {one.name for one in (*old, *new)}
+    names = {classifier.name for classifier in (*old, *new)}
     context = Context(community_id=community_id)
     read = changed = 0
     complete = True
@@ -148,7 +148,7 @@ def try_on_stored(
         was, now = _score(old, content, context), _score(new, content, context)
         stopped = _stopped_at(now)
         slow.update(stopped)
-        by_rule.update({match.rule for one in now for match in one.result.matches} & by_rule.keys())
+        by_rule.update({match.rule for scoring in now for match in scoring.result.matches} & by_rule.keys())
         if not stopped and _plain(was) == _plain(now):
             continue
         changed += 1
@@ -219,13 +219,13 @@ def _stored(
 def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
     return [
         Scoring(
-            one.name,
-            one.version,
-            one.tier1_categories,
-            one.score([text], context)[0],
-            categories=one.categories,
+            classifier.name,
+            classifier.version,
+            classifier.tier1_categories,
+            classifier.score([text], context)[0],
+            categories=classifier.categories,
         )
-        for one in classifiers
+        for classifier in classifiers
     ]
 
 
@@ -255,5 +255,7 @@ def _named(route: Route | None) -> tuple[str, int] | None:
 
 def _differing(was: Sequence[Scoring], now: Sequence[Scoring]) -> list[Match]:
     """The matches that only one of the two has; all later ones if both have the same."""
-    old, new = ({match for one in scorings for match in one.result.matches} for scorings in (was, now))
+    old, new = (
+        {match for scoring in scorings for match in scoring.result.matches} for scorings in (was, now)
+    )
     return sorted(old ^ new or new, key=lambda match: (match.start, match.end))

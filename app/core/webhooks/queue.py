@@ -147,9 +147,9 @@ def record_attempts(
     """Store attempts, in the order in which they ended, and update their deliveries and webhooks.
 
     ``retry_delays``: seconds to wait after the first, second, … failure; there is one attempt more than delays.
-    Every attempt is stored. A success counts whoever holds the lease, because the receiver has the event. A failure
-    changes the delivery only while ``owner`` still holds the lease, because another process may be sending it by
-    now.
+    Every attempt is stored. A success counts even if another process holds the lease, because the receiver has the
+    event. A failure changes the delivery only while ``owner`` still holds the lease, because another process may be
+    sending it by now.
     """
     facts = _facts(session, {attempt.delivery_id for attempt in tried})
     tried = [attempt for attempt in tried if attempt.delivery_id in facts]
