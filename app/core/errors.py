@@ -1,5 +1,4 @@
-"""What the core refuses. Each edge (API, dashboard, command line) maps this tree to its own messages and status
-once.
+"""What the core refuses. Each edge (API, dashboard, command line) maps this tree to its messages and status once.
 
 Refused
 ├── Invalid            422  a value breaks a rule; names the field

@@ -53,9 +53,7 @@ def threshold(name: str, value: float) -> float:
 
 
 def thresholds(tier1: float | None, tier2: float) -> None:
-    """Check that Tier 2 is at most Tier 1; ``tier1`` is None for a category with only a Tier 2
-    (docs/integration.md).
-    """
+    """Check that Tier 2 is at most Tier 1; ``tier1`` None: the category has only a Tier 2 (docs/integration.md)."""
     threshold("tier2", tier2)
     if tier1 is not None:
         threshold("tier1", tier1)

@@ -41,9 +41,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """One page of rows. ``count`` is the total of the list; ``previous`` and ``next`` are cursors, None at either
-    end.
-    """
+    """One page of rows. ``count`` is the total; ``previous`` and ``next`` are cursors, None at either end."""
 
     rows: Sequence[Row]
     count: int

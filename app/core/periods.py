@@ -128,7 +128,8 @@ class Period:
 
 
 def _plain(number: int) -> Any:
-    """A number written into the SQL text: PostgreSQL treats two grouped expressions with parameters as different
-    ones.
+    """A number written into the SQL text instead of a bound parameter.
+
+    PostgreSQL treats two grouped expressions with parameters as different ones.
     """
     return sa.literal_column(str(number), sa.BigInteger)

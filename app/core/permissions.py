@@ -186,8 +186,7 @@ def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what:
 
 
 def require_found(actor: Actor, permission: Permission, row: Row | None, what: str) -> Row:
-    """Return ``row`` if the actor holds ``permission`` in its community. A missing row and a foreign one look
-    alike.
+    """Return ``row`` if the actor holds ``permission`` in its community. Missing and foreign rows look alike.
 
     Raises:
         NotFound: ``row`` is None, or belongs to a community that is not one of the actor's.

@@ -6,8 +6,7 @@ import sqlalchemy as sa
 
 
 def by_part(rows: sa.Select[*tuple[Any, ...]], *shares: float) -> sa.Select[*tuple[Any, ...]]:
-    """A SELECT of (part, count, one quantile per share) per ``part``; ``rows`` needs columns ``part`` and
-    ``value``.
+    """SELECT of (part, count, one quantile per share) per ``part``; ``rows`` has columns ``part`` and ``value``.
 
     Nearest rank: the smallest value with at least that share of the rows at or below it. ``shares``: 0.0–1.0.
     """

@@ -52,8 +52,7 @@ class Sealer:
     def from_secret(
         cls, secret: str, former: Sequence[str] = (), find: Callable[[], Sequence[str]] | None = None
     ) -> "Sealer":
-        """Build a sealer from the settings text: base64 of 32 bytes is the key itself, any other text goes through
-        HKDF.
+        """Build a sealer from settings text: base64 of 32 bytes is the key itself, other text goes through HKDF.
 
         ``find`` returns more such texts; it is called when a blob names an unknown key id, because another process
         may have created a key since. Raises ValueError for an empty secret.
@@ -84,9 +83,7 @@ class Sealer:
         return self._ciphers.get(key_id)
 
     def open(self, blob: bytes, context: str) -> str:
-        """Decrypt ``blob`` for ``context``. Raises SealBroken when it was not sealed for this context with a known
-        key.
-        """
+        """Decrypt ``blob``. Raises SealBroken unless it was sealed for ``context`` with a known key."""
         if len(blob) < _SHORTEST or blob[:1] != _VERSION:
             raise SealBroken("not a sealed text")
         header, nonce = blob[:_HEADER_BYTES], blob[_HEADER_BYTES : _HEADER_BYTES + _NONCE_BYTES]

@@ -62,9 +62,7 @@ class Verb(StrEnum):
 
     @property
     def action_type(self) -> ActionType:
-        """The platform action for this verb. ``notify`` and ``flag`` both warn; a flag warns while under review
-        (docs/integration.md).
-        """
+        """The platform action. ``notify`` and ``flag`` both warn; a flag while under review (docs/integration.md)."""
         return {Verb.HIDE: ActionType.HIDE, Verb.DELETE: ActionType.DELETE}.get(self, ActionType.WARN)
 
 
@@ -155,9 +153,7 @@ class EventName(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """``parked``: restored from a backup. It may have been sent since, so a person must decide whether to send it
-    again.
-    """
+    """``parked``: restored from a backup; perhaps sent since, so a person must decide whether to send it again."""
 
     DUE = "due"
     DELIVERED = "delivered"

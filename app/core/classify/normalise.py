@@ -54,8 +54,9 @@ _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading of a text: character ``i`` comes from ``original[starts[i]:ends[i]]``. Both arrays are
-    non-decreasing.
+    """One reading of a text.
+
+    Character ``i`` comes from ``original[starts[i]:ends[i]]``. Both arrays are non-decreasing.
     """
 
     text: str

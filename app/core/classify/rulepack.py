@@ -83,9 +83,9 @@ class CompiledPack:
     ) -> tuple[dict[str, float], tuple[Match, ...]]:
         """Return the scores of all categories of the pack (4 decimals, 0.0 without a match) and the matches.
 
-        Rules whose ids are in ``off`` are skipped as if disabled. The rules of a category combine by noisy-OR, ``1
-        - Π(1 - weight)``; a rule counts once, by its heaviest match. Matches are in order of the text, at most 20
-        per rule.
+        Rules whose ids are in ``off`` are skipped as if disabled. The rules of a category combine by noisy-OR,
+        ``1 - Π(1 - weight)``; a rule counts once, by its heaviest match. Matches are in order of the text, at most
+        20 per rule.
 
         Raises:
             TimeIsUp: the rules took more than ``seconds`` of processor time.
@@ -117,8 +117,9 @@ class CompiledPack:
         return self._scores(matches.values()), _foremost(matches.values())
 
     def _candidates(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
-        """Indexes of the rules that may match. Testing the set cannot be stopped, so for much work all rules are
-        returned.
+        """Indexes of the rules that may match.
+
+        Testing the set cannot be stopped, so all rules are returned where that would take long.
         """
         if stopwatch.is_limited and self.pack.size * len(encoded) > SET_WORK:
             return range(len(self._rules))
@@ -224,9 +225,7 @@ class RulePackClassifier:
 
     @property
     def version(self) -> str:
-        """``<code version>.<pack version>+<12 digits of the pack's digest>``, plus 8 digits for the rules switched
-        off.
-        """
+        """``<code version>.<pack version>+<12 digits of the pack's digest>``, plus 8 digits for switched-off rules."""
         pack = self.load().pack
         whole = f"{CODE_VERSION}.{pack.version}+{pack.digest[:12]}"
         if not self._off:

@@ -241,9 +241,7 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 
 def _literal(text: str, between: str = r"[^\pL\pN]{1,3}") -> str:
-    """Plain text as an expression: its words, with up to three characters between them that are no letters or
-    digits.
-    """
+    """Plain text as an expression: its words, with 1 to 3 characters between them that are no letters or digits."""
     words = [word for word in re.split(r"[\W_]+", plain_text(text)) if word]
     if not words:
         raise patterns.PatternError("the pattern has no letter or digit")

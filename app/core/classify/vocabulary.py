@@ -23,9 +23,7 @@ class Vocabulary:
         return word in self.words
 
     def split(self, letters: str) -> list[str] | None:
-        """Split ``letters`` into the fewest words; None when it contains no known word. Linear for a given
-        vocabulary.
-        """
+        """Split ``letters`` into the fewest words; None if no word is known. Linear for a given vocabulary."""
         best: list[tuple[float, int]] = [(0.0, 0)]
         for end in range(1, len(letters) + 1):
             # A letter outside any word costs more than a word, so words win wherever they fit.

@@ -125,8 +125,7 @@ def hearing(session: Session, community_id: uuid.UUID) -> Hearing:
 
 
 def raters(session: Session, community: Community) -> Raters:
-    """How many people can rate in the community: its members, and people of the platform who have rated through a
-    key.
+    """How many people can rate here: members, and people of the platform who have rated through a key.
 
     Counted only up to the number that a decision needs.
     """

@@ -17,8 +17,7 @@ from app.core.permissions import Actor, Permission, require
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset with the number of its items and publishers; ``unknown`` items have a rating term that we do not
-    know.
+    """A dataset with its number of items and publishers; ``unknown`` items have a rating term that we do not know.
 
     ``own`` items are used only by this community.
     """
@@ -57,8 +56,9 @@ def keep(session: Session, actor: Actor, community_id: uuid.UUID, new_items: Seq
 
 
 def serves_all(actor: Actor) -> bool:
-    """Whether the actor's imports are shared by every community; operators may not change what other communities
-    use.
+    """Whether the actor's imports are shared by every community.
+
+    Operators may not change what other communities use, so only service admins' imports are shared.
     """
     return actor.kind == "system" or actor.service_admin
 

@@ -86,8 +86,9 @@ def index_words(claim: str) -> frozenset[str]:
 
 
 def coverage(claim: str, post: Sequence[str]) -> float:
-    """The largest share of a claim's words in one window of a post, 0.0 to 1.0; ``post`` are its ``significant``
-    words.
+    """The largest share of a claim's words in one window of a post, 0.0 to 1.0.
+
+    ``post`` are the post's ``significant`` words.
 
     A window is at most twice as long as the claim, so that a long post does not match every claim by chance. 0.0
     when only one of the two is negated: it denies what the other says.

@@ -88,7 +88,7 @@ def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
 
 
 def current(session: Session, note: Note) -> Scored:
-    """The note's current sums; computed from its ratings and stored if missing. The caller holds the community's
+    """The note's current sums, computed from its ratings and stored if missing. The caller holds the community
     lock.
     """
     fit = in_force(session, note.community_id)

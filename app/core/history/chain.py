@@ -40,9 +40,7 @@ def record(
     comment: str = "",
     cause: str = "",
 ) -> HistoryEntry:
-    """Append and return one entry. ``what`` is a dotted past tense such as ``action.proposed``; values are plain
-    JSON.
-    """
+    """Append and return one entry. ``what`` is a dotted past tense (``action.proposed``); values are plain JSON."""
     serialise(session, community_id)
     last = session.execute(
         sa.select(HistoryEntry.number, HistoryEntry.hash)

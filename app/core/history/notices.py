@@ -127,9 +127,7 @@ def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
 
 
 def tell_disabled(session: Session, entry: HistoryEntry) -> None:
-    """Notify the community's operators and every service admin, also by mail, that a webhook was disabled
-    automatically.
-    """
+    """Notify the community's operators and all service admins, also by mail, of an automatically disabled webhook."""
     operators = sa.select(Membership.account_id).where(
         Membership.community_id == entry.community_id,
         Membership.role.in_(roles_with(Permission.MANAGE_WEBHOOKS)),

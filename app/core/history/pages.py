@@ -21,8 +21,7 @@ COUNTED = 10_000
 
 @dataclass(frozen=True)
 class HistoryPage(Generic[Row]):
-    """One page of changes, newest first; ``newer`` and ``older`` are the entry numbers from which the next pages
-    start.
+    """One page of changes, newest first; ``newer`` and ``older`` are entry numbers where the next pages start.
 
     ``count`` is the total, at most ``COUNTED``; ``is_more`` says that the total is larger.
     """

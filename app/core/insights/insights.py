@@ -47,9 +47,7 @@ BORNE_OUT = sa.or_(
 
 @dataclass(frozen=True)
 class Reviewer:
-    """``accuracy``: share of the rater's ratings that agreed with the note's status, 0.0 to 1.0; None while
-    unknown.
-    """
+    """``accuracy``: share of the rater's ratings that agreed with the note's status, 0.0 to 1.0; None if unknown."""
 
     username: str
     review_count: int

@@ -114,8 +114,9 @@ def _seconds(since: datetime, until: datetime) -> float:
 
 
 def _spread(seconds: Iterable[float]) -> dict[float, float]:
-    """Quantiles by nearest rank, in Python: the two databases compute with times differently, and there are few
-    rows.
+    """Quantiles by nearest rank, computed in Python.
+
+    The two databases compute with times differently, and there are few rows.
     """
     values = sorted(seconds)
     if not values:

@@ -65,8 +65,7 @@ class ThresholdSet(Base):
 
 
 class Category(Base):
-    """One category of one threshold set. Thresholds are 0.0 to 1.0; with ``tier1`` None it never acts without
-    review.
+    """One category of one threshold set. Thresholds are 0.0 to 1.0; ``tier1`` None never acts without review.
 
     ``severity`` breaks ties between categories, higher first. ``observe_only``: the outcome is recorded with the
     score, but no action is opened.

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 class Request(Stamped, Base):
-    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours
-    (docs/integration.md).
+    """A submission of content. ``request_id`` is the integration's string; ``id`` is ours (docs/integration.md).
 
     ``is_test``: its metadata says that it was sent to try out the service, so no statistic counts it (decision
     0031).

@@ -51,8 +51,7 @@ class SavedFilter(Base):
 
 
 class Notice(Base):
-    """A message to a moderator: their decision was overturned or could not be carried out, a claim was taken over,
-    …
+    """A message to a moderator or operator: a decision overturned or not carried out, a claim taken over, …
 
     ``decided_id`` is the history entry of their decision (None when it was never carried out), ``entry_id`` the
     entry that this notice is about. Names and reasons are stored only in history, where they can be erased.

@@ -126,8 +126,7 @@ class Profile(Stamped, Base):
 
 
 class LinkCode(Base):
-    """A code that an account shows, and a platform profile sends, to prove that both are one person
-    (docs/integration.md).
+    """A one-time code that links a platform profile to the account that shows the code (docs/integration.md).
 
     One row per account: a new code replaces the old one. ``code_hash`` is a SHA-256; ``used_at`` and ``profile_id``
     record who used the code, so that a repeated call gets the same answer as the first.

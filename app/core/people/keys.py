@@ -227,9 +227,7 @@ def record_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bo
 
 
 def reached(session: Session, key: ApiKey) -> Sequence[uuid.UUID]:
-    """The ids of the communities whose history records changes of this key, in the order in which they must be
-    locked.
-    """
+    """The ids of the communities whose history records changes of this key, in the order to lock them."""
     if key.everywhere:
         return session.scalars(sa.select(Community.id).order_by(Community.id)).all()
     return sorted(row.community_id for row in key.communities)

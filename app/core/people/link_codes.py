@@ -47,8 +47,9 @@ def show(session: Session, account: Account) -> ShownCode:
 
 
 def live(session: Session, profile: Profile, code: str) -> LinkCode:
-    """Return the row, locked, of a code that this profile may use: unused and not expired, or the one that linked
-    it.
+    """Return the row, locked, of a code that this profile may use.
+
+    That is an unused code that has not expired, or the code that linked this profile.
 
     Raises:
         Invalid: the code is wrong, used by another profile, or expired; the same error for all.

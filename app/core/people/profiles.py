@@ -194,8 +194,7 @@ def are_one(session: Session, first: uuid.UUID, second: uuid.UUID) -> bool:
 
 
 def named(actor: Actor, references: Collection[str]) -> sa.Select[Any]:
-    """SELECT of the ids of all profiles that a reference may mean, for filters: a UUID, or a user id on any
-    platform.
+    """SELECT of the ids of all profiles that a reference may mean: a UUID, or a user id on any platform.
 
     What a linked person writes is stored under their account's profile, so that one is included, but only if the
     actor may know the referenced profile: user 7 of another forum may be linked to an account that writes here.

@@ -37,8 +37,7 @@ def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> S
 
 
 def prune(session: Session, begun_before: datetime, *, limit: int = 5_000) -> int:
-    """Delete up to ``limit`` sessions begun before ``begun_before``, when even the longest has expired. Return how
-    many.
+    """Delete up to ``limit`` expired sessions, begun before ``begun_before``. Return how many.
 
     Each account's latest session stays, because it says when they were last here.
     """

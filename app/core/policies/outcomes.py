@@ -69,9 +69,7 @@ def opened_by_service(action: Any = Action) -> sa.ColumnElement[bool]:
 
 
 def code_of_request(request_id: Any) -> sa.ScalarSelect[int]:
-    """SQL: the outcome of a request as a number, NULL without an action. Of several, an overturned one counts
-    first.
-    """
+    """SQL: a request's outcome as a number, NULL without an action. Of several, an overturned one counts first."""
     return (
         sa.select(sa.func.min(code()))
         .where(Action.request_id == request_id, opened_by_service())

@@ -191,9 +191,7 @@ class Observed:
 
 
 def observed(session: Session, actor: Actor, community_id: uuid.UUID, since: datetime) -> dict[str, Observed]:
-    """Per category: what it would have done since ``since`` while it was observe-only. Omits categories without
-    effect.
-    """
+    """What each observe-only category would have done since ``since``; categories without effect are left out."""
     require(actor, Permission.REVISE_POLICY, community_id)
     rows = session.execute(
         sa.select(

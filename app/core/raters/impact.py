@@ -84,9 +84,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class RatingRow:
-    """A rating of the person, its note with the request, and the action whose rationale the note is (or of its
-    post).
-    """
+    """A rating with its note and request, and the action whose rationale the note is (or of the note's post)."""
 
     rating: Rating
     note: Note

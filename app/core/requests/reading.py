@@ -138,7 +138,7 @@ def matching(
     requested_from: datetime | None = None,
     requested_to: datetime | None = None,
 ) -> Matching:
-    """A filter for ``listed`` and ``decided`` over the actor's requests; of ``communities``, None values are
+    """A filter for ``listed`` and ``decided`` over the actor's requests; None values in ``communities`` are
     ignored.
     """
     visible = actor.communities

@@ -119,11 +119,11 @@ def try_on_stored(
     *,
     seconds: float = MOST_SECONDS,
 ) -> Hits:
-    """Score the newest texts of the last 30 days with the draft and with the rules in force, by the current
-    thresholds.
+    """Score the newest texts of the last 30 days with the draft and with the rules in force; compare the routes.
 
-    Other classifiers do not run again: their stored scores are used. Stops after ``MOST_TEXTS`` texts or about
-    ``seconds`` seconds: the last text may use the time limit of one text, and the long one as much again.
+    Both are routed by the thresholds in force. Other classifiers do not run again: their stored scores are used.
+    Stops after ``MOST_TEXTS`` texts or about ``seconds`` seconds: the last text may use the time limit of one text,
+    and the long one as much again.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     end = time.monotonic() + seconds

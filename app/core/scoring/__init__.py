@@ -1,5 +1,6 @@
-"""Note scoring: takes arrays of ratings, returns scores and statuses (docs/consensus.md). No database, clock or
-randomness.
+"""Note scoring: arrays of ratings in, scores and statuses out (docs/consensus.md).
+
+It uses no database, no clock and no randomness.
 """
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray

@@ -22,9 +22,9 @@ ENOUGH_RATINGS, ENOUGH_EACH = 600, 8
 FOUND_AT = 3.0
 """A top singular value this many standard deviations above chance is a camp: chance reaches it once in 300 tests."""
 EVEN_AT, AT_LEAST = 2.5, -1.0
-"""A test result of ``EVEN_AT`` is evidence for neither side. A test with a share ``g`` of new ratings adds ``log(1
-+ g) (EVEN_AT - z)`` to the evidence against camps; z is at least ``AT_LEAST``, so that no single test counts for
-more.
+"""A test result of ``EVEN_AT`` is evidence for neither side. A test with a share ``g`` of new ratings adds
+``log(1 + g) (EVEN_AT - z)`` to the evidence against camps; z is at least ``AT_LEAST``, so that no single test
+counts for more.
 """
 GONE_AT = 0.5
 """Evidence at which camps are given up. Camps that were found start this much below zero. If every test is at
@@ -101,9 +101,7 @@ class Camps:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any] | None) -> "Camps":
-        """Parse the JSON of ``to_json``; None is a community that was never tested. Raises ValueError for anything
-        else.
-        """
+        """Parse the JSON of ``to_json``; None: a community never tested. Raises ValueError for anything else."""
         if stored is None:
             return cls()
         if set(stored) != {field.name for field in fields(cls)}:

@@ -92,9 +92,7 @@ def times(matrix: Either, dense: FloatArray) -> FloatArray:
 
 
 def eligible(ratings: Ratings, per_note: int, per_rater: int) -> BoolArray:
-    """Which ratings stay: three passes over notes, raters, notes, without iterating to convergence
-    (docs/consensus.md).
-    """
+    """Which ratings stay after three passes over notes, raters, notes, not iterated further (docs/consensus.md)."""
     stays = _often_enough(ratings.note, None, len(ratings.note_ids), per_note)[ratings.note]
     stays &= _often_enough(ratings.rater, stays, len(ratings.rater_ids), per_rater)[ratings.rater]
     stays &= _often_enough(ratings.note, stays, len(ratings.note_ids), per_note)[ratings.note]

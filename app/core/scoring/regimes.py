@@ -212,8 +212,9 @@ def _start(matrix: Matrix, first: Fit, again: Matrix) -> tuple[FloatArray, Float
 
 
 def _rater_arrays(ratings: Ratings, matrix: Matrix, fitted: Fit) -> tuple[RaterArrays, float]:
-    """The raters' parameters with one mu for all: differences between components are moved into their raters'
-    intercepts.
+    """The raters' parameters, with one mu for all.
+
+    Where components differ in mu, the difference is moved into their raters' intercepts.
     """
     size = len(ratings.rater_ids)
     mu = float(np.bincount(matrix.rater_part, matrix.rater_counts, matrix.parts) @ fitted.mu) / len(matrix)
@@ -226,9 +227,7 @@ def _rater_arrays(ratings: Ratings, matrix: Matrix, fitted: Fit) -> tuple[RaterA
 
 
 def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
-    """Ridges of the final stage's own ratings: as they are, and with one more rating on every note
-    (docs/consensus.md).
-    """
+    """Ridges of the final stage's ratings: as they are, and with one more per note (docs/consensus.md)."""
     counts = np.bincount(ratings.note[kept[ratings.rater]])
     counts = counts[counts >= _min_counted(facts)]
     size, notes = int(counts.sum()), max(1, len(counts))

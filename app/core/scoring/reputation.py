@@ -21,9 +21,7 @@ _HELPFUL, _OPEN, _NOT_HELPFUL = 1, 0, -1
 
 @dataclass(frozen=True, eq=False)
 class Reputation:
-    """One entry per rater: the number of ``valid`` ratings, the share of them that agrees, and whether they are
-    kept.
-    """
+    """One entry per rater: the number of ``valid`` ratings, the share that agrees, and whether they are kept."""
 
     valid: IntArray
     helpfulness: FloatArray

@@ -71,9 +71,7 @@ class Judged:
     z: FloatArray
 
     def with_others(self, where: BoolArray, others: "Judged") -> "Judged":
-        """A copy in which the notes ``where`` are replaced by ``others``, which has only those notes, in the same
-        order.
-        """
+        """A copy with the notes ``where`` replaced by ``others``, which has only those notes, in the same order."""
         columns = []
         for field in fields(self):
             column = getattr(self, field.name).copy()
@@ -229,8 +227,7 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
 
 
 def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArray:
-    """Whether almost all known raters of a note are on one side. For acting notes the other side also needs a
-    weight.
+    """Whether almost all known raters of a note are on one side; for acting notes also if the other side is light.
 
     The weaker side weighs ``(n - |sum f| / rms f) / 2``: its number of raters if all were equally far from 0. Where
     the axis separates the camps less well than ``WELL_APART``, ``sum f`` counts as that much larger.

@@ -74,8 +74,8 @@ def half_step(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Intercepts, factors, and the intercepts' variance per unit of residual variance.
 
-    Minimises ``sum (y - i - f x)^2 + rho_intercept i^2 + rho_factor f^2`` for each entry, from ``n`` terms with ``s
-    = sum x``, ``ss = sum x^2``, ``y = sum y`` and ``yf = sum y x``. Without ``factored``, f stays 0.
+    Minimises ``sum (y - i - f x)^2 + rho_intercept i^2 + rho_factor f^2`` for each entry, from ``n`` terms with
+    ``s = sum x``, ``ss = sum x^2``, ``y = sum y`` and ``yf = sum y x``. Without ``factored``, f stays 0.
     """
     a = n + rho_intercept
     if not factored:
@@ -93,8 +93,7 @@ def fit(
     start: tuple[FloatArray, FloatArray, FloatArray] | None = None,
     tolerance: float = TOLERANCE,
 ) -> Fit:
-    """Fit the parameters. ``start`` is mu per part, i_u and f_u of an earlier fit; ``factored`` False keeps every f
-    at 0.
+    """Fit the parameters. ``start``: mu per part, i_u and f_u of an earlier fit; ``factored`` False: all f are 0.
 
     Stops when no note's score changes by ``tolerance`` in a pass, or after ``AT_MOST`` passes.
     """
@@ -164,7 +163,7 @@ class _Search:
         residuals = matrix.with_entries(matrix.residuals(self._level(), self.note_intercept))
         note_scale = 1.0 / (matrix.note_counts + ridges.note_intercept)
         rater_scale = 1.0 / np.sqrt(matrix.rater_counts + ridges.rater_intercept)
-        # Any fixed vector will do that is not orthogonal to what is looked for.
+        # Any fixed vector works that is not orthogonal to the direction.
         vector = (np.arange(1, len(rater_scale) + 1) * _GOLDEN) % 1.0 - 0.5
         for _ in range(POWER_ITERATIONS):
             other = note_scale * times(residuals, rater_scale * vector)
@@ -255,9 +254,7 @@ class _Search:
         other_rho: float,
         others: FloatArray,
     ) -> FloatArray:
-        """The t that is added to the other side's factors and, times the own factor, subtracted from the
-        intercepts.
-        """
+        """The t to add to the other side's factors and, times the own factor, to subtract from the intercepts."""
         along = rho_intercept * self._per_part(intercept * factor, part)
         along -= other_rho * self._per_part(other_factor, other_part)
         return along / (other_rho * others + rho_intercept * self._per_part(factor * factor, part))
@@ -284,9 +281,7 @@ class _Search:
         self.note_intercept = self.note_intercept + (unit * to_notes - note_mean)[notes]
 
     def orient(self) -> None:
-        """Choose signs so that at least half of the non-zero rater factors of a part are negative
-        (docs/consensus.md).
-        """
+        """Choose signs so that at least half of a part's non-zero rater factors are negative (docs/consensus.md)."""
         sign = self._per_part(np.sign(self.rater_factor), self.matrix.rater_part)
         turn = np.where(sign > 0, -1.0, 1.0)
         self.rater_factor = self.rater_factor * turn[self.matrix.rater_part]

@@ -71,8 +71,7 @@ def revise(
     *,
     based_on: str | None = None,
 ) -> bool:
-    """Set the values. Return whether anything changed. ``based_on`` is the ``etag`` of the values the draft is
-    based on.
+    """Set the values. Return whether anything changed. ``based_on`` is the ``etag`` that the caller saw.
 
     A setting that was never changed here keeps following the service's default.
 

@@ -68,8 +68,7 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
 
 
 def join(session: Session, actor: Actor, profile: Profile, account: Account, *, reason: str = "") -> Profile:
-    """Link an unlinked profile to the account and move its notes and ratings. The caller has locked and read the
-    profile.
+    """Link a profile to the account and move its notes and ratings. The caller has locked and read the profile.
 
     Raises:
         Conflict, Forbidden: as ``link``.
@@ -152,8 +151,7 @@ def recorded_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:
 
 
 def _check_platform(session: Session, actor: Actor, profile: Profile) -> None:
-    """If any community is of the profile's platform, only its keys and admins can vouch for the platform's user
-    ids.
+    """If a platform has communities here, only their keys and admins may link the platform's profiles.
 
     Otherwise anybody could open a community and link people who have not come here yet to their own account.
     """

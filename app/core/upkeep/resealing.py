@@ -38,8 +38,7 @@ def outdated(session: Session, sealer: Sealer) -> int:
 
 
 def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, list[uuid.UUID]]:
-    """Encrypt up to ``limit`` values again with the current key. Return their number, and the ids of unreadable
-    rows.
+    """Encrypt up to ``limit`` values with the current key. Return their number and the ids of unreadable rows.
 
     Rows are locked meanwhile, so that a concurrent change of a secret is not overwritten. Callers repeat it until
     it returns 0; it may be interrupted at any time.

@@ -160,8 +160,7 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
 
 
 def prune_attempts(session: Session, older_than: datetime, *, limit: int = 5_000) -> int:
-    """Delete up to ``limit`` attempts older than ``older_than``. Return how many; the caller repeats until none is
-    left.
+    """Delete up to ``limit`` attempts older than ``older_than``. Return how many; callers repeat it until 0.
 
     One statement over a month of attempts would block every other writer of SQLite.
     """

@@ -126,9 +126,7 @@ def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = Non
 
 
 def visible_statement(actor: Actor) -> sa.Select[Any]:
-    """SELECT of the webhooks in every community where the actor sees webhooks, unordered. Raises Forbidden for
-    none.
-    """
+    """SELECT of the webhooks of all communities where the actor sees webhooks. Raises Forbidden for none."""
     if actor.communities is None:
         return _present()
     return _present().where(Webhook.community_id.in_(_communities_with(actor, Permission.SEE_WEBHOOKS)))
