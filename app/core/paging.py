@@ -45,25 +45,25 @@ class Page(Generic[Row]):
 
     rows: Sequence[Row]
     count: int
-    wanted: Slice
+    part: Slice
     previous: str | None
     next: str | None
 
     @property
     def number(self) -> int:
-        if self.wanted.offset is not None:
-            return self.wanted.offset // self.wanted.size + 1
-        return self.wanted.number
+        if self.part.offset is not None:
+            return self.part.offset // self.part.size + 1
+        return self.part.number
 
     @property
     def pages(self) -> int:
-        return -(-self.count // self.wanted.size)
+        return -(-self.count // self.part.size)
 
     @property
     def offset(self) -> int:
-        if self.wanted.offset is not None:
-            return self.wanted.offset
-        return (self.wanted.number - 1) * self.wanted.size
+        if self.part.offset is not None:
+            return self.part.offset
+        return (self.part.number - 1) * self.part.size
 
 
 def paginate(
@@ -113,7 +113,7 @@ def paginate(
     return Page(
         rows=rows,
         count=count,
-        wanted=part,
+        part=part,
         previous=_cursor(rows[0], sort, key, part.of) if rows and has_previous else None,
         next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
     )

@@ -88,8 +88,9 @@ def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
 
 
 def current(session: Session, note: Note) -> Scored:
-    """The note's current sums, computed from its ratings and stored if missing. The caller holds the community
-    lock.
+    """The note's current sums; computed from its ratings and stored if missing.
+
+    The caller holds the community's lock.
     """
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)

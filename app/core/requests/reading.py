@@ -138,8 +138,9 @@ def matching(
     requested_from: datetime | None = None,
     requested_to: datetime | None = None,
 ) -> Matching:
-    """A filter for ``listed`` and ``decided`` over the actor's requests; None values in ``communities`` are
-    ignored.
+    """A filter over the actor's requests, for ``listed`` and ``decided``.
+
+    None values in ``communities`` are ignored.
     """
     visible = actor.communities
     for community_id in communities:
