@@ -69,7 +69,7 @@ def listing(page: Page[Any], show: Callable[[Any], dict[str, Any]], **meta: Any)
         "count": page.count,
         "page": page.number,
         "pages": page.pages,
-        "limit": page.wanted.size,
+        "limit": page.part.size,
         "offset": page.offset,
     }
     return document([show(row) for row in page.rows], meta=counted | meta, links=_page_links(page))
@@ -104,11 +104,11 @@ def _absolute(path: str) -> str:
 
 def _page_links(page: Page[Any]) -> dict[str, str | None]:
     kept = [(name, value) for name, value in flask.request.args.items() if name not in _POSITION]
-    size = page.wanted.size
+    size = page.part.size
 
     def link(offset: int, **cursor: str) -> str:
         position: list[tuple[str, Any]] = [("page[number]", offset // size + 1)]
-        if page.wanted.offset is not None:
+        if page.part.offset is not None:
             position = [("offset", offset)]
         position += [(f"page[{name}]", value) for name, value in cursor.items()]
         return _link([*kept, *position])
@@ -116,7 +116,7 @@ def _page_links(page: Page[Any]) -> dict[str, str | None]:
     first, last = link(0), link(max(0, page.pages - 1) * size)
     # An empty page of a list that has rows stands beyond one of its ends: the way back is the page at that end.
     beyond = page.count > 0 and not page.rows
-    back, on = (last, None) if page.wanted.before is None else (None, first)
+    back, on = (last, None) if page.part.before is None else (None, first)
     if not beyond:
         back = link(max(0, page.offset - size), before=page.previous) if page.previous else None
         on = link(page.offset + size, after=page.next) if page.next else None

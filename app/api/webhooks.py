@@ -67,7 +67,7 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
 @endpoints.doc(responses=[400])
 def list_webhooks(query_data: WebhookQuery) -> Response:
     """List the webhooks of the key's communities, newest first."""
-    statement = webhooks.matching(auth.actor())
+    statement = webhooks.visible_statement(auth.actor())
     if query_data.community is not None:
         statement = statement.where(Webhook.community_id == query_data.community)
     with wired().database.reading() as session:

@@ -1,7 +1,7 @@
-"""What a transaction leaves to be done once it commits: jobs for the engine, a wake-up for the dispatcher.
+"""Work that a transaction leaves for after its commit: jobs for the job engine, a wake-up for the dispatcher.
 
-The core never sees the job engine: a verb notes the job on its session, and ``Database.writing`` hands what was
-noted to the engine just before the commit, in the same transaction. A rollback forgets it all.
+The core does not know the job engine. A verb adds the job to its session, and ``Database.writing`` passes all added
+jobs to the engine just before the commit, in the same transaction. A rollback discards them.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 @dataclass(frozen=True)
 class Job:
-    """A named piece of work. ``key`` makes it run once however often it is noted; ``delay`` is in seconds."""
+    """A named job. Jobs with the same ``key`` run once; ``delay`` is in seconds."""
 
     name: str
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class Job:
 def enqueue(
     session: Session, name: str, args: Mapping[str, Any], *, key: str | None = None, delay: float = 0.0
 ) -> None:
-    """Note a job on the session. ``args`` must be plain JSON values."""
+    """Add a job to the session. ``args`` must be plain JSON values."""
     session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay))
 
 
@@ -33,7 +33,7 @@ def take_jobs(session: Session) -> list[Job]:
 
 
 def wake_dispatcher(session: Session) -> None:
-    """Say that deliveries are due as soon as this transaction commits."""
+    """Wake the webhook dispatcher as soon as this transaction commits, because deliveries are due."""
     session.info["wake"] = True
 
 

@@ -21,7 +21,7 @@ from app.core.ids import new_id
 from app.core.sealing import Sealer
 from app.core.webhooks import payloads, signing
 from app.core.webhooks import queue as delivery_queue
-from app.core.webhooks.queue import LEASE_SECONDS, Claimed, Tried
+from app.core.webhooks.queue import LEASE_SECONDS, Claimed, SendResult
 from app.core.webhooks.sending import Outcome, Sender
 
 log = logging.getLogger(__name__)
@@ -85,10 +85,10 @@ class Dispatcher:
         self._lease_seconds = lease_seconds
         # The claiming thread alone touches these; sending threads only append to ``_finished``.
         self._sending: dict[uuid.UUID, _Sending] = {}
-        self._unrecorded: list[Tried] = []
+        self._unrecorded: list[SendResult] = []
         self._batch = BATCH
         self._hanging: set[uuid.UUID] = set()
-        self._finished: deque[tuple[Claimed, Tried]] = deque()
+        self._finished: deque[tuple[Claimed, SendResult]] = deque()
         self._threads: _Threads[Claimed] = _Threads("delivery", self._send)
         self._draining = threading.Event()
         self._ended = threading.Event()
@@ -208,7 +208,7 @@ class Dispatcher:
             log.exception("Delivery %s could not be attempted", claimed.delivery_id)
             milliseconds = round((time.monotonic() - began) * 1000)
             outcome = Outcome(None, milliseconds, error=f"could not be sent: {type(error).__name__}")
-        self._finished.append((claimed, Tried(claimed.delivery_id, outcome, clock.now())))
+        self._finished.append((claimed, SendResult(claimed.delivery_id, outcome, clock.now())))
         self._wake.set()
 
     def _attempt(self, claimed: Claimed) -> Outcome:

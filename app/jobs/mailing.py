@@ -52,7 +52,7 @@ def give_up(wiring: Wiring, args: dict[str, Any]) -> None:
     """A mail will not be sent: its link says so to whoever asked for it."""
     if args.get("link_id"):
         with wiring.database.writing() as session:
-            mailed_links.note_failed(session, uuid.UUID(args["link_id"]))
+            mailed_links.record_failed(session, uuid.UUID(args["link_id"]))
 
 
 def send_digests(wiring: Wiring) -> None:

@@ -120,7 +120,7 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
     finished = False
     while not finished:
         with wiring.database.writing() as session:
-            finished = replays.go_on(session, replay_id)
+            finished = replays.run_batch(session, replay_id)
 
 
 def sweep(wiring: Wiring) -> None:
@@ -150,7 +150,7 @@ def prune(wiring: Wiring) -> None:
 def remove_content(wiring: Wiring) -> None:
     """Blank what communities no longer keep, a batch a transaction."""
     with wiring.database.reading() as session:
-        limits = retention.with_a_limit(session)
+        limits = retention.retention_days(session)
     for community_id, days in limits.items():
         is_first = True
         while True:

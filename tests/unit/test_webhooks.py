@@ -578,10 +578,10 @@ def test_a_batch_is_recorded_like_its_attempts_one_by_one(desk: Desk) -> None:
     desk.tell(gone, 4)
     claimed = desk.claim()
     tried = [
-        queue.Tried(one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now())
+        queue.SendResult(one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now())
         for one in claimed
     ]
-    unknown = queue.Tried(uuid.uuid4(), answered(200), clock.now())
+    unknown = queue.SendResult(uuid.uuid4(), answered(200), clock.now())
     desk.write(lambda session: queue.record_attempts(session, "one", [*tried, unknown], DELAYS))
     assert (desk.webhook(gone).is_active, desk.webhook(gone).failures) == (False, 4)
     assert (desk.webhook(good).failures, desk.webhook(good).last_success_at) == (0, START)

@@ -1,7 +1,8 @@
-"""The history that people read: append-only, one hash chain per community.
+"""Writes and verifies the audit history: append-only, one hash chain per community.
 
-Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the hash before it. Names and free text stand
-in ``HistoryText``; the chain holds only their salted hash (docs/reliability.md), so erasing them breaks nothing.
+Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the previous hash. Names and free text are in
+``HistoryText``; the chain holds only their salted hash (docs/reliability.md), so that erasing them does not break
+it.
 """
 
 import hashlib
@@ -38,7 +39,7 @@ def record(
     after: Mapping[str, Any] | None = None,
     why: Why = UNSAID,
 ) -> HistoryEntry:
-    """Append one entry. ``what`` is a dotted past tense such as ``action.proposed``; values are plain JSON."""
+    """Append and return one entry. ``what`` is a dotted past tense (``action.proposed``); values are plain JSON."""
     serialise(session, community_id)
     last = session.execute(
         sa.select(HistoryEntry.number, HistoryEntry.hash)
@@ -111,7 +112,7 @@ def _plain(value: uuid.UUID | None) -> str | None:
 
 @dataclass(frozen=True)
 class Broken:
-    """The first entry of a chain that is not as it was written."""
+    """The first entry of a chain that was altered or is missing; ``why`` says how."""
 
     community_id: uuid.UUID
     number: int
@@ -120,7 +121,7 @@ class Broken:
 
 
 def verify(session: Session, community_id: uuid.UUID) -> tuple[int, Broken | None]:
-    """Walk one community's chain: how many entries hold, and the first that does not."""
+    """Check one community's chain. Return the number of valid entries and the first broken one, or None."""
     previous, expected = GENESIS, 1
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
@@ -153,7 +154,7 @@ def _fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expecte
 
 
 def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """What happened to an action, its request, rationale and restorations, comments too; oldest first."""
+    """The history of an action, its request, rationale and restorations, including comments; oldest first."""
     require(actor, Permission.SEE_HISTORY, action.community_id, "item")
     siblings = sa.select(Action.id).where(Action.request_id == action.request_id)
     objects = [identity for identity in (action.request_id, action.note_id) if identity is not None]
@@ -175,7 +176,7 @@ def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[Hi
 
 
 def of_note(session: Session, actor: Actor, note: Note) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """What happened to one note, oldest first."""
+    """The history of one note, oldest first."""
     require(actor, Permission.SEE_HISTORY, note.community_id, "note")
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)

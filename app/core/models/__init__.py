@@ -1,6 +1,6 @@
-"""The service's models, in its own database. Columns and relationships only; verbs live beside their nouns.
+"""The service's SQLAlchemy models. Columns and relationships only; verbs are in the package of their noun.
 
-Relationships are ``lazy="raise"``: a query says what it loads, so a template cannot.
+Relationships are ``lazy="raise"``: each query names what it loads, so that a template cannot start queries.
 """
 
 from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule

@@ -21,15 +21,15 @@ from app.core.policies.routing import ESCALATED, UNFINISHED, CategoryRule
 from app.core.vocabulary import ReviewGroup, Verb
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
-"""Categories whose content stays behind "Show content"."""
+"""Categories whose content is hidden behind "Show content"."""
 MOST = 50
-"""Categories of one community."""
+"""The largest number of categories of one community."""
 SEVERITY_MAX = 1_000
 
 
 @dataclass(frozen=True)
 class CategoryDraft:
-    """A category as an operator gives it. ``None`` for ``tier1`` means: never act without raters."""
+    """A category's values as an operator enters them. ``tier1`` None: never act without raters."""
 
     name: str
     tier2: float
@@ -55,7 +55,7 @@ DEFAULTS = (
     CategoryDraft("misinformation", 0.55, severity=20),
     CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
 )
-"""What a new community starts with: only spam and pii act by themselves (decision 0019)."""
+"""The thresholds of a new community: only spam and pii act without review (decision 0019)."""
 
 
 def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
@@ -88,7 +88,7 @@ def category_rules(thresholds: ThresholdSet) -> list[CategoryRule]:
 
 
 def rule_of(category: Category | CategoryDraft) -> CategoryRule:
-    """A category as routing sees it."""
+    """A category in the form that routing uses."""
     return CategoryRule(
         name=category.name,
         tier2=category.tier2,
@@ -120,7 +120,7 @@ def draft_of(category: Category) -> CategoryDraft:
 
 
 def begin(session: Session, community_id: uuid.UUID) -> ThresholdSet:
-    """The first version of a new community."""
+    """Write the first version of a new community."""
     return _write(session, SYSTEM, community_id, 1, DEFAULTS, "Shipped defaults", {})
 
 
@@ -133,10 +133,10 @@ def revise(
     *,
     based_on: int | None = None,
 ) -> ThresholdSet:
-    """Write a new version holding exactly ``drafts``; only new content is routed by it.
+    """Write a new version with exactly these ``drafts``; it routes only new content.
 
     Raises:
-        Invalid: a threshold out of range, Tier 2 above Tier 1, a name twice, no reason.
+        Invalid: a threshold is out of range, Tier 2 is above Tier 1, a name is used twice, the reason is missing.
         Conflict: ``based_on`` is no longer the version in force.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
@@ -155,8 +155,8 @@ def revise(
 def set_category(
     session: Session, actor: Actor, community_id: uuid.UUID, draft: CategoryDraft, reason: str
 ) -> ThresholdSet:
-    """A new version in which this one category is as given and the others stay."""
-    # Before the others are read: whoever revises at the same moment waits, and nobody's version is undone.
+    """Write a new version that changes or adds this one category and keeps the others."""
+    # Lock before reading the others: a concurrent revision waits, so that no change is lost.
     serialise(session, community_id)
     kept = [
         draft_of(category)
@@ -175,7 +175,7 @@ def revert(
     *,
     based_on: int | None = None,
 ) -> ThresholdSet:
-    """A new version with the categories of an old one; refusals as ``revise``."""
+    """Write a new version with the categories of an old one; raises as ``revise``."""
     old = next((p for p in versions(session, actor, community_id) if p.version == version), None)
     if old is None:
         raise NotFound("version")
@@ -185,14 +185,14 @@ def revert(
 
 @dataclass(frozen=True)
 class Observed:
-    """What a category that only observes would have done, in requests."""
+    """What an observe-only category would have done, in requests."""
 
     acted: int = 0
     reviewed: int = 0
 
 
 def observed(session: Session, actor: Actor, community_id: uuid.UUID, since: datetime) -> dict[str, Observed]:
-    """Per category what it would have done since ``since`` while it only observed; only those that would have."""
+    """What each observe-only category would have done since ``since``; categories without effect are left out."""
     require(actor, Permission.REVISE_POLICY, community_id)
     rows = session.execute(
         sa.select(
@@ -210,15 +210,15 @@ def observed(session: Session, actor: Actor, community_id: uuid.UUID, since: dat
 
 
 def describe(name: str) -> str:
-    """What a category means, in a rater's words."""
+    """The meaning of a category, in the words shown to raters."""
     return CATEGORIES.get(name, name.replace("_", " "))
 
 
 def new_name(name: str) -> None:
-    """Whether a community's category may have this name.
+    """Check that a community may name a category like this.
 
     Raises:
-        Invalid: it is no name, or the service's own for what no category sent to staff.
+        Invalid: the name is malformed, or the service uses it itself for posts sent to staff without a category.
     """
     limits.category_name(name)
     if name in {ESCALATED, UNFINISHED}:
@@ -226,10 +226,10 @@ def new_name(name: str) -> None:
 
 
 def check(drafts: Sequence[CategoryDraft]) -> None:
-    """Whether they could be saved as a version.
+    """Check that the drafts could be saved as a version.
 
     Raises:
-        Invalid: as ``revise``, of its values.
+        Invalid: as ``revise``, for its values.
     """
     if len(drafts) > MOST:
         raise Invalid.field("name", f"cannot be added: a community has at most {MOST} categories")

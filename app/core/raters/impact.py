@@ -1,7 +1,7 @@
-"""What became of one person's ratings and notes (docs/consensus.md). Shown to them alone, and never a gate.
+"""The outcome of a person's ratings and notes (docs/consensus.md). Only they see it, and it never restricts them.
 
-Only over notes that have their status for good enough to be told: an item that people still review stays blind. What
-is judged is the rating as it was given while the outcome could not be seen (decision 0030).
+Only notes whose final status raters may see are counted: items still under review stay hidden. What counts is the
+rating given before the outcome was visible (decision 0030).
 """
 
 import uuid
@@ -24,9 +24,9 @@ _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTL
 
 
 class RatingOutcome(StrEnum):
-    """What became of a rating; each names the rows behind one number. ``TWICE`` are among the ``MISMATCHED``.
+    """The outcome of a rating; each names the rows behind one number. ``TWICE`` is a subset of ``MISMATCHED``.
 
-    ``AFTER``: first given when the outcome could be seen, so it is not judged.
+    ``AFTER``: first given when the outcome was visible, so it is not judged.
     """
 
     MATCHED = "matched"
@@ -38,7 +38,7 @@ class RatingOutcome(StrEnum):
 
 
 class NoteOutcome(StrEnum):
-    """What became of a note."""
+    """The outcome of a note."""
 
     HELPFUL = "helpful"
     NOT_HELPFUL = "not_helpful"
@@ -47,7 +47,7 @@ class NoteOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class Impact:
-    """The numbers. ``twice`` are the ``mismatched`` that called a note helpful which is not: they count once more."""
+    """The numbers of one person. ``twice``: the ``mismatched`` ratings that called a not helpful note helpful."""
 
     matched: int
     mismatched: int
@@ -61,17 +61,17 @@ class Impact:
 
     @property
     def rating(self) -> int:
-        """Rating impact: matches less mismatches, and less once more those that count twice."""
+        """Rating impact: matches minus mismatches, minus once more those that count twice."""
         return self.matched - self.mismatched - self.twice
 
     @property
     def writing(self) -> int:
-        """Writing impact: notes rated helpful less notes rated not helpful."""
+        """Writing impact: notes rated helpful minus notes rated not helpful."""
         return self.notes_helpful - self.notes_not_helpful
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything has its status yet."""
+        """Whether any rating or note has an outcome yet."""
         return bool(
             self.matched
             + self.mismatched
@@ -84,7 +84,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class RatingRow:
-    """One's rating, the note with its request, and the action whose rationale the note is (or that it belongs to)."""
+    """A rating with its note and request, and the action whose rationale the note is (or of the note's post)."""
 
     rating: Rating
     note: Note
@@ -94,7 +94,7 @@ class RatingRow:
 
 @dataclass(frozen=True)
 class NoteRow:
-    """One's note with its request, and the item it stands on."""
+    """A note of the person with its request, and the item of its post."""
 
     note: Note
     action: Action | None
@@ -102,7 +102,7 @@ class NoteRow:
 
 
 def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
-    """The numbers of the signed-in person in one community: three queries however much there is."""
+    """The numbers of the signed-in person in one community; three queries."""
     require(actor, Permission.RATE, community_id)
     mine = _mine(session, actor)
     columns: list[Any] = [sa.func.count().filter(condition) for condition in _ratings_that().values()]
@@ -136,45 +136,48 @@ def ratings(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: Slice,
+    part: Slice,
     became: RatingOutcome | None = None,
 ) -> Page[RatingRow]:
-    """A page of one's ratings, newest first: those behind one number, or all."""
+    """A page of the person's ratings, newest first: those with this outcome, or all."""
     require(actor, Permission.RATE, community_id)
     statement = _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id)).where(
         Rating.rater_id.in_(_mine(session, actor)), *_counted(community_id)
     )
     if became is not None:
         statement = statement.where(_ratings_that()[became])
-    found = paging.paginate(session, statement, Rating.created_at, Rating.id, wanted)
-    notes = _notes(session, [rating.note_id for rating in found.rows])
+    page = paging.paginate(session, statement, Rating.created_at, Rating.id, part)
+    notes = _notes(session, [rating.note_id for rating in page.rows])
     actions = _actions(session, list(notes.values()))
     rows = [
         RatingRow(
-            one, notes[one.note_id], actions.get(one.note_id), _became(one, notes[one.note_id], actions)
+            rating,
+            notes[rating.note_id],
+            actions.get(rating.note_id),
+            _became(rating, notes[rating.note_id], actions),
         )
-        for one in found.rows
+        for rating in page.rows
     ]
-    return Page(rows, found.count, wanted, found.previous, found.next)
+    return Page(rows, page.count, part, page.previous, page.next)
 
 
 def notes(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice, wrote: NoteOutcome | None = None
+    session: Session, actor: Actor, community_id: uuid.UUID, part: Slice, wrote: NoteOutcome | None = None
 ) -> Page[NoteRow]:
-    """A page of one's notes, newest first: those behind one number, or all."""
+    """A page of the person's notes, newest first: those with this outcome, or all."""
     require(actor, Permission.RATE, community_id)
     statement = sa.select(Note).where(Note.author_id.in_(_mine(session, actor)), *_written(community_id))
     if wrote is not None:
         statement = statement.where(_notes_that()[wrote])
     statement = statement.options(selectinload(Note.request))
-    found = paging.paginate(session, statement, Note.created_at, Note.id, wanted)
-    actions = _actions(session, found.rows)
-    rows = [NoteRow(one, actions.get(one.id), _wrote(one)) for one in found.rows]
-    return Page(rows, found.count, wanted, found.previous, found.next)
+    page = paging.paginate(session, statement, Note.created_at, Note.id, part)
+    actions = _actions(session, page.rows)
+    rows = [NoteRow(note, actions.get(note.id), _wrote(note)) for note in page.rows]
+    return Page(rows, page.count, part, page.previous, page.next)
 
 
 def _mine(session: Session, actor: Actor) -> Sequence[uuid.UUID]:
-    """Every profile that is linked to the person's account."""
+    """The ids of all profiles that are linked to the person's account."""
     if actor.account_id is None:
         return [actor.profile_id] if actor.profile_id else []
     return session.scalars(sa.select(Profile.id).where(Profile.account_id == actor.account_id)).all()
@@ -193,7 +196,7 @@ def _written(community_id: uuid.UUID) -> tuple[Any, ...]:
 
 
 def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
-    """With the action whose rationale the note is: its state says whether the note may be told of."""
+    """Join the action whose rationale the note is: its state decides whether the outcome is visible."""
     return statement.outerjoin(
         Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None))
     )
@@ -245,13 +248,13 @@ def _wrote(note: Note) -> NoteOutcome:
 
 
 def _notes(session: Session, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Note]:
-    found = session.scalars(sa.select(Note).where(Note.id.in_(ids)).options(selectinload(Note.request)))
-    return {note.id: note for note in found}
+    rows = session.scalars(sa.select(Note).where(Note.id.in_(ids)).options(selectinload(Note.request)))
+    return {note.id: note for note in rows}
 
 
-def _actions(session: Session, found: Sequence[Note]) -> dict[uuid.UUID, Action]:
-    """By note: the action whose rationale it is, or the newest one of the post it stands on."""
-    requests = {note.request_id for note in found if note.request_id is not None}
+def _actions(session: Session, notes_shown: Sequence[Note]) -> dict[uuid.UUID, Action]:
+    """By note id: the action whose rationale it is, or the newest action of its post."""
+    requests = {note.request_id for note in notes_shown if note.request_id is not None}
     by_note: dict[uuid.UUID, Action] = {}
     by_request: dict[uuid.UUID, Action] = {}
     for action in session.scalars(
@@ -263,7 +266,7 @@ def _actions(session: Session, found: Sequence[Note]) -> dict[uuid.UUID, Action]
         if action.note_id is not None:
             by_note[action.note_id] = action
     items: dict[uuid.UUID, Action] = {}
-    for note in found:
+    for note in notes_shown:
         item = by_note.get(note.id) if note.rationale else None
         if not note.rationale and note.request_id is not None:
             item = by_request.get(note.request_id)

@@ -202,7 +202,7 @@ def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int |
     serialise(session, found.community_id)
     session.refresh(found)
     if version is not None and version != found.version:
-        who = setting_history.by_whom(session, "reason", found.id, *CHANGED)
+        who = setting_history.last_changed_by(session, "reason", found.id, *CHANGED)
         raise Conflict(f"Somebody changed this reason meanwhile{who}", found.id)
     return found
 

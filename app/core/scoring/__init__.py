@@ -1,4 +1,7 @@
-"""Note scoring: arrays of ratings in, scores and statuses out (docs/consensus.md). No database, clock or randomness."""
+"""Note scoring: arrays of ratings in, scores and statuses out (docs/consensus.md).
+
+It uses no database, no clock and no randomness.
+"""
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.core.scoring.axis import AxisTest, Camps

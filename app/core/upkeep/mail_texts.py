@@ -1,4 +1,4 @@
-"""The words of every mail. Plain text: nothing to load, nothing that tells the sender it was opened."""
+"""The texts of all mails. Plain text: nothing to load, and nothing that reports when a mail was opened."""
 
 import hashlib
 import hmac
@@ -20,13 +20,13 @@ _IGNORE = "If this was not you, ignore this mail: nothing happens then."
 
 @dataclass(frozen=True)
 class MailLinks:
-    """Where links lead (``https://host``, no slash at the end), and the key that signs one-click unsubscribing."""
+    """The base URL of links (``https://host``, no slash at the end), and the key that signs unsubscribe links."""
 
     base_url: str
     key: bytes
 
     def unsubscribe_token(self, account_id: uuid.UUID) -> str:
-        """Proves that whoever shows it was sent a digest. It ends nothing but digests, so it never expires."""
+        """A signature that authorises unsubscribing from the digest. It allows nothing else, so it never expires."""
         return hmac.new(self.key, b"unsubscribe:" + account_id.bytes, hashlib.sha256).hexdigest()[:40]
 
     def is_unsubscribe_token(self, account_id: uuid.UUID, token: str) -> bool:
@@ -43,7 +43,7 @@ def write(
     account_id: uuid.UUID | None = None,
     link_id: uuid.UUID | None = None,
 ) -> Message | None:
-    """The mail, with a token of its own when it carries a link; None when there is nothing to say any more."""
+    """Write a mail, with a new token if it carries a link. None when there is nothing to send any more."""
     if kind in _WITH_LINK:
         minted = mailed_links.mint(session, link_id) if link_id is not None else None
         return _with_link(session, mail_links, kind, *minted) if minted else None
@@ -54,7 +54,7 @@ def write(
     if account is None or account.disabled_at is not None:
         return None
     if kind is Kind.ADDRESS_TAKEN:
-        return _letter(
+        return _message(
             kind,
             account.email,
             "You already have an account",
@@ -64,7 +64,7 @@ def write(
             _IGNORE,
         )
     if kind is Kind.PASSWORD_CHANGED:
-        return _letter(
+        return _message(
             kind,
             account.email,
             "Your password was changed",
@@ -72,7 +72,7 @@ def write(
             f"If this was not you, choose a new password now: {mail_links.base_url}/forgot",
         )
     if kind is Kind.WEBHOOK_DISABLED:
-        return _letter(
+        return _message(
             kind,
             account.email,
             "A webhook was disabled",
@@ -87,11 +87,11 @@ def _with_link(
     session: Session, mail_links: MailLinks, kind: Kind, link: AccountLink, token: str
 ) -> Message | None:
     if link.purpose is LinkPurpose.RESET and link.account_id is None:
-        # Asked for an address without account: it took its time like any other, and ends here.
+        # A reset for an e-mail address without an account: it took the same time as any other, and ends here.
         session.delete(link)
         return None
     if kind is Kind.CONFIRM:
-        return _letter(
+        return _message(
             kind,
             link.email,
             "Confirm your email address",
@@ -102,7 +102,7 @@ def _with_link(
             _IGNORE,
         )
     if kind is Kind.RESET:
-        return _letter(
+        return _message(
             kind,
             link.email,
             "Choose a new password",
@@ -112,7 +112,7 @@ def _with_link(
             _IGNORE,
         )
     if kind is Kind.CHANGE_EMAIL:
-        return _letter(
+        return _message(
             kind,
             link.email,
             "Confirm your new email address",
@@ -131,7 +131,7 @@ def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, toke
     inviter = session.get(Account, link.invited_by_id) if link.invited_by_id else None
     who = one_line(inviter.display_name) if inviter else "Bridgenote"
     name = one_line(community.name)
-    return _letter(
+    return _message(
         Kind.INVITE,
         link.email,
         f"Join {name}",
@@ -144,7 +144,7 @@ def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, toke
 def _email_changed(mail_links: MailLinks, link: AccountLink) -> Message | None:
     if link.previous_email is None:
         return None
-    return _letter(
+    return _message(
         Kind.EMAIL_CHANGED,
         link.previous_email,
         "Your email address was changed",
@@ -160,7 +160,7 @@ def _digest(session: Session, mail_links: MailLinks, account: Account) -> Messag
     total = sum(count for _, count in waiting)
     stop = f"{mail_links.base_url}/unsubscribe/{account.id}/{mail_links.unsubscribe_token(account.id)}"
     lines = "\n".join(f"{one_line(community.name)}: {count}" for community, count in waiting)
-    return _letter(
+    return _message(
         Kind.DIGEST,
         account.email,
         "1 post needs your help" if total == 1 else f"{total} posts need your help",
@@ -175,7 +175,7 @@ def with_article(role: Role) -> str:
     return f"an {role}" if role.value[0] in "aeiou" else f"a {role}"
 
 
-def _letter(
+def _message(
     kind: Kind, to: str, subject: str, *paragraphs: str, headers: dict[str, str] | None = None
 ) -> Message:
     return Message(kind, to, subject, "\n\n".join(paragraphs) + "\n\nBridgenote\n", headers or {})

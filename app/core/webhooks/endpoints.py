@@ -1,6 +1,6 @@
-"""Webhook webhooks: registered, changed, rotated, disabled, removed (docs/integration.md).
+"""Webhooks: register, change, rotate the secret, disable, remove (docs/integration.md).
 
-A secret is sealed for the row that holds it and appears in no reply, no history entry and no refusal.
+A secret is sealed for the row that holds it and appears in no response, no history entry and no error message.
 """
 
 import uuid
@@ -32,11 +32,11 @@ REMOVED = "Removed"
 
 
 class Outdated(Conflict):
-    """What the caller saw of a webhook is no longer what is set."""
+    """The webhook has changed since the caller read it."""
 
 
 class Unchanged(Enum):
-    """Stands for "as it was" where None has a meaning of its own."""
+    """Marks an argument as not given where None has its own meaning."""
 
     UNCHANGED = "unchanged"
 
@@ -54,38 +54,38 @@ def register(
     secret: str,
     event_names: Sequence[str] | None = None,
 ) -> tuple[Webhook, bool]:
-    """Register ``url`` for the community's events, None meaning all of them: (webhook, made).
+    """Register ``url`` for the community's events (None: all of them). Return (webhook, whether it is new).
 
-    The same community and URL again updates instead: the new secret, the events, and enabled once more; the
-    old secret goes on signing for 24 hours beside the new one.
+    Registering the same community and URL again updates the webhook: the new secret, the events, and enabled again.
+    The old secret also signs for 24 hours beside the new one.
 
     Raises:
-        Invalid: the URL is one we never send to, the secret's form is wrong, an event is unknown.
-        Forbidden, NotFound: not this actor's to do.
+        Invalid: the URL is not allowed, the secret has a wrong form, an event is unknown.
+        Forbidden, NotFound: the actor may not manage webhooks here.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
     values.require_allowed_url(url, allow)
     values.check_secret(secret)
     chosen = values.checked_events(event_names)
     serialise(session, community.id)
-    webhook = _at(session, community.id, url)
+    webhook = _find_by_url(session, community.id, url)
     if webhook is None:
-        made = _insert(session, actor, sealer, community.id, url, secret, chosen)
-        if made is not None:
+        created = _insert(session, actor, sealer, community.id, url, secret, chosen)
+        if created is not None:
             history.record(
                 session,
                 actor,
                 community.id,
                 "webhook.registered",
                 "webhook",
-                made.id,
-                after=health.shown(made),
+                created.id,
+                after=health.history_values(created),
             )
-            return made, True
-        webhook = _at(session, community.id, url)
+            return created, True
+        webhook = _find_by_url(session, community.id, url)
         if webhook is None:
             raise Conflict("This webhook is being registered and removed right now")
-    before = health.shown(webhook)
+    before = health.history_values(webhook)
     rotated = secrets.replace(webhook, sealer, secret, clock.now())
     webhook.events = chosen
     health.enable(session, webhook)
@@ -99,32 +99,35 @@ def get(
     endpoint_id: uuid.UUID,
     permission: Permission = Permission.MANAGE_WEBHOOKS,
 ) -> Webhook:
-    """The webhook, for whoever holds ``permission``. Raises NotFound when unknown, removed or foreign."""
+    """Return the webhook if the actor holds ``permission``. Raises NotFound when unknown, removed or foreign."""
     webhook = session.get(Webhook, endpoint_id)
     present = webhook if webhook is not None and webhook.deleted_at is None else None
     return require_found(actor, permission, present, "webhook")
 
 
-def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Webhook | None:
-    """The community's webhook with this URL."""
+def find_by_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Webhook | None:
+    """The community's webhook with this URL, or None."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     limits.storable(url, "url")
     serialise(session, community_id)
-    return _at(session, community_id, url)
+    return _find_by_url(session, community_id, url)
 
 
 def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Webhook]:
-    """The webhooks of one community, which the actor manages, or of all where they see webhooks; oldest first."""
+    """The webhooks of one community, or for None of every community where the actor sees webhooks; oldest first.
+
+    One community needs the permission to manage webhooks.
+    """
     if community_id is not None:
         require(actor, Permission.MANAGE_WEBHOOKS, community_id)
         statement = _present().where(Webhook.community_id == community_id)
     else:
-        statement = matching(actor)
+        statement = visible_statement(actor)
     return list(session.scalars(statement.order_by(Webhook.created_at, Webhook.id)))
 
 
-def matching(actor: Actor) -> sa.Select[Any]:
-    """The webhooks of every community where the actor sees webhooks, unordered. Raises Forbidden for none."""
+def visible_statement(actor: Actor) -> sa.Select[Any]:
+    """SELECT of the webhooks of all communities where the actor sees webhooks. Raises Forbidden for none."""
     if actor.communities is None:
         return _present()
     return _present().where(Webhook.community_id.in_(_communities_with(actor, Permission.SEE_WEBHOOKS)))
@@ -135,16 +138,16 @@ def _present() -> sa.Select[Any]:
 
 
 def managed_communities(actor: Actor) -> list[uuid.UUID]:
-    """Of an actor's listed communities those whose webhooks are theirs. Raises Forbidden when none is."""
+    """The listed communities of the actor whose webhooks they may manage. Raises Forbidden when there is none."""
     return _communities_with(actor, Permission.MANAGE_WEBHOOKS)
 
 
 def _communities_with(actor: Actor, permission: Permission) -> list[uuid.UUID]:
     listed = actor.communities or frozenset()
-    found = [one for one in listed if allows(actor, permission, one)]
-    if listed and not found:
+    allowed = [community_id for community_id in listed if allows(actor, permission, community_id)]
+    if listed and not allowed:
         raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
-    return found
+    return allowed
 
 
 def change(
@@ -162,24 +165,24 @@ def change(
     based_on: str | None = None,
     reason: str = "",
 ) -> Webhook:
-    """Change what is given. A new secret starts a rotation; enabling forgets past failures.
+    """Change the values that are not None. A new secret starts a rotation; enabling resets the failure counters.
 
-    ``etag`` is the secret's that the caller means to replace: a form sent twice rotates once. ``based_on`` is the
-    ``webhook_values.version`` of what the caller saw: nobody's save is lost to another's.
+    ``etag`` identifies the secret that the caller means to replace: a form sent twice rotates once. ``based_on`` is
+    the ``values.etag`` of the webhook that the caller saw, so that nobody overwrites another's changes unseen.
 
     Raises:
         Invalid: as ``register``.
-        Conflict: another endpoint of the community already has this URL, the secret is another one by now, or somebody
+        Conflict: another webhook of the community has this URL, the secret was replaced meanwhile, or somebody
             saved another URL or other events meanwhile.
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
-    webhook = _held(session, actor, endpoint_id)
+    webhook = _lock(session, actor, endpoint_id)
     if etag is not None and etag != secrets.etag(webhook):
         raise Conflict("The secret was replaced already", webhook.id)
     if based_on is not None and based_on != values.etag(webhook):
-        who = setting_history.by_whom(session, "webhook", webhook.id, CHANGED)
+        who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
         raise Outdated(f"Somebody saved other values meanwhile{who}", webhook.id)
-    before, rotated = health.shown(webhook), False
+    before, rotated = health.history_values(webhook), False
     if url is not None and url != webhook.url:
         values.require_allowed_url(url, allow)
         _move_to(session, webhook, url)
@@ -197,10 +200,10 @@ def change(
 
 
 def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str = "") -> Webhook:
-    """Remove an webhook: its secrets are forgotten and what was due to it is cancelled; its log stays."""
+    """Remove a webhook: delete its secrets and cancel its due deliveries. Its delivery log stays."""
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
-    webhook = _held(session, actor, endpoint_id)
-    before = health.shown(webhook)
+    webhook = _lock(session, actor, endpoint_id)
+    before = health.history_values(webhook)
     webhook.deleted_at = clock.now()
     webhook.is_active = False
     webhook.disabled_reason = REMOVED
@@ -229,16 +232,16 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str =
 
 
 def send_test(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Event:
-    """Send a test event to this webhook alone. Raises Conflict while it is disabled."""
-    webhook = _held(session, actor, endpoint_id)
+    """Send a test event to this webhook only. Raises Conflict while it is disabled."""
+    webhook = _lock(session, actor, endpoint_id)
     if not webhook.is_active:
         raise Conflict("This webhook is disabled; enable it first", webhook.id)
     history.record(session, actor, webhook.community_id, "webhook.tested", "webhook", webhook.id)
     return events.emit_test(session, webhook)
 
 
-def _held(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Webhook:
-    """The webhook as it is now, with nobody else changing it until the transaction ends."""
+def _lock(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Webhook:
+    """The webhook's current row, locked until the transaction ends."""
     webhook = get(session, actor, endpoint_id)
     serialise(session, webhook.community_id)
     session.refresh(webhook, with_for_update={"key_share": True})
@@ -247,7 +250,7 @@ def _held(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Webhook:
     return webhook
 
 
-def _at(session: Session, community_id: uuid.UUID, url: str) -> Webhook | None:
+def _find_by_url(session: Session, community_id: uuid.UUID, url: str) -> Webhook | None:
     return session.scalars(
         sa.select(Webhook)
         .where(Webhook.community_id == community_id, Webhook.url == url, Webhook.deleted_at.is_(None))
@@ -265,7 +268,7 @@ def _insert(
     secret: str,
     chosen: list[str] | None,
 ) -> Webhook | None:
-    """The new row, or None when somebody registered the same URL between our look and our insert."""
+    """Insert a row; None when another transaction registered the same URL since we looked."""
     identity = new_id()
     webhook = Webhook(
         id=identity,
@@ -304,7 +307,7 @@ def _record_change(
     reason: str = "",
 ) -> None:
     session.flush()
-    after = health.shown(webhook)
+    after = health.history_values(webhook)
     changed = {name for name in after if after[name] != before[name]}
     if not changed and not rotated:
         return

@@ -1,4 +1,4 @@
-"""Events for machines: rows written in the transaction of the change they tell of, with their deliveries."""
+"""Events: rows written, with their deliveries, in the same transaction as the change they report."""
 
 from typing import Any
 
@@ -33,16 +33,16 @@ def emit_decision(session: Session, request: Request, decision: Decision) -> Eve
 
 def emit_note(session: Session, note: Note) -> Event:
     community = session.get_one(Community, note.community_id)
-    # Only the plugin of Discourse reads of it.
-    meant = note.rationale and community.platform == payloads.DISCOURSE
-    payload = payloads.note_event(community, note, _action_of(session, note) if meant else None)
+    # Only the Discourse plugin uses the action.
+    for_plugin = note.rationale and community.platform == payloads.DISCOURSE
+    payload = payloads.note_event(community, note, _action_of(session, note) if for_plugin else None)
     return _emit(
         session, EventName.NOTE_STATUS, community, payload, request_id=note.request_id, note_id=note.id
     )
 
 
 def _action_of(session: Session, note: Note) -> Action | None:
-    """The action whose rationale this note is. ``actions.of_note`` would be a circle of imports."""
+    """The action whose rationale this note is. (Importing ``actions.of_note`` would be circular.)"""
     return session.scalars(
         sa.select(Action)
         .where(Action.note_id == note.id, Action.restores_id.is_(None))
@@ -53,7 +53,7 @@ def _action_of(session: Session, note: Note) -> Action | None:
 
 
 def emit_test(session: Session, webhook: Webhook) -> Event:
-    """A test event for one webhook alone, whatever it subscribes to."""
+    """Write a test event for one webhook only, whatever it subscribes to."""
     event = Event(
         id=new_id(),
         community_id=webhook.community_id,

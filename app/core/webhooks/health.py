@@ -1,6 +1,6 @@
-"""How an webhook's receiver is doing: failures counted, given up on, enabled again (docs/integration.md).
+"""Health of a webhook's receiver: count failures, disable after too many, enable again (docs/integration.md).
 
-Whoever calls holds the webhook's row, and where history may be written, the community's lock before it.
+Callers must hold the lock of the webhook's row and, where history may be written, the community's lock before it.
 """
 
 import uuid
@@ -24,8 +24,8 @@ FAILURE_LIMIT = 20
 FAILING_LIMIT = timedelta(days=5)
 
 
-def shown(webhook: Webhook) -> dict[str, Any]:
-    """What history says of an webhook. A query string may hold the receiver's token, so it is left out."""
+def history_values(webhook: Webhook) -> dict[str, Any]:
+    """The webhook's values for history. The URL's query string may contain the receiver's token, so it is left out."""
     return {
         "url": webhook.url.partition("?")[0],
         "events": list(webhook.events) if webhook.events is not None else None,
@@ -34,7 +34,7 @@ def shown(webhook: Webhook) -> dict[str, Any]:
 
 
 def enable(session: Session, webhook: Webhook) -> None:
-    """Enable it with a clean slate; what waited for it is due now."""
+    """Enable the webhook and reset its failures; deliveries that waited for it are due now."""
     webhook.is_active = True
     webhook.disabled_reason = None
     forget_failures(webhook)
@@ -44,9 +44,9 @@ def enable(session: Session, webhook: Webhook) -> None:
 
 
 def disable(session: Session, webhook: Webhook, reason: str) -> None:
-    """Disable it; ``reason`` is shown to its operators.
+    """Disable the webhook; ``reason`` is shown to its operators.
 
-    What is due waits without a time: thousands of rows must not lie in the way of every look at what is due.
+    Its due deliveries get no due time: thousands of such rows would slow down every query for due deliveries.
     """
     webhook.is_active = False
     webhook.disabled_reason = reason
@@ -57,7 +57,7 @@ def disable(session: Session, webhook: Webhook, reason: str) -> None:
 def change_due(
     session: Session, endpoint_id: uuid.UUID, which: sa.ColumnElement[bool], **values: Any
 ) -> None:
-    """Change the webhook's due deliveries, locked in the order in which ``record_attempts`` locks them."""
+    """Change the webhook's due deliveries, locked in the same order as in ``record_attempts``."""
     rows = (
         sa.select(Delivery.id)
         .where(Delivery.endpoint_id == endpoint_id, Delivery.state == DeliveryState.DUE, which)
@@ -76,8 +76,8 @@ def forget_failures(webhook: Webhook) -> None:
     webhook.failures, webhook.gone_answers, webhook.failing_since = 0, 0, None
 
 
-def count(webhook: Webhook, outcome: Outcome, ended: datetime) -> None:
-    """Count one attempt. A 410 counts as "in a row" only directly after another."""
+def count_attempt(webhook: Webhook, outcome: Outcome, ended: datetime) -> None:
+    """Count one attempt. A 410 counts as "in a row" only directly after another 410."""
     if outcome.delivered:
         forget_failures(webhook)
         webhook.last_success_at = ended
@@ -88,22 +88,22 @@ def count(webhook: Webhook, outcome: Outcome, ended: datetime) -> None:
         webhook.failing_since = ended
 
 
-def may_be_given_up(outcome: Outcome, failing_since: datetime | None, ended: datetime) -> bool:
+def may_disable_webhook(outcome: Outcome, failing_since: datetime | None, ended: datetime) -> bool:
     """Whether counting this attempt could disable its webhook, judged from an unlocked read.
 
-    ``failing_since`` only ever moves from none to the present or back, so what an unlocked read misses is no
-    five days old.
+    ``failing_since`` only ever changes from None to the present time or back, so whatever an unlocked read misses
+    is not yet five days old.
     """
     old = failing_since is not None and ended - failing_since >= FAILING_LIMIT
     return outcome.status == 410 or (old and not outcome.delivered)
 
 
-def give_up_if_hopeless(session: Session, webhook: Webhook, now: datetime) -> None:
-    """Disable an enabled webhook after three 410s in a row, or 20 failures and no success for five days."""
-    reason = _reason_to_give_up(webhook, now) if webhook.is_active else None
+def disable_if_failing(session: Session, webhook: Webhook, now: datetime) -> None:
+    """Disable an enabled webhook after three 410s in a row, or after 20 failures and no success for five days."""
+    reason = _reason_to_disable(webhook, now) if webhook.is_active else None
     if reason is None:
         return
-    before = shown(webhook)
+    before = history_values(webhook)
     disable(session, webhook, reason)
     entry = history.record(
         session,
@@ -113,13 +113,13 @@ def give_up_if_hopeless(session: Session, webhook: Webhook, now: datetime) -> No
         "webhook",
         webhook.id,
         before=before,
-        after=shown(webhook),
+        after=history_values(webhook),
         why=Why(cause=reason),
     )
     notices.tell_disabled(session, entry)
 
 
-def _reason_to_give_up(webhook: Webhook, now: datetime) -> str | None:
+def _reason_to_disable(webhook: Webhook, now: datetime) -> str | None:
     if webhook.gone_answers >= GONE_LIMIT:
         return f"The receiver answered {webhook.gone_answers} times in a row that it is gone (410)"
     since = webhook.failing_since

@@ -70,7 +70,7 @@ def join_submit(token: str) -> Response:
 
 def _offer(token: str) -> Offer:
     with wired().database.reading() as session:
-        return invitations.look(session, token)
+        return invitations.find_offer(session, token)
 
 
 def _over(token: str) -> Response:

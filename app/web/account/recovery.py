@@ -36,7 +36,7 @@ def forgot_submit() -> Response:
     if refused := too_many_mails(email):
         return refused
     with wired().database.writing() as writing:
-        credentials.forgot(writing, email)
+        credentials.request_reset(writing, email)
     return sent("reset")
 
 

@@ -223,7 +223,7 @@ def _show(
             Permission.MANAGE_KEYS,
             community.id,
             "api_key",
-            among=key_admin.kept(actor),
+            among=key_admin.manageable_by(actor),
             limit=10,
         )
     if not shown.once.data:

@@ -55,7 +55,9 @@ def found_community() -> Response:
     try:
         wired().throttle.hit("communities", str(actor.account_id))
         with wired().database.writing() as session:
-            made = founding.found(session, actor, form.wanted(), open_to_all=settings.open_communities)
+            made = founding.found_community(
+                session, actor, form.wanted(), open_to_all=settings.open_communities
+            )
     except Invalid as refusal:
         forms.explain(form, refusal, FIELDS)
         return _show(form, status=422)

@@ -10,7 +10,7 @@ from typing import Any
 from flask import Response, g, url_for
 
 from app.core.history import notices
-from app.core.history.notices import Told
+from app.core.history.notices import NoticeEntry
 from app.core.models import HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
@@ -114,7 +114,7 @@ def _unread() -> int:
         return notices.unread(session, who.actor)
 
 
-def _row(told: Told) -> NoticeRow:
+def _row(told: NoticeEntry) -> NoticeRow:
     entry, action = told.entry, told.action
     if entry.object_type == "webhook":
         return _webhook_row(told)
@@ -145,13 +145,13 @@ def _row(told: Told) -> NoticeRow:
 
 
 def _verb_name(entry: HistoryEntry) -> str:
-    """The decision that this entry tells of, by its button."""
+    """The name of the decision that this entry records, as its button has it."""
     state = next((state for state in ActionState if state == entry.after.get("action_state")), None)
     verb = ActionVerb.REOPEN if entry.after.get("reopens") else ACTION.verb_to(state) if state else None
     return WORDS[verb].name if verb is not None and verb in WORDS else ""
 
 
-def _webhook_row(told: Told) -> NoticeRow:
+def _webhook_row(told: NoticeEntry) -> NoticeRow:
     entry = told.entry
     place = str(entry.before.get("url", "")).partition("://")[2]
     return NoticeRow(

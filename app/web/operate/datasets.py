@@ -82,7 +82,7 @@ def _refuse(form: ImportForm, problems: Sequence[str]) -> Response:
 
 def _show(form: ImportForm, *, status: int = 200, checked: Reading | None = None) -> Response:
     with wired().database.reading() as session:
-        found = datasets.every(session, auth.current_actor(), auth.current_community().id)
+        found = datasets.list_datasets(session, auth.current_actor(), auth.current_community().id)
     unknown: list[Any] = reading.unknown_ratings(checked.items).most_common(10) if checked else []
     return page.render(
         "operate/datasets.html",

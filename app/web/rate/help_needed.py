@@ -30,7 +30,7 @@ def help_needed() -> Response:
     who, community = auth.current_reader(), auth.current_community()
     if practice.is_new(welcome.membership()):
         with wired().database.writing() as session:
-            practice.welcomed(session, who.actor, community.id)
+            practice.mark_welcomed(session, who.actor, community.id)
         return make_response(redirect(url_for("web.welcome"), 303))
     return _show()
 

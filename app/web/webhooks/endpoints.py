@@ -51,7 +51,7 @@ def register_webhook() -> Response:
     secret, shown = form.chosen_secret()
     try:
         with wired().database.writing() as session:
-            if webhooks.at_url(session, actor, community_id, form.url.data or "") is not None:
+            if webhooks.find_by_url(session, actor, community_id, form.url.data or "") is not None:
                 raise Invalid.field("url", "is registered already. Open it below to change it")
             webhook, _ = webhooks.register(
                 session,

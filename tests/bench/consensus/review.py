@@ -158,7 +158,7 @@ class Review:
         if scores.regime is not Regime.COLD:
             self.fits.append(FitRecord(scores.regime, scores.model.axis, scores.axis))
         if not scores.suspect:
-            self.model, self.regime = scores.model.judging(acting=True), scores.regime
+            self.model, self.regime = scores.model.for_note(acting=True), scores.regime
             self.camps = scores.camps
             apart = scores.model.acting is not None
             found = RaterArrays(

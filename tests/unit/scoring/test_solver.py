@@ -18,11 +18,11 @@ def _matrix(given: Community) -> Matrix:
 
 def _of(note: object, rater: object, value: object) -> Matrix:
     ratings = arrays.ratings(note, rater, value)  # type: ignore[arg-type]
-    return Matrix.of(ratings, np.ones(len(ratings), np.bool_))
+    return Matrix.from_ratings(ratings, np.ones(len(ratings), np.bool_))
 
 
 def _ridges(matrix: Matrix, at_least: float = 0.0) -> Ridges:
-    return Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters), at_least)
+    return Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters), at_least)
 
 
 def _problem(matrix: Matrix, at_least: float = 0.0) -> slow.Problem:
