@@ -39,11 +39,11 @@ def replay_deliveries(
             place = communities.find(session, platform, community)
             if place is None:
                 raise NotFound("community server")
-            found = replays.preview(session, SYSTEM, place.id, filters)
-        if found.shut_out:
-            click.echo(f"Left out, for their webhook is disabled or removed: {found.shut_out}.")
+            preview = replays.preview(session, SYSTEM, place.id, filters)
+        if preview.shut_out:
+            click.echo(f"Left out, for their webhook is disabled or removed: {preview.shut_out}.")
         if dry_run:
-            click.echo(f"Can be sent again: {found.total}.")
+            click.echo(f"Can be sent again: {preview.total}.")
             return
         with wiring.database.writing() as session:
             total = replays.begin(session, SYSTEM, place.id, filters).total

@@ -1,4 +1,4 @@
-"""Settings, secrets, folder, port, proxies, mail: what surrounds the service."""
+"""Checks on the environment: settings, secrets, data folder, port, proxies, rate limits, mail server."""
 
 import http.client
 import ipaddress
@@ -17,7 +17,7 @@ LEAST_FREE_BYTES = 200 * 1024 * 1024
 LITTLE_FREE_BYTES = 5 * LEAST_FREE_BYTES
 LEAST_LETTERS = 32
 LEAST_DIFFERENT = 10
-"""Characters in a secret, and different ones among them: fewer were typed, not drawn by lot."""
+"""How many different characters a secret needs at least; one with fewer was typed and not generated at random."""
 MAIL_SECONDS = 5.0
 _MAKE = "make one with `openssl rand -base64 32`"
 
@@ -101,7 +101,7 @@ def port(wiring: Wiring) -> Iterator[Finding]:
 
 
 def proxies(wiring: Wiring) -> Iterator[Finding]:
-    given, what = wiring.settings.trusted_proxies, "proxies"
+    trusted, what = wiring.settings.trusted_proxies, "proxies"
     networks = parse_networks(given)
     if any(network.num_addresses > 2**16 for network in networks):
         yield warn(

@@ -93,4 +93,4 @@ def demo_sign_ins() -> Sequence[SignIn]:
     settings = wired().settings
     if not settings.is_demo_allowed or not auth.is_from_this_machine():
         return ()
-    return sign_ins.kept_sign_ins(settings.data_dir)
+    return sign_ins.load_sign_ins(settings.data_dir)
