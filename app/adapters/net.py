@@ -84,7 +84,7 @@ class Lookups:
         self._running: dict[tuple[str, int], Future[Sequence[str]]] = {}
 
     def addresses(self, host: str, port: int, deadline: Deadline) -> Sequence[str]:
-        """Return the addresses of ``host``; an IP literal is its own. Raises httpcore.ConnectError or ConnectTimeout."""
+        """Return the addresses of ``host``, which may be an IP. Raises httpcore.ConnectError or ConnectTimeout."""
         try:
             return [str(ipaddress.ip_address(host))]
         except ValueError:

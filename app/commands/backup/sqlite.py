@@ -79,7 +79,7 @@ def _check_free(database: Path, force: bool) -> None:
 
 @contextlib.contextmanager
 def _exclusively(database: Path, force: bool) -> Iterator[sqlite3.Connection]:
-    """Yield the only connection to a database; others are locked out during the block. Raises Conflict if it is in use."""
+    """Yield the only connection to a database; others are locked out in the block. Raises Conflict if it is in use."""
     with _opened(database) as connection:
         connection.execute("PRAGMA busy_timeout=500")
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")

@@ -102,11 +102,11 @@ def port(wiring: Wiring) -> Iterator[Finding]:
 
 def proxies(wiring: Wiring) -> Iterator[Finding]:
     trusted, what = wiring.settings.trusted_proxies, "proxies"
-    networks = parse_networks(given)
+    networks = parse_networks(trusted)
     if any(network.num_addresses > 2**16 for network in networks):
         yield warn(
             what,
-            f"BRIDGENOTE_TRUSTED_PROXIES believes very many addresses ({given})",
+            f"BRIDGENOTE_TRUSTED_PROXIES believes very many addresses ({trusted})",
             "name your proxies alone: whoever is believed can pass for any address",
         )
     if wiring.settings.environment == "production" and not networks:
@@ -115,7 +115,7 @@ def proxies(wiring: Wiring) -> Iterator[Finding]:
             "no proxy is trusted: behind one, everybody has its address and shares its limits",
             "set BRIDGENOTE_TRUSTED_PROXIES to the proxy's address",
         )
-    yield ok(what, given or "none is trusted")
+    yield ok(what, trusted or "none is trusted")
 
 
 def rate_limits(wiring: Wiring) -> Iterator[Finding]:

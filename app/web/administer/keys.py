@@ -26,7 +26,7 @@ from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
-from app.web import auth, forms, page, pages_of
+from app.web import auth, cursor_links, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.administer.curl_lines import CurlLine
 from app.web.blueprint import web
@@ -212,7 +212,7 @@ def _show(
     actor, community = auth.current_actor(), auth.current_community()
     privileged = auth.current_reader().account.service_admin
     shown = form or KeyForm(data={"communities": [str(community.id)], "may_assert_staff": privileged})
-    wanted = Slice(size=PAGE_SIZE, **pages_of.cursors())
+    wanted = Slice(size=PAGE_SIZE, **cursor_links.cursors())
     with wired().database.reading() as session:
         found, rows, others = key_admin.listed(session, actor, community.id, wanted)
         following = shown.offer(session, actor, after)
@@ -237,7 +237,7 @@ def _show(
         slug=community.slug,
         rows=rows,
         others=others,
-        links=pages_of.links("/keys", found, "key"),
+        links=cursor_links.links("/keys", found, "key"),
         privileged=privileged,
         following=following,
         searchable=bool(following or after or shown.search.data),

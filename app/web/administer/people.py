@@ -19,7 +19,7 @@ from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, manual_links
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
-from app.web import auth, forms, page, pages_of
+from app.web import auth, cursor_links, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.blueprint import web
 from app.wiring import wired
@@ -244,7 +244,7 @@ def _show(
     search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         found, rows = members.listed(
-            session, actor, community.id, search, Slice(size=PAGE_SIZE, **pages_of.cursors())
+            session, actor, community.id, search, Slice(size=PAGE_SIZE, **cursor_links.cursors())
         )
         waiting = invitations.pending(session, actor, community.id)
         entries = community_revisions.changes(
@@ -261,7 +261,7 @@ def _show(
         is_local=not wired().settings.public_url,
         rows=rows,
         search=search,
-        links=pages_of.links("/people", found, "member", q=search),
+        links=cursor_links.links("/people", found, "member", q=search),
         waiting=waiting,
         roles=ROLES,
         states=STATES,

@@ -192,7 +192,7 @@ def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
         facts = (
             filters.state_word(row.kind).lower(),
             f"by {author}" if author else "",
-            filters.written(row.entry.at),
+            filters.full_time(row.entry.at),
         )
         links.append(RowName(f"{filters.excerpt(why)}: {post}", facts, row.entry.id))
         if row.is_latest:

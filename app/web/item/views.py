@@ -161,7 +161,7 @@ def blind_item(action: Action, url: str, *, whole: bool = False, form: str | Non
         is_excerpt=start > 0 or end < len(text),
         is_long=excerpts.is_long(text, start, end),
         has_marks=bool(spans),
-        veil=veils.over(action, url, form=form),
+        veil=veils.for_action(action, url, form=form),
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,

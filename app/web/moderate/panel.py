@@ -233,7 +233,7 @@ def panel(
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
         needed=answering.needed(),
-        veil=veils.over(action, f"/review/{action.id}"),
+        veil=veils.for_action(action, f"/review/{action.id}"),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         was_refused=was_refused,
         missing=missing.of_item(session, action),

@@ -16,7 +16,7 @@ from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import excerpt, written
+from app.web.filters import excerpt, full_time
 from app.web.moderate import row_names
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.row_names import RowName
@@ -120,7 +120,7 @@ def _name(action: Action) -> RowName:
             f"by {author}" if author else "",
             category.lower(),
             f"in {channel}" if channel else "",
-            written(action.created_at),
+            full_time(action.created_at),
         ),
         action.id,
     )
