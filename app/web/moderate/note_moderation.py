@@ -118,7 +118,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
         held_by_me=held is not None and held.account_id == actor.account_id,
         outcome=_OUTCOMES[held.verb] if held else "",
         status=note.status.value,
-        explanation=explained(note, answering.needed()),
+        explanation=explained(note, answering.ratings_needed()),
         ratings=note.ratings_count,
         is_locked=note.locked,
         is_published=note.force_published,

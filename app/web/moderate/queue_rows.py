@@ -138,6 +138,6 @@ def context() -> dict[str, Any]:
     return {
         "query": f"?{encoded(query)}" if query else "",
         "row_query": "?" + encoded({**query, "at": "queue"}),
-        "needed": answering.needed(),
+        "needed": answering.ratings_needed(),
         "out_of_band": False,
     }

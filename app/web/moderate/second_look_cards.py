@@ -183,7 +183,7 @@ def _card(
         if is_open and action.retro_review_at is not None
         else None,
         ratings=action.note.ratings_count if action.note else 0,
-        needed=answering.needed(),
+        needed=answering.ratings_needed(),
         is_staffs=action.review_group is ReviewGroup.STAFF,
         form=shown,
         buttons=[] if held else [card for card in open_buttons(actor, action) if card.verb in VERBS],
