@@ -1,4 +1,4 @@
-"""Fixtures for every group. Each test that takes ``database_url`` runs on SQLite and on PostgreSQL."""
+"""Fixtures for all tests. Each test with ``database_url`` runs on SQLite and on PostgreSQL."""
 
 import copy
 import shutil
@@ -24,13 +24,13 @@ from tests.cast import Cast, assemble
 from tests.databases import ReusedDatabase
 from tests.inline_engine import InlineEngine
 
-# Five people are made for almost every test; what makes Argon2id slow is not what they test.
+# Almost every test creates five people, and no test needs Argon2id's slowness.
 accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(autouse=True)
 def present() -> Iterator[None]:
-    """Puts the clock right that a test moved."""
+    """Reset the clock that a test moved."""
     yield
     clock.set_source(None)
 
@@ -65,7 +65,7 @@ def postgres_template(postgres_server: postgres.Server) -> str:
 
 @pytest.fixture(scope="session")
 def sqlite_cast(sqlite_template: Path) -> tuple[Path, Cast]:
-    """The template with the cast in it: making the cast for each test would take longer than most tests."""
+    """The template with the cast in it: creating the cast for each test would take longer than most tests."""
     path = sqlite_template.with_name("cast.db")
     shutil.copyfile(sqlite_template, path)
     database = Database(f"sqlite:///{path}")
@@ -88,7 +88,7 @@ def postgres_cast(postgres_server: postgres.Server, postgres_template: str) -> t
 def reused_database(
     postgres_server: postgres.Server, postgres_template: str, postgres_cast: tuple[str, Cast]
 ) -> Iterator[ReusedDatabase]:
-    """The one PostgreSQL database that the tests of this worker share, one after the other."""
+    """The PostgreSQL database that the tests of this worker use one after the other."""
     database = ReusedDatabase(postgres_server, postgres_template, postgres_cast[0])
     yield database
     database.drop()
@@ -96,7 +96,7 @@ def reused_database(
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a migrated database that no other test uses meanwhile: empty, or with the cast when asked for."""
+    """The URL of a migrated database for this test alone: with the cast if the test uses it, else empty."""
     with_cast = "cast" in request.fixturenames
     if request.param == "sqlite":
         template: Path = request.getfixturevalue("sqlite_template")
@@ -123,7 +123,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @dataclass
 class RecordingSender:
-    """Stands in for the network: keeps what was sent and answers as told."""
+    """Fake of the webhook sender: records deliveries and answers with ``status``."""
 
     status: int = 200
     sent: list[tuple[str, bytes, dict[str, str]]] = field(default_factory=list)
@@ -140,7 +140,7 @@ def sender() -> RecordingSender:
 
 @pytest.fixture
 def wiring(settings: Settings, sender: RecordingSender) -> Iterator[Wiring]:
-    """The service without a server: jobs wait until ``jobs.run_all()``."""
+    """The service without a server. Jobs run only when the test calls ``jobs.run_all()``."""
     made = wire(settings)
     made.sender = sender
     jobs = InlineEngine(made.database.engine)
@@ -161,7 +161,7 @@ _apps: list[Flask] = []
 
 @pytest.fixture
 def app(wiring: Wiring) -> Flask:
-    """The application over this test's wiring. One for the whole run, so that templates are compiled once."""
+    """The application with this test's wiring. It is created once for the whole run, so templates compile once."""
     if not _apps:
         _apps.append(create_app(wiring))
     (made,) = _apps
@@ -173,7 +173,7 @@ def app(wiring: Wiring) -> Flask:
 
 @pytest.fixture
 def own_app(wiring: Wiring) -> Flask:
-    """An application of this test's own, to which it may add."""
+    """A new application that this test may change."""
     return create_app(wiring)
 
 
@@ -184,7 +184,7 @@ def client(app: Flask) -> FlaskClient:
 
 @pytest.fixture
 def cast(wiring: Wiring, request: pytest.FixtureRequest) -> Cast:
-    """The people and keys that most tests ask about; ``database_url`` has put them into the database."""
+    """The people and keys of most tests; ``database_url`` has already stored them."""
     dialect = wiring.database.engine.dialect.name
     made: Cast = request.getfixturevalue("sqlite_cast" if dialect == "sqlite" else "postgres_cast")[1]
     return copy.deepcopy(made)

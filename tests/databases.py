@@ -1,7 +1,7 @@
-"""One PostgreSQL database for each worker of a test run, emptied and filled again before each test.
+"""One PostgreSQL database for each worker of a test run, reset before each test.
 
-A database copied from a template for every test costs 50 to 250 ms, for PostgreSQL writes all its files; deleting the
-rows and copying the template's back costs about 15. After a test that made or dropped tables the database is made anew.
+Creating a database from a template takes 50 to 250 ms, because PostgreSQL writes all its files; deleting the rows and
+copying the template's rows back takes about 15 ms. After a test that changed tables, the database is created again.
 """
 
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from psycopg import sql
 from tests import postgres
 
 _LOCK_TIMEOUT = "3s"
-"""How long a reset waits for a transaction that a test left open before its connection is ended."""
+"""How long a reset waits for a transaction that a test left open before it ends the connection."""
 
 
 @dataclass
 class ReusedDatabase:
-    """A database of this worker's own, made from two templates: one migrated, one with the cast in it too."""
+    """This worker's database, created from one of two templates: migrated and empty, or with the cast."""
 
     server: postgres.Server
     empty_template: str
@@ -37,7 +37,7 @@ class ReusedDatabase:
         return self.server.url(self.name)
 
     def reset(self, *, with_cast: bool) -> None:
-        """Leave every table with the rows of its template and nothing else; sequences start where they did."""
+        """Reset every table to the rows of its template, and the sequences to their start."""
         if self._tables_changed():
             self.drop()
             self._create()
@@ -73,11 +73,11 @@ class ReusedDatabase:
                 "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
             )
         ]
-        # One message for everything: the round trips would cost more than the work.
+        # All statements in one message, because round trips would cost more than the work.
         self._empty = sql.SQL("; ").join(
             [
                 sql.SQL("BEGIN"),
-                # Foreign keys are triggers; in this role they do not fire, so the order of tables does not matter.
+                # In this role foreign keys, which are triggers, do not fire, so the order of tables does not matter.
                 sql.SQL("SET LOCAL session_replication_role = replica"),
                 sql.SQL("SET LOCAL lock_timeout = {}").format(_LOCK_TIMEOUT),
                 *(sql.SQL("DELETE FROM {}").format(table) for table in tables),
@@ -102,7 +102,7 @@ class ReusedDatabase:
         return self._read_fingerprint() != self._fingerprint
 
     def _read_fingerprint(self) -> object:
-        """Changes when a table, column or index is made or dropped."""
+        """Return a fingerprint that changes when a table, column or index is created or dropped."""
         return self._connection.execute(
             "SELECT count(*), max(oid), (SELECT count(*) FROM pg_attribute WHERE NOT attisdropped) FROM pg_class"
         ).fetchone()
@@ -111,7 +111,7 @@ class ReusedDatabase:
 def _filled(
     connection: psycopg.Connection, tables: list[sql.Identifier]
 ) -> list[tuple[sql.Composable, bytes]]:
-    """How to copy rows into each table that has any, and those rows."""
+    """Return for each table with rows the COPY statement and the rows."""
     found: list[tuple[sql.Composable, bytes]] = []
     for table in tables:
         columns = sql.SQL(", ").join(_stored_columns(connection, table))
@@ -126,7 +126,7 @@ def _filled(
 
 
 def _stored_columns(connection: psycopg.Connection, table: sql.Identifier) -> list[sql.Identifier]:
-    """The table's columns but for generated ones, which cannot be copied."""
+    """Return the table's columns, except generated ones, which cannot be copied."""
     found = connection.execute(
         "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass "
         "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum",

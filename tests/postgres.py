@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests: Debian's, on a free port, in a folder of its own, ended with the run.
+"""Starts a PostgreSQL server for the test run: Debian's programs, on a free port, with its own folder.
 
 ``initdb`` refuses root, so under root everything runs as the ``postgres`` user.
 """
@@ -18,7 +18,7 @@ import psycopg
 
 
 def binaries() -> Path:
-    """The newest installed server's programs."""
+    """Return the folder of the newest installed server's programs."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[-3]))
     if found:
         return found[-1].parent
@@ -47,7 +47,7 @@ class Server:
         )
 
     def create(self, template: str = "template0") -> str:
-        """The name of a new database, copied from ``template``."""
+        """Create a database as a copy of ``template`` and return its name."""
         name = f"t_{uuid.uuid4().hex}"
         with self.admin() as connection:
             connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
@@ -83,7 +83,7 @@ class Server:
 
 @contextmanager
 def running() -> Iterator[Server]:
-    """A fresh server for as long as the block lasts."""
+    """Run a new server during the block."""
     folder = Path(tempfile.mkdtemp(prefix="bridgenote-pg-"))
     try:
         if os.geteuid() == 0:

@@ -90,15 +90,15 @@ class Lookups:
         except ValueError:
             pass
         try:
-            found = self._lookup(host, port).result(timeout=deadline.left())
+            resolved = self._lookup(host, port).result(timeout=deadline.left())
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(f"{TIMEOUT}: dns") from error
         except (OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise httpcore.ConnectError(f"dns: {reason.lower()}") from error
-        if not found:
+        if not resolved:
             raise httpcore.ConnectError("dns: the name has no addresses")
-        return found
+        return resolved
 
     def _lookup(self, host: str, port: int) -> "Future[Sequence[str]]":
         with self._lock:

@@ -94,8 +94,8 @@ class HttpSender:
             excerpt = _excerpt(response)
             response.close()
         delivered = 200 <= response.status_code < 300
-        asked = None if delivered else parse_retry_after(response.headers.get("Retry-After"), now())
-        return Outcome(response.status_code, elapsed, excerpt, None, asked)
+        retry_after = None if delivered else parse_retry_after(response.headers.get("Retry-After"), now())
+        return Outcome(response.status_code, elapsed, excerpt, None, retry_after)
 
 
 def _completed(headers: Mapping[str, str]) -> dict[str, str]:

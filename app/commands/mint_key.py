@@ -11,7 +11,7 @@ from app.core.vocabulary import KeyTemplate
 
 @click.command("mint-key")
 @click.option("--name", required=True, help="What it is for, as the list of keys shows it.")
-@click.option("--template", type=click.Choice([one.value for one in KeyTemplate]), required=True)
+@click.option("--template", type=click.Choice([template.value for template in KeyTemplate]), required=True)
 @click.option("--platform", "platforms", multiple=True, metavar="P", help="The platform of each --community.")
 @click.option(
     "--community",

@@ -42,11 +42,11 @@ def set_category(
         with wiring.database.writing() as session:
             place = community_of(session, platform, community)
             categories = policies.current(session, place.id).categories
-            found = next(
+            existing = next(
                 (policies.draft_of(category) for category in categories if category.name == name), None
             )
             draft = replace(
-                found or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
+                existing or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
             )
             if tier1_action is not None:
                 draft = replace(draft, tier1_action=Verb(tier1_action))

@@ -59,9 +59,9 @@ class Desk:
 
     def _lower_tier2(self, category: str, tier2: float, reason: str) -> None:
         thresholds = policies.current(self._session, self._community_id)
-        found = next((one for one in thresholds.categories if one.name == category), None)
-        if found is not None:
-            draft = replace(policies.draft_of(found), tier2=tier2)
+        match = next((item for item in thresholds.categories if item.name == category), None)
+        if match is not None:
+            draft = replace(policies.draft_of(match), tier2=tier2)
             operator = self._people[Role.OPERATOR]
             policies.set_category(self._session, operator, self._community_id, draft, reason)
 
@@ -84,8 +84,8 @@ class Desk:
             Item("coast-facts", item_id, claim, rating, f"{_CHECKED}/{page}", _PUBLISHER)
             for item_id, claim, rating, page in _FACT_CHECKS
         ]
-        done = datasets.keep(self._session, operator, self._community_id, items)
-        datasets.record(self._session, operator, self._community_id, ["coast-facts"], done)
+        imported = datasets.keep(self._session, operator, self._community_id, items)
+        datasets.record(self._session, operator, self._community_id, ["coast-facts"], imported)
 
     def _invite(self) -> None:
         link = invitations.invite(

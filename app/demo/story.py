@@ -169,7 +169,9 @@ class Story:
         camp = self._people.camps[0 if letter.isupper() else 1]
         if note.locked:
             return
-        raters = [one for one in camp if one.platform_user_id != poster and one.id != note.author_id]
+        raters = [
+            profile for profile in camp if profile.platform_user_id != poster and profile.id != note.author_id
+        ]
         actor, rater = self._people.member(raters[turn % len(raters)].platform_user_id)
         level, handle = _LEVELS[letter.lower()], rater.platform_user_id
         ratings.rate(self._session, actor, note, rater, level, rater_ref=handle, reasons=tags)

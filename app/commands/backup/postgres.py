@@ -28,10 +28,10 @@ END $$;
 
 def write(url: sa.URL, target: Path) -> None:
     """Dump the whole database, in one snapshot, to ``target``. Other connections can read and write meanwhile."""
-    wanted = _server_major(url)
-    program = _program("pg_dump", wanted)
+    server_major = _server_major(url)
+    program = _program("pg_dump", server_major)
     _run([program, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}"], url)
-    _run([_program("pg_restore", wanted), "--list", str(target)], url)
+    _run([_program("pg_restore", server_major), "--list", str(target)], url)
 
 
 def restore(
@@ -145,7 +145,9 @@ def _program(name: str, server_major: int) -> str:
     # Debian has a folder for each version's programs; the programs on the path only choose between them.
     folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda folder: -int(folder.split("/")[-2]))
     paths = [
-        path for path in (shutil.which(name), *(shutil.which(name, path=one) for one in folders)) if path
+        path
+        for path in (shutil.which(name), *(shutil.which(name, path=directory) for directory in folders))
+        if path
     ]
     majors = [_major(path) for path in paths]
     for path, major in zip(paths, majors, strict=True):

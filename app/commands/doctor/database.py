@@ -90,9 +90,9 @@ def _sqlite(connection: sa.Connection) -> Iterator[Finding]:
     pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     size = pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
     if size <= CHECKED_WHOLE_BYTES:
-        said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
-        if said != "ok":
-            yield fail(what, f"damaged: {said}", _RESTORE)
+        result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        if result != "ok":
+            yield fail(what, f"damaged: {result}", _RESTORE)
         elif connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
             yield fail(what, "rows refer to rows that are gone", _RESTORE)
 
@@ -110,8 +110,8 @@ def _postgresql(connection: sa.Connection) -> Iterator[Finding]:
 
 
 def _version(connection: sa.Connection) -> tuple[int, ...]:
-    found = connection.dialect.server_version_info or ()
-    return tuple(int(part) for part in found)
+    version = connection.dialect.server_version_info or ()
+    return tuple(int(part) for part in version)
 
 
 def _dotted(version: tuple[int, ...]) -> str:

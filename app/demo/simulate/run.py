@@ -128,12 +128,12 @@ class Run:
 
     def rate_all(self) -> None:
         """Let all raters rate everything under review until it is decided or no rater is left."""
-        given: dict[str, int] = {}
+        turns: dict[str, int] = {}
         while not self.done.is_set():
             for action in self._under_review():
                 if self.done.is_set():
                     return
-                self._rate_next(action, given)
+                self._rate_next(action, turns)
             self.done.wait(POLL_SECONDS)
 
     def _under_review(self) -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ class Run:
         actions: list[dict[str, Any]] = response.json()["data"]
         return actions
 
-    def _rate_next(self, action: dict[str, Any], given: dict[str, int]) -> None:
+    def _rate_next(self, action: dict[str, Any], turns: dict[str, int]) -> None:
         attributes = action["attributes"]
         note_id = attributes["note_id"]
         request_id = attributes["request_id"]
@@ -156,10 +156,10 @@ class Run:
             return
         with self.tally.lock:
             self.tally.queued.add(request_id)
-        turn = given.get(note_id, 0)
+        turn = turns.get(note_id, 0)
         if turn >= len(self.raters):
             return
-        given[note_id] = turn + 1
+        turns[note_id] = turn + 1
         rater = self.raters[turn]
         category = (attributes["classifier_evidence"] or {}).get("category", "")
         rating = {"note_id": note_id, "helpfulness_level": rater.opinion(category, note_id, self.dice)}
@@ -189,9 +189,9 @@ class Run:
             if not self.integration.expect({200}, response, "listing requests"):
                 break
             document = response.json()
-            for one in document["data"]:
-                if one["attributes"]["request_id"].startswith(f"{self.name}-"):
-                    status = one["attributes"]["status"]
+            for item in document["data"]:
+                if item["attributes"]["request_id"].startswith(f"{self.name}-"):
+                    status = item["attributes"]["status"]
                     counts[status] = counts.get(status, 0) + 1
             path, query = document["links"]["next"], None
         return counts

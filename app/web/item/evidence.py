@@ -55,7 +55,7 @@ def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
         tier1=rule.tier1 if rule else None,
         version=thresholds.version if thresholds else None,
         routed_by=details.get("config_version"),
-        classifiers=[f"{one['name']} {one['version']}" for one in details.get("classifiers", ())],
+        classifiers=[f"{item['name']} {item['version']}" for item in details.get("classifiers", ())],
         passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],
         others=sorted(
             (
@@ -63,13 +63,13 @@ def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
                 for name, value in scores.items()
                 if name != action.category and value > 0
             ),
-            key=lambda one: -one[1],
+            key=lambda item: -item[1],
         ),
         held_back=(details.get("held_back") or {}).get("why"),
         unfinished=[
-            f"{one['name']}: {one['error']}" for one in details.get("classifiers", ()) if one.get("error")
+            f"{item['name']}: {item['error']}" for item in details.get("classifiers", ()) if item.get("error")
         ],
-        observed=[_observed(one) for one in details.get("observed", ())],
+        observed=[_observed(item) for item in details.get("observed", ())],
     )
 
 

@@ -90,14 +90,14 @@ def note_view(
         id=note.id,
         summary=note.summary,
         classification=classified(note.classification, action),
-        reasons=tuple(_REASON_WORDS[one] for one in note.reasons if one in _REASON_WORDS),
+        reasons=tuple(_REASON_WORDS[reason] for reason in note.reasons if reason in _REASON_WORDS),
         sources=tuple(note.sources),
         is_ai=note.ai_generated,
         is_own=is_own,
         is_edited=note.version > 1,
         written_at=note.created_at,
         own_level=LEVEL_WORDS[current.helpfulness_level] if current else None,
-        own_reasons=tuple(_REASON_WORDS[one] for one in current.reasons if one in _REASON_WORDS)
+        own_reasons=tuple(_REASON_WORDS[reason] for reason in current.reasons if reason in _REASON_WORDS)
         if current
         else (),
         is_open=not note.locked,
@@ -111,8 +111,8 @@ def note_view(
 
 def classified(says: Classification, action: Action | None) -> str | None:
     """Return a note's classification as text. "Not misleading" is left out unless the item is about misinformation."""
-    asked = action is not None and action.category == MISINFORMATION
-    return CLASSIFICATIONS[says] if asked or says is Classification.MISLEADING else None
+    is_misinformation = action is not None and action.category == MISINFORMATION
+    return CLASSIFICATIONS[says] if is_misinformation or says is Classification.MISLEADING else None
 
 
 def explained(note: Note, needed: int) -> str:

@@ -73,7 +73,7 @@ def _previewed(form: NoteForm, action: Action) -> NoteView:
         id=uuid.UUID(int=0),
         summary=form.summary.data or "",
         classification=classified(form.says, action),
-        reasons=tuple(words[one] for one in form.reasons),
+        reasons=tuple(words[reason] for reason in form.reasons),
         sources=tuple(form.source_list),
         is_ai=False,
         is_own=True,

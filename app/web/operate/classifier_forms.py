@@ -69,12 +69,12 @@ class RuleForm(Form):
         """Add each problem of ``classify.rules`` to the field that it names."""
         for problem in refusal.problems:
             name = str(problem.loc[-1])
-            found = self._fields.get(name)
+            matching = self._fields.get(name)
             message = problem.msg.removeprefix(f"rule {(self.id.data or '').strip()}: ")
-            if found is None:
+            if matching is None:
                 self.form_errors = [*self.form_errors, f"{name.capitalize()} {message}."]
             else:
-                found.errors = [*found.errors, f"{found.label.text}: {message}."]
+                matching.errors = [*matching.errors, f"{matching.label.text}: {message}."]
 
 
 def rule_form(rule: Mapping[str, Any]) -> RuleForm:

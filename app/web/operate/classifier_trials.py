@@ -154,13 +154,13 @@ def _leads_to(category: trials.CategoryTrial) -> str:
 def _conclusion(route: Route | None) -> str:
     if route is None:
         return "Nothing would happen."
-    done = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
+    above = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
     if route.category == UNFINISHED:
         return "Moderators would be asked about the post."
     verb = WOULD_BE[route.verb.value]
     if route.tier.number == 1:
-        return f"The post would be {verb} at once: {done}, its Tier 1."
-    return f"People would be asked whether the post should be {verb}: {done}, its Tier 2."
+        return f"The post would be {verb} at once: {above}, its Tier 1."
+    return f"People would be asked whether the post should be {verb}: {above}, its Tier 2."
 
 
 def _slow_trial(trial: Trial) -> str:

@@ -223,7 +223,7 @@ def show(
     """Render the page, with a posted form that has errors, if any; ``more`` are the results of trials."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = rule_versions.standing(session, actor, community.id)
+        standing = rule_versions.standing(session, actor, community.id)
         versions = rule_versions.versions(session, actor, community.id)
         thresholds = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
@@ -232,10 +232,10 @@ def show(
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):
-        form.etag.data = form.etag.data or str(found.etag)
+        form.etag.data = form.etag.data or str(standing.etag)
     for made in (publish, revert):
-        made.version.data = made.version.data or str(found.version)
-    if found.draft is None:
+        made.version.data = made.version.data or str(standing.version)
+    if standing.draft is None:
         text.which.choices = [("in_force", "In force")]
     return page.render(
         "operate/classifiers.html",
@@ -246,10 +246,10 @@ def show(
         revert=revert,
         pack=pack,
         text=text,
-        standing=found,
-        draft_changes=change_lines(found.in_force, found.draft) if found.draft else [],
-        own_rules=found.working.rules,
-        shipped=_shipped(found.working),
+        standing=standing,
+        draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
+        own_rules=standing.working.rules,
+        shipped=_shipped(standing.working),
         classifiers=[
             ClassifierRow(
                 item.name,
@@ -260,9 +260,9 @@ def show(
             for item in in_force
         ],
         slow_rules=slow,
-        unrouted=_unrouted(found.working, {category.name for category in thresholds.categories}),
+        unrouted=_unrouted(standing.working, {category.name for category in thresholds.categories}),
         versions=version_rows(
-            versions, rule_versions.SHOWN_VERSIONS, current=found.version, changes=_changes
+            versions, rule_versions.SHOWN_VERSIONS, current=standing.version, changes=_changes
         ),
         trial=more.get("trial"),
         hits=more.get("hits"),

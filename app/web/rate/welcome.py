@@ -28,7 +28,7 @@ class PracticeForm(Form):
     example = RadioField(
         "Example",
         [InputRequired("Choose an example.")],
-        choices=forms.choices({one.name: one.name for one in EXAMPLES}),
+        choices=forms.choices({example.name: example.name for example in EXAMPLES}),
     )
     answer = RadioField(
         "Your answer", [InputRequired("Choose an answer.")], choices=forms.choices(ANSWER_WORDS)
@@ -70,7 +70,7 @@ def practise() -> Response:
     if membership() is None:
         # A service admin need not be a member; without a membership the answer cannot be stored.
         return _show(so_far)
-    card = next(one for one in _cards(so_far) if one.name == name)
+    card = next(row for row in _cards(so_far) if row.name == name)
     message = "Most would say so too." if card.is_best else f"Most would say {card.best} here."
     target = url_for("web.welcome", _anchor=f"example-{card.number}")
     return page.done("rate/_practice.html", target, message, **_context(so_far, card.number))
@@ -94,7 +94,11 @@ def membership() -> Membership | None:
 def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 200) -> Response:
     community = auth.current_community()
     with wired().database.reading() as session:
-        categories = [one.name for one in policies.current(session, community.id).categories if one.enabled]
+        categories = [
+            category.name
+            for category in policies.current(session, community.id).categories
+            if category.enabled
+        ]
     context = _context(so_far, None)
     if form is not None:
         context["form"] = form
@@ -113,7 +117,7 @@ def _context(so_far: Mapping[str, str], answered: int | None) -> dict[str, Any]:
     cards = _cards(so_far)
     return {
         "cards": cards,
-        "current": next((one for one in cards if one.said is None), None),
+        "current": next((card for card in cards if card.said is None), None),
         "answered": answered,
         "question": QUESTION,
         "options": OPTIONS,
@@ -125,14 +129,14 @@ def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
     return [
         PracticeCard(
             number=number,
-            name=one.name,
-            category=category_name(one.category),
-            meaning=policies.describe(one.category),
-            text=one.text,
-            said=ANSWER_WORDS.get(so_far.get(one.name, "")),
-            best=ANSWER_WORDS[one.best],
-            is_best=so_far.get(one.name) == one.best,
-            why=one.why.get(so_far.get(one.name, "")),
+            name=example.name,
+            category=category_name(example.category),
+            meaning=policies.describe(example.category),
+            text=example.text,
+            said=ANSWER_WORDS.get(so_far.get(example.name, "")),
+            best=ANSWER_WORDS[example.best],
+            is_best=so_far.get(example.name) == example.best,
+            why=example.why.get(so_far.get(example.name, "")),
         )
-        for number, one in enumerate(EXAMPLES, 1)
+        for number, example in enumerate(EXAMPLES, 1)
     ]

@@ -250,7 +250,7 @@ def _show(
         "webhooks/endpoint.html",
         status=status,
         alert=alert,
-        form=next((one for one in (rotated, removed, switched) if one.errors), edited),
+        form=next((candidate for candidate in (rotated, removed, switched) if candidate.errors), edited),
         edited=edited,
         rotation=rotated,
         removal=removed,
