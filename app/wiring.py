@@ -1,4 +1,4 @@
-"""Puts the service together: settings in, everything the doors use out. Only this module knows them all."""
+"""Builds the service from its settings: database, classifiers, adapters. Only this module imports all of them."""
 
 import threading
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ EXTENSION = "bridgenote"
 
 
 class JobEngine(Protocol):
-    """What the wiring needs of a job engine; ``jobs.engine`` and its test double both have it."""
+    """The methods of a job engine that the wiring uses; ``jobs.engine`` and the tests' fake both have them."""
 
     def register(self, name: str, function: Any, *, attempts: int = 5) -> None: ...
     def enqueue(
@@ -45,7 +45,7 @@ class JobEngine(Protocol):
 
 @dataclass
 class Wiring:
-    """Everything one process uses. Made once by ``wire``; tests make their own with parts replaced."""
+    """All services that one process uses. ``wire`` creates it once; tests create their own with parts replaced."""
 
     settings: Settings
     database: Database
@@ -60,7 +60,8 @@ class Wiring:
     rules: CommunityRules = field(default_factory=CommunityRules)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
-    """The link that ``serve`` made while there is no admin; kept nowhere else in plain text (Decision 0031)."""
+    """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here (decision 0031).
+    """
     wake: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -70,7 +71,7 @@ class Wiring:
         return defaults
 
     def attach(self, jobs: JobEngine) -> None:
-        """Let this engine take the jobs that transactions note."""
+        """Use this engine for the jobs that transactions enqueue."""
         self.jobs = jobs
 
         def enqueue(session: Session, job: outbox.Job) -> None:
@@ -80,14 +81,14 @@ class Wiring:
 
 
 def wire(settings: Settings) -> Wiring:
-    """The service as its settings say. ``settings`` must be ``ready()``."""
+    """Build the service that ``settings`` describe. Call ``settings.ready()`` first."""
     database = Database(settings.sqlalchemy_url)
     database.info[community_settings.DEFAULTS] = CommunitySettings(
         min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds
     )
     allow = AllowList.parse(settings.webhook_allow_hosts)
-    # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
-    # but spam and pii.
+    # The rules may act without review (tier 1) in every category; the operator's thresholds decide in which they
+    # do (decision 0009). By default these are only spam and pii.
     classifiers = [RulePackClassifier(tier1_categories=frozenset(CATEGORIES))]
     wiring = Wiring(
         settings=settings,
@@ -106,7 +107,10 @@ def wire(settings: Settings) -> Wiring:
 
 
 def make_sealer(settings: Settings) -> Sealer:
-    """Seals with the key in force; opens with the one before too, and with what the data folder has come to hold."""
+    """Create the sealer: it encrypts with the current key and also decrypts with the previous one.
+
+    When a value needs a key it does not know, it reads the keys in the data folder again.
+    """
     return Sealer.from_secret(
         settings.encryption_key.get_secret_value(),
         [settings.previous_encryption_key.get_secret_value()],
@@ -115,7 +119,7 @@ def make_sealer(settings: Settings) -> Sealer:
 
 
 def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWriter:
-    """Who drafts AI notes, by the settings' word."""
+    """Create the writer of AI notes that the settings choose."""
     builtin = BuiltinWriter()
     if settings.note_writer == "builtin":
         return builtin
@@ -130,7 +134,7 @@ def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWr
 
 
 def mailer(settings: Settings) -> Mailer:
-    """Who hands mail on: the mail server of the settings, or a folder where none is set."""
+    """Create the mailer: the mail server in the settings, or a folder if none is set."""
     if not settings.smtp_host:
         return FolderMailer(settings.data_dir.resolve() / "mail", settings.mail_from)
     return SmtpMailer(
@@ -144,16 +148,15 @@ def mailer(settings: Settings) -> Mailer:
 
 
 def wired() -> Wiring:
-    """The wiring of the application that is serving this request."""
+    """Return the wiring of the current application."""
     wiring: Wiring = current_app.extensions[EXTENSION]
     return wiring
 
 
 def base_url() -> str:
-    """What the absolute URLs of an answer begin with, without a slash at the end.
+    """Return the base of absolute URLs in a response, without a slash at the end.
 
-    That is the public URL; where none is set, the host that the request names, which ``app/process/hosts.py`` has
-    checked.
+    It is the public URL, or if none is set, the request's Host, which ``app/process/hosts.py`` has checked.
     """
     settings = wired().settings
     if settings.public_url or "Host" not in request.headers:
@@ -162,7 +165,7 @@ def base_url() -> str:
 
 
 def own_path(url: str) -> str:
-    """The path and query of a URL of this service; empty for any other."""
+    """Return the path and query of a URL if it belongs to this service, else an empty string."""
     for base in (base_url(), request.host_url.rstrip("/")):
         if url.startswith(base + "/"):
             return url.removeprefix(base)

@@ -1,6 +1,6 @@
-"""Webhooks: registered, listed, changed, tested, removed (docs/integration.md).
+"""Webhooks: register, list, change, test and remove (docs/integration.md).
 
-They live outside the API's prefix, under the same keys. A secret comes in and never goes out.
+These paths are outside the API's prefix but need the same keys. Responses never contain a secret.
 """
 
 import uuid
@@ -32,7 +32,7 @@ from app.wiring import base_url, wired
 PREFIX = "/webhooks"
 
 endpoints = guarded("webhooks", tag="Webhooks")
-"""Everything under ``/webhooks``."""
+"""Every view under ``/webhooks``."""
 
 
 @endpoints.post("/register")
@@ -41,13 +41,13 @@ endpoints = guarded("webhooks", tag="Webhooks")
 @endpoints.doc(responses=[200, 400, 404])
 @opens_communities
 def register_webhook(json_data: WebhookRegistration) -> Response:
-    """Register a URL for a community's events: 201; 200 where it was registered before, with the new secret."""
+    """Register a URL for a community's events: 201. If it was registered before: 200, and the new secret is used."""
     with wired().database.writing() as session:
         community_id, actor = community_servers.find_or_open(
             session, auth.caller(), json_data.platform_community_server_id
         )
         community = communities.get(session, actor, community_id)
-        webhook, made = webhooks.register(
+        webhook, created = webhooks.register(
             session,
             actor,
             wired().sealer,
@@ -58,7 +58,7 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
             json_data.events,
         )
         headers = {"Location": _location(webhook)}
-        return jsonapi.answer(_document(webhook, community), 201 if made else 200, headers)
+        return jsonapi.answer(_document(webhook, community), 201 if created else 200, headers)
 
 
 @endpoints.get("")
@@ -72,8 +72,8 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
         statement = statement.where(Webhook.community_id == query_data.community)
     with wired().database.reading() as session:
         page = paginate(session, statement, Webhook.created_at, Webhook.id, query_data.slice())
-        named = communities.by_ids(session, {webhook.community_id for webhook in page.rows})
-        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, named[row.community_id])))
+        by_id = communities.by_ids(session, {webhook.community_id for webhook in page.rows})
+        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, by_id[row.community_id])))
 
 
 @endpoints.get("/<string(length=36):webhook_id>")
@@ -94,12 +94,12 @@ def read_webhook(webhook_id: str) -> Response:
 @endpoints.doc(responses=[400, 404, 409])
 def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
     """Change a webhook's URL, events or secret, or enable or disable it."""
-    given = json_data.model_dump(include=json_data.model_fields_set)
-    if "events" in given:
-        given["event_names"] = given.pop("events")
+    changes = json_data.model_dump(include=json_data.model_fields_set)
+    if "events" in changes:
+        changes["event_names"] = changes.pop("events")
     with wired().database.writing() as session:
         webhook = webhooks.change(
-            session, auth.actor(), wired().sealer, wired().allow, _identity(webhook_id), **given
+            session, auth.actor(), wired().sealer, wired().allow, _identity(webhook_id), **changes
         )
         return _answer(session, webhook)
 
@@ -108,17 +108,17 @@ def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
 @endpoints.output({}, 204)
 @endpoints.doc(responses=[404])
 def delete_webhook(webhook_id: str) -> Response:
-    """Remove a webhook; what was due to it is cancelled."""
+    """Remove a webhook. Its pending deliveries are cancelled."""
     with wired().database.writing() as session:
         webhooks.remove(session, auth.actor(), _identity(webhook_id))
-    return jsonapi.nothing()
+    return jsonapi.no_content()
 
 
 @endpoints.post("/<string(length=36):webhook_id>/test")
 @endpoints.output(WebhookDocument, 202, content_type=JSON_API)
 @endpoints.doc(responses=[404, 409])
 def test_webhook(webhook_id: str) -> Response:
-    """Send a ``webhook.test`` event to this webhook alone; ``meta.event_id`` names it. Disabled: 409."""
+    """Send a ``webhook.test`` event to this webhook only; ``meta.event_id`` is its id. 409 if disabled."""
     with wired().database.reading() as session:
         webhooks.get(session, auth.actor(), _identity(webhook_id))
     auth.count("webhook_tests", str(_identity(webhook_id)))
@@ -151,12 +151,12 @@ def _location(webhook: Webhook) -> str:
 
 
 def _absolute(path: str) -> str:
-    # ``jsonapi.url`` names paths below the API's prefix, and these are not.
+    # ``jsonapi.url`` is for paths below the API's prefix; webhook paths are outside it.
     return base_url() + path
 
 
 def show(webhook: Webhook, community: Community) -> dict[str, Any]:
-    """The resource object of a webhook, without its secrets."""
+    """Return the resource object of a webhook, without its secrets."""
     until = webhook.previous_until
     attributes = {
         "url": webhook.url,

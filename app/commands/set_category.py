@@ -41,10 +41,12 @@ def set_category(
     with opened_wiring() as wiring:
         with wiring.database.writing() as session:
             place = community_of(session, platform, community)
-            known = policies.current(session, place.id).categories
-            found = next((policies.draft_of(one) for one in known if one.name == name), None)
+            categories = policies.current(session, place.id).categories
+            existing = next(
+                (policies.draft_of(category) for category in categories if category.name == name), None
+            )
             draft = replace(
-                found or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
+                existing or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
             )
             if tier1_action is not None:
                 draft = replace(draft, tier1_action=Verb(tier1_action))

@@ -108,7 +108,7 @@ def _demonstration(settings: Settings) -> Demo | None:
         if made is not None:
             return made
         with wiring.database.reading() as session:
-            return seed.kept(session, settings.data_dir)
+            return seed.load_demo(session, settings.data_dir)
     finally:
         wiring.database.dispose()
 

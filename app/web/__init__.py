@@ -1,10 +1,10 @@
 """The dashboard: pages for raters, moderators, operators and admins.
 
-A page group is one module of this package that adds its views to ``blueprint.web``; every module here is
-imported at start, so a new one needs no line elsewhere. A view reads like this::
+A page group is a module of this package that adds its views to ``blueprint.web``. All modules here are imported at
+start-up, so a new module needs no registration. A view looks like this::
 
     @web.get("/second-look")
-    @auth.needs(Permission.SEE_QUEUE)             # 403 naming the role; asked in the current community
+    @auth.needs(Permission.SEE_QUEUE)             # else 403 with the role it needs
     def second_look() -> Response:
         community = auth.current_community()      # ?community=, else the last one used
         with wired().database.reading() as session:
@@ -20,8 +20,8 @@ imported at start, so a new one needs no line elsewhere. A view reads like this:
             …
         return page.done("moderate/_second_look_card.html", url_for("web.second_look"), "Confirmed.", …)
 
-Whatever the core refuses becomes a page of that status (``errors.answer``); catch ``Conflict`` and
-``Invalid`` where typed text must be kept. The navigation shows a page as soon as its path is routed.
+Errors that the core raises become an error page with the matching status (``errors.answer``). Catch ``Conflict`` and
+``Invalid`` if text that the user typed must be kept. The navigation shows a page as soon as its path is routed.
 """
 
 import importlib

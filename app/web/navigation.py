@@ -1,4 +1,4 @@
-"""The main navigation: by role, and only pages that exist."""
+"""The main navigation: the pages that exist and that the reader's role may open."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 
 
 def page_context() -> dict[str, Any]:
-    """What ``base.html`` needs on every page. With ``g.bare_page`` it asks the database for nothing."""
+    """Return the variables that ``base.html`` needs on every page. With ``g.bare_page`` it reads no database."""
     who = None if g.get("bare_page") else auth.reader()
     if who is None:
         return {
@@ -82,14 +82,14 @@ def page_context() -> dict[str, Any]:
 
 
 def community_of_page() -> str | None:
-    """The community that this page's forms are about; None where there is no choice."""
+    """Return the slug of the community for this page's forms; None if the reader has only one community."""
     who = auth.reader()
     community = auth.community_or_none() if who is not None and len(who.communities) > 1 else None
     return community.slug if community is not None else None
 
 
 def may_create_community() -> bool:
-    """Whether whoever is signed in may open a community of their own; templates ask this."""
+    """Whether the signed-in account may open a community. Templates call this."""
     who = auth.reader()
     if who is None:
         return False
@@ -97,7 +97,7 @@ def may_create_community() -> bool:
 
 
 def offers_first_steps(community: Community) -> bool:
-    """Whether the reader sets this community up, and nobody has taken the list of first steps away."""
+    """Whether to show the first steps: the reader may see the settings, and nobody has hidden the list."""
     return (
         community.getting_started_hidden_at is None
         and community.archived_at is None
@@ -106,7 +106,7 @@ def offers_first_steps(community: Community) -> bool:
 
 
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
-    """The groups that this reader's role opens, without pages that are not routed."""
+    """Return the groups of links for this reader's role, without pages that are not routed."""
     routed = _paths()
     query = f"?community={community.slug}" if community and several else ""
     counted = deliveries.attention(community)
@@ -138,16 +138,16 @@ def has_page(path: str) -> bool:
 
 
 def _paths() -> frozenset[str]:
-    known: frozenset[str] | None = current_app.extensions.get("bridgenote.paths")
-    if known is None:
+    paths: frozenset[str] | None = current_app.extensions.get("bridgenote.paths")
+    if paths is None:
         rules = current_app.url_map.iter_rules()
-        known = frozenset(rule.rule for rule in rules if "GET" in (rule.methods or ()))
-        current_app.extensions["bridgenote.paths"] = known
-    return known
+        paths = frozenset(rule.rule for rule in rules if "GET" in (rule.methods or ()))
+        current_app.extensions["bridgenote.paths"] = paths
+    return paths
 
 
 def _is_current(path: str) -> bool:
-    # An item stands under the list that it was opened from.
+    # For an item, the current page is the list from which it was opened.
     if request.path.startswith("/review/") and path in ("/review", "/second-look"):
         return (path == "/second-look") == origins.is_second_look()
     return request.path == path or request.path.startswith(path + "/")

@@ -102,14 +102,14 @@ def test_the_sign_ins_are_kept_where_only_the_owner_reads_them(seeded: Seeded) -
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert json.loads(path.read_text())["api_key"] == seeded.demo.api_key
     with seeded.wiring.database.reading() as session:
-        assert seed.kept(session, seeded.folder) == seeded.demo
+        assert seed.load_demo(session, seeded.folder) == seeded.demo
 
 
 def test_sign_ins_of_another_database_are_not_shown(seeded: Seeded, tmp_path: Path) -> None:
     stranger = {"sign_ins": [], "api_key": f"bnk_{'0' * 12}_x", "platform": "demo", "community": "harbour"}
     (tmp_path / "demo.json").write_text(json.dumps(stranger))
     with seeded.wiring.database.reading() as session:
-        assert seed.kept(session, tmp_path) is None
+        assert seed.load_demo(session, tmp_path) is None
 
 
 def test_a_second_seeding_changes_nothing(seeded: Seeded) -> None:
@@ -117,7 +117,7 @@ def test_a_second_seeding_changes_nothing(seeded: Seeded) -> None:
     assert again is None
     with seeded.wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Community)) == 1
-        assert seed.kept(session, seeded.folder) == seeded.demo
+        assert seed.load_demo(session, seeded.folder) == seeded.demo
 
 
 def test_every_state_has_something_to_show(seeded: Seeded) -> None:
@@ -280,9 +280,9 @@ def test_opinions_come_from_two_camps_of_twenty_raters(seeded: Seeded) -> None:
 
 def test_without_the_demonstration_a_database_begins_with_one_community(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        assert seed.begin(session)
+        assert seed.open_first_community(session)
     with wiring.database.writing() as session:
-        assert not seed.begin(session)
+        assert not seed.open_first_community(session)
     with wiring.database.reading() as session:
         community = _community(session)
         assert f"{community.platform}/{community.platform_community_server_id}" == seed.FIRST

@@ -30,11 +30,11 @@ def restore(file: Path, force: bool, score_waiting: bool) -> None:
 
     Nothing that was decided is sent again: what the backup had still to send is parked, for you to replay.
     """
-    done = backups.restore(
+    result = backups.restore(
         prepared_settings(), file, force=force, score_waiting=score_waiting, say=click.echo
     )
-    suspended = done.suspended
-    click.echo(f"Restored, at version {done.revision}.")
+    suspended = result.suspended
+    click.echo(f"Restored, at version {result.revision}.")
     scored = (
         "are being scored" if score_waiting else "were not scored yet and are marked failed: try them again"
     )
@@ -48,12 +48,12 @@ def restore(file: Path, force: bool, score_waiting: bool) -> None:
         (suspended.bulk, "bulk overturns and replays were stopped"),
         (suspended.sign_ins, "sign-ins ended; everybody signs in anew"),
         (
-            done.sealed,
+            result.sealed,
             "stored secrets do not open with this encryption key: set the key of the backup's time",
         ),
     ):
         if count:
             click.echo(f"  {count} {what}.")
     click.echo("  API keys revoked and people erased after the backup are back: revoke and erase them again.")
-    if done.broken:
-        raise click.ClickException(f"The history of {', '.join(done.broken)} is not as it was written")
+    if result.broken:
+        raise click.ClickException(f"The history of {', '.join(result.broken)} is not as it was written")

@@ -1,4 +1,4 @@
-"""The work: whether anybody does it, and what lies about undone."""
+"""Checks on background work: are workers alive, is anything overdue or failed?"""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -27,17 +27,17 @@ def engine(wiring: Wiring) -> Iterator[Finding]:
 
 
 def jobs(wiring: Wiring) -> Iterator[Finding]:
-    # Imported when it is needed: the job engine's library takes a second.
+    # Imported here, because importing the job engine's library takes a second.
     from app.jobs.engine import Engine
 
     what = "jobs"
     if not sa.inspect(wiring.database.engine).has_table("job_heartbeats", schema=_schema(wiring)):
         return
-    asking = Engine(wiring.database.engine, executor_id="doctor")
+    job_engine = Engine(wiring.database.engine, executor_id="doctor")
     try:
-        counts = asking.counts()
+        counts = job_engine.counts()
     finally:
-        asking.stop()
+        job_engine.stop()
     if counts["dead"]:
         yield warn(
             what,

@@ -1,4 +1,4 @@
-"""A forgotten password: a link by mail, then a new one."""
+"""Forgotten passwords: send a link by mail, then set a new password."""
 
 from flask import Response, make_response, redirect, url_for
 
@@ -9,7 +9,7 @@ from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page
 from app.web.account.forms import ForgotForm, ResetForm
-from app.web.account.sign_up import over, sent, too_many_mails
+from app.web.account.sign_up import invalid_link_page, mail_sent_response, too_many_mails
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -37,7 +37,7 @@ def forgot_submit() -> Response:
         return refused
     with wired().database.writing() as writing:
         credentials.request_reset(writing, email)
-    return sent("reset")
+    return mail_sent_response("reset")
 
 
 @web.get("/reset/<token>")
@@ -46,7 +46,7 @@ def reset(token: str) -> Response:
     try:
         return _show(ResetForm(username=_email_of(token)))
     except LinkOver:
-        return over("reset")
+        return invalid_link_page("reset")
 
 
 @web.post("/reset/<token>")
@@ -62,7 +62,7 @@ def reset_submit(token: str) -> Response:
         with wired().database.writing() as writing:
             credentials.reset(writing, token, hashed)
     except LinkOver:
-        return over("reset")
+        return invalid_link_page("reset")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, 422)

@@ -1,4 +1,4 @@
-"""Action history: every change of every action, filtered by the address; the same as CSV."""
+"""Action history page: all changes of actions, with filters in the URL, and the same as CSV."""
 
 import csv
 import io
@@ -110,7 +110,7 @@ def history_page() -> Response:
 
 @web.get("/history/<uuid:entry_id>")
 def history_entry(entry_id: uuid.UUID) -> Response:
-    """One entry, whole: what a row of the list may cut short, and what keeps it from being altered."""
+    """Show one entry in full, with the hashes that prove it was not altered."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
         change = action_history.change(session, actor, entry_id)
@@ -145,10 +145,10 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 @web.get("/history.csv")
 @auth.needs(Permission.SEE_HISTORY)
 def history_csv() -> Response:
-    """The changes that the filters match, as a file: rows leave as they are read."""
+    """Stream the changes that match the filters as CSV."""
     form = forms.queried(HistoryForm)
     if not form.validate():
-        return history_page()  # the page names the filter that cannot be read
+        return history_page()  # the page shows which filter is invalid
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     response = Response(
         stream_with_context(_lines(actor, community.id, wanted)),
@@ -162,9 +162,9 @@ def history_csv() -> Response:
 def tabs(
     actor: Actor, community_id: uuid.UUID, path: str, query: Query
 ) -> list[tuple[str, str | None, bool]]:
-    """The two histories: words, address, whether it is the one shown. What both can filter by goes along.
+    """Return the tabs of the two histories: label, URL, whether it is the current one. Keeps the filters both have.
 
-    Empty for whoever may not see the settings.
+    Empty if the reader may not see the settings.
     """
     if not allows(actor, Permission.SEE_SETTINGS, community_id):
         return []
@@ -177,14 +177,14 @@ def tabs(
 
 @dataclass(frozen=True)
 class _RowNames:
-    """What is added to a row's names: its link's, and that of the button that overturns or reopens."""
+    """Accessible names of a row: of its link, and of its button that overturns or reopens."""
 
     link: str
     button: str
 
 
 def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
-    """For each row, what tells it from the others of the page."""
+    """Return for each row the text that distinguishes it from the other rows of the page."""
     links, buttons = [], []
     for row in rows:
         post = filters.excerpt(_hidden(row.action) or row.request.content, 40)
@@ -193,7 +193,7 @@ def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
         facts = (
             filters.state_word(row.kind).lower(),
             f"by {author}" if author else "",
-            filters.written(row.entry.at),
+            filters.full_time(row.entry.at),
         )
         links.append(RowName(f"{filters.excerpt(why)}: {post}", facts, row.entry.id))
         if row.is_latest:
@@ -206,7 +206,7 @@ def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
 
 
 def _hidden(action: Action) -> str:
-    """What stands in place of a sensitive post, for readers who want to be warned; else empty."""
+    """Return the text shown instead of a sensitive post, for readers who want a warning; else empty."""
     return HIDDEN if is_veiled(action.category, warn=auth.current_reader().account.content_warnings) else ""
 
 
@@ -251,14 +251,14 @@ def _values(change: ActionChange) -> tuple[object, ...]:
 
 
 def number_from(name: str) -> int | None:
-    """An entry's number from the address; None when there is none."""
+    """Return an entry's number from the URL, or None."""
     return forms.number(forms.query_arg(name), digits=15)
 
 
 def list_url(path: str, query: Query, *, always: bool = False, **more: int | None) -> str | None:
-    """The path with the filters and ``more``; None when there is no more, unless it is wanted ``always``."""
-    given = {name: str(value) for name, value in more.items() if value is not None}
-    if not given and not always:
+    """Return the path with the filters and ``more``; None if ``more`` has no values, unless ``always``."""
+    args = {name: str(value) for name, value in more.items() if value is not None}
+    if not args and not always:
         return None
-    whole = {**query, **given}
+    whole = {**query, **args}
     return f"{path}?{encoded(whole)}" if whole else path

@@ -1,4 +1,4 @@
-"""Action history's other half: every setting change of a community, filtered by the address; the same as CSV."""
+"""Settings tab of the action history: all setting changes of a community, with filters in the URL; also as CSV."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ from app.wiring import wired
 PATH = "/history/settings"
 PAGE_SIZE = 50
 SHOWN_LINES = 8
-"""Values that a row of the list shows; the entry's own page shows all."""
+"""How many changed values a row shows; the entry's own page shows all."""
 SHOWN_VALUE = 90
 COLUMNS = (
     "time",
@@ -46,7 +46,7 @@ COLUMNS = (
 
 
 class SettingHistoryForm(Days, FilterForm):
-    """The filters, in the address. From and To are whole days of the reader's timezone."""
+    """The filters in the URL. From and To are whole days in the reader's time zone."""
 
     q = SearchField("Reason", [forms.at_most(200, "Reason")])
     area = SelectField("Settings of", default="")
@@ -56,11 +56,11 @@ class SettingHistoryForm(Days, FilterForm):
     community = HiddenField()
 
     def offer(self, areas: list[Area]) -> None:
-        """Offer the areas whose changes the reader may see."""
+        """Set the choices to the areas whose changes the reader may see."""
         self.area.choices = forms.choices(ALL | {area.value: setting_words.AREAS[area] for area in areas})
 
-    def wanted(self) -> SettingFilter:
-        """What a valid form asks for."""
+    def criteria(self) -> SettingFilter:
+        """Return the filter. Call it only on a valid form."""
         return SettingFilter(
             area=Area(self.area.data) if self.area.data else None,
             search=typed(self.q),
@@ -72,7 +72,7 @@ class SettingHistoryForm(Days, FilterForm):
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One change as the list shows it. ``url``: where what was sent again stands, ``is_one`` delivery or a range."""
+    """One change in the list. ``url``: page of the replayed deliveries; ``is_one``: one delivery and not a range."""
 
     id: uuid.UUID
     at: datetime
@@ -93,28 +93,28 @@ def setting_history_page() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     form, holds = _filters(actor, community.id)
     with wired().database.reading() as session:
-        found = setting_history.changes(
+        page_of_changes = setting_history.changes(
             session,
             actor,
             community.id,
-            form.wanted() if holds else SettingFilter(),
+            form.criteria() if holds else SettingFilter(),
             size=PAGE_SIZE,
             older_than=number_from("older"),
             newer_than=number_from("newer"),
         )
-        names = setting_history.names(session, found.rows)
+        names = setting_history.names(session, page_of_changes.rows)
     query = form.query()
     return page.render(
         "history/history_settings.html",
         status=200 if holds else 422,
         filters=form,
-        rows=[_row(entry, names) for entry in found.rows],
+        rows=[_row(entry, names) for entry in page_of_changes.rows],
         tabs=tabs(actor, community.id, PATH, query),
         links=page.PageLinks(
-            previous=list_url(PATH, query, newer=found.newer),
-            next=list_url(PATH, query, older=found.older),
-            summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
-            f"{'change' if found.count == 1 else 'changes'}",
+            previous=list_url(PATH, query, newer=page_of_changes.newer),
+            next=list_url(PATH, query, older=page_of_changes.older),
+            summary=f"{'More than ' if page_of_changes.is_more else ''}{page_of_changes.count:,} "
+            f"{'change' if page_of_changes.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
         csv_url=list_url(f"{PATH}.csv", query, always=True),
@@ -125,7 +125,7 @@ def setting_history_page() -> Response:
 
 @web.get("/history/settings/<uuid:change_id>")
 def setting_history_entry(change_id: uuid.UUID) -> Response:
-    """One change, whole: every value before and after, and what keeps the entry from being altered."""
+    """Show one change in full: every value before and after, and the hashes that prove it was not altered."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
         entry, text = setting_history.change(session, actor, change_id)
@@ -151,12 +151,12 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
 @web.get("/history/settings.csv")
 @auth.needs(Permission.SEE_SETTINGS)
 def setting_history_csv() -> Response:
-    """The changes that the filters match, a line for each value that changed."""
+    """Stream the changes that match the filters as CSV, one line for each changed value."""
     actor, community = auth.current_actor(), auth.current_community()
     form, holds = _filters(actor, community.id)
     if not holds:
-        return setting_history_page()  # the page names the filter that cannot be read
-    lines = _lines(actor, community.id, form.wanted())
+        return setting_history_page()  # the page shows which filter is invalid
+    lines = _lines(actor, community.id, form.criteria())
     response = Response(stream_with_context(lines), mimetype="text/csv")
     name = f"setting-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'

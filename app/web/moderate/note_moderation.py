@@ -86,7 +86,7 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
         buttons=[] if held else verb_buttons.for_note(actor, note),
         held=held,
         status=note.status.value,
-        explanation=explained(note, answering.needed()),
+        explanation=explained(note, answering.ratings_needed()),
         ratings=note.ratings_count,
         is_locked=note.locked,
         is_published=note.force_published,

@@ -173,7 +173,7 @@ def panel(
     siblings = actions.siblings(session, action)
     restoring = {one.id for one in siblings if one.restores_id is not None}
     restoring |= {action.id} if action.restores_id is not None else set()
-    events = timeline.told(history.of_item(session, actor, action), restoring=restoring)
+    events = timeline.events(history.of_item(session, actor, action), restoring=restoring)
     held = pending_undo.of_action(actor, action, action.held)
     return ModeratorPanel(
         action=action,
@@ -199,11 +199,11 @@ def panel(
         goes_on=goes_on() if form is None else bool(form.next.data),
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
-        needed=answering.needed(),
-        veil=veils.over(action, f"/review/{action.id}"),
+        needed=answering.ratings_needed(),
+        veil=veils.for_action(action, f"/review/{action.id}"),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         was_refused=was_refused,
-        missing=missing.of_item(session, action),
+        missing=missing.for_item(session, action),
         is_test=action.request.is_test,
     )
 

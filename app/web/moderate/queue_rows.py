@@ -16,7 +16,7 @@ from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import excerpt, written
+from app.web.filters import excerpt, full_time
 from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.pending_undo import PendingDecision
@@ -115,7 +115,7 @@ def _name(action: Action) -> RowName:
             f"by {author}" if author else "",
             category.lower(),
             f"in {channel}" if channel else "",
-            written(action.created_at),
+            full_time(action.created_at),
         ),
         action.id,
     )
@@ -133,6 +133,6 @@ def context() -> dict[str, Any]:
     return {
         "query": f"?{encoded(query)}" if query else "",
         "row_query": "?" + encoded({**query, "at": "queue"}),
-        "needed": answering.needed(),
+        "needed": answering.ratings_needed(),
         "out_of_band": False,
     }

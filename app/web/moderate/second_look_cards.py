@@ -14,7 +14,7 @@ from app.core.review import claims, second_looks
 from app.core.vocabulary import ActionState, ActionVerb, ReviewGroup
 from app.web import forms, origins
 from app.web.filter_forms import encoded
-from app.web.filters import written
+from app.web.filters import full_time
 from app.web.item import done_to_post
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.timeline import cause_words
@@ -80,7 +80,7 @@ class SecondLookCard:
         facts = (
             f"by {item.author}" if item.author else "",
             f"in {item.channel}" if item.channel else "",
-            written(item.posted_at),
+            full_time(item.posted_at),
         )
         return RowName(self.name, facts, self.id)
 
@@ -174,7 +174,7 @@ def _card(
         if is_open and action.retro_review_at is not None
         else None,
         ratings=action.note.ratings_count if action.note else 0,
-        needed=answering.needed(),
+        needed=answering.ratings_needed(),
         is_staffs=action.review_group is ReviewGroup.STAFF,
         form=shown,
         buttons=[] if held else verb_buttons.for_action(actor, action),

@@ -1,4 +1,4 @@
-"""One rule of the community's own pack: its page, its form, taking it out of the draft."""
+"""Pages for one rule of the community's own pack: add it to the draft, edit it, remove it."""
 
 from flask import Response, url_for
 
@@ -89,20 +89,20 @@ def _show(
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = versions.standing(session, actor, community.id)
+        standing = versions.standing(session, actor, community.id)
         names = [category.name for category in policies.current(session, community.id).categories]
     if form is None:
-        rule = found.working.rule(rule_id) if rule_id is not None else None
+        rule = standing.working.rule(rule_id) if rule_id is not None else None
         if rule_id is not None and rule is None:
             raise NotFound("rule")
         form = rule_form(rule) if rule is not None else RuleForm()
-    form.etag.data = form.etag.data or str(found.etag)
+    form.etag.data = form.etag.data or str(standing.etag)
     return page.render(
         "operate/rule.html",
         status=status,
         alert=alert,
         form=form,
         rule_id=rule_id,
-        lists=sorted(found.working.pack.get("lists", {})),
+        lists=sorted(standing.working.pack.get("lists", {})),
         categories={name: category_name(name) for name in names},
     )

@@ -1,4 +1,4 @@
-"""Help needed: blind cards, those first where one more rating helps most."""
+"""Help needed page: blind cards, ordered by how much one more rating helps."""
 
 import uuid
 from datetime import datetime
@@ -36,7 +36,7 @@ def help_needed() -> Response:
 
 
 def _show(*, status: int = 200, alert: str | None = None) -> Response:
-    """The cards for this reader, those first where one more rating helps most."""
+    """Render the reader's cards, ordered by how much one more rating helps."""
     who, community, now = auth.current_reader(), auth.current_community(), clock.now()
     with wired().database.reading() as session:
         waiting = waiting_items.waiting_for(
@@ -82,10 +82,10 @@ def answer_card(action_id: uuid.UUID) -> Response:
                 answered = answering.give(session, action, form.answer.data)
                 message = "Thank you. Your answer is saved."
         except (Conflict, Settled) as refusal:
-            # Nothing is lost: there was nothing to type. The card gives way all the same.
+            # The answer has no typed text that could be lost, so the next card replaces this one anyway.
             status, message = 409, f"{refusal.detail}."
         next_id = parse_id(form.next.data or "")
-        left, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
+        remaining, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
     return page.done(
         "item/_answered.html",
         url_for("web.help_needed"),
@@ -96,12 +96,12 @@ def answer_card(action_id: uuid.UUID) -> Response:
         answered=answered,
         skipped=skipped,
         following=next_id if is_waiting else None,
-        left=left,
+        left=remaining,
     )
 
 
 def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *, skipped: bool) -> str:
-    """The message of a page without script, where no card gives way to what was said and to the link beside it."""
+    """Return the message with a link to the item. Used without script, when no answered card can show the link."""
     if answered is not None:
         message = f"{message} {answered.words}"
     is_open = answered is not None and not answered.decided
@@ -113,7 +113,7 @@ def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *,
 @auth.passive
 @auth.needs(Permission.RATE)
 def help_needed_new_count() -> Response:
-    """Asked every 15 s: 204 while nothing changed, else how many came since the page was drawn."""
+    """Polled every 15 s: 204 if nothing changed, else the number of new items since the page was rendered."""
     try:
         since = datetime.fromisoformat(forms.query_arg("since"))
         seen = int(forms.query_arg("seen") or "0")
@@ -132,7 +132,7 @@ def help_needed_new_count() -> Response:
 
 
 def _new_count(count: int, since: str) -> dict[str, Any]:
-    """What ``_new_count.html`` shows. Its address carries how many it says already, so that nothing new is 204."""
+    """Return the context of ``_new_count.html``. Its polling URL contains the shown count, so no change can be 204."""
     slug = auth.current_community().slug
     return {
         "count": count,

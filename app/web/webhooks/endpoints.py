@@ -1,7 +1,6 @@
-"""Webhooks, for operators: how each is doing, and the verbs that the API has too.
+"""Webhooks pages for operators: state of each webhook, and the same verbs as in the API.
 
-A new secret stands in the answer to the POST that set it and nowhere else: that answer is no page to return to, and
-sending the form again changes nothing and shows nothing.
+A new secret is shown only in the response to the POST that set it. Posting the form again changes and shows nothing.
 """
 
 import uuid
@@ -32,7 +31,7 @@ from app.web.webhooks.forms import (
 from app.wiring import wired
 
 LATEST = 5
-"""Deliveries that a webhook's own page shows."""
+"""How many deliveries a webhook's page shows."""
 
 
 @web.get("/endpoints")
@@ -98,7 +97,7 @@ def save_webhook(endpoint_id: uuid.UUID) -> Response:
         forms.explain(form, refusal)
         return _show(endpoint_id, form, status=422)
     except webhooks.Outdated as refusal:
-        # What was typed stays, now based on the values in force, so that saving again is a decision.
+        # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
         return _show(endpoint_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
@@ -150,7 +149,7 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
 
 @web.post("/endpoints/<uuid:endpoint_id>/test")
 def test_webhook(endpoint_id: uuid.UUID) -> Response:
-    """Send a test event and lead to its delivery, which follows what becomes of it."""
+    """Send a test event and redirect to its delivery, whose page shows the progress."""
     with wired().database.reading() as session:
         webhooks.get(session, auth.current_actor(), endpoint_id)
     try:
@@ -183,7 +182,7 @@ def remove_webhook(endpoint_id: uuid.UUID) -> Response:
 
 
 def place_of(webhook: Webhook) -> str:
-    """The host and path of a webhook. A query may hold the receiver's token, so it is left out."""
+    """Return host and path of a webhook. The query is left out, because it may contain the receiver's token."""
     parts = urlsplit(webhook.url)
     return f"{parts.netloc}{parts.path}"
 
@@ -240,7 +239,7 @@ def _show(
         latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
     rotated = rotation or RotationForm()
     rotated.etag.data = secrets.etag(webhook)
-    edited = form or EditForm.of(webhook)
+    edited = form or EditForm.from_webhook(webhook)
     if outdated is not None:
         alert = f"{outdated} {_in_force(webhook, edited)}"
     if not edited.version.data:
@@ -251,7 +250,7 @@ def _show(
         "webhooks/endpoint.html",
         status=status,
         alert=alert,
-        form=next((one for one in (rotated, removed, switched) if one.errors), edited),
+        form=next((candidate for candidate in (rotated, removed, switched) if candidate.errors), edited),
         edited=edited,
         rotation=rotated,
         removal=removed,
@@ -268,7 +267,7 @@ def _show(
 
 
 def _in_force(webhook: Webhook, typed: EditForm) -> str:
-    """What is set now where it is not what was typed, and what to do about it."""
+    """Return a text with the current values that differ from the typed ones, and what to do about them."""
     now = []
     if webhook.url != typed.url.data:
         now.append(f"The URL is {webhook.url} now.")

@@ -1,4 +1,4 @@
-"""Links of lists that are paged by cursor: ``?after=…`` and ``?before=…`` beside whatever else the address says."""
+"""Links between the pages of a list: the cursors ``?after=…`` and ``?before=…`` and the list's other parameters."""
 
 from typing import Any, TypedDict
 from urllib.parse import urlencode
@@ -9,26 +9,26 @@ from app.web.page import PageLinks
 
 
 class Cursors(TypedDict):
-    """Where a page begins or ends; None at the start."""
+    """Where a page begins or ends; both are None on the first page."""
 
     after: str | None
     before: str | None
 
 
 def cursors() -> Cursors:
-    """The cursors of the address. One that is not ours is refused where the page is read, with 422."""
+    """Return the cursors in the URL. ``paginate`` refuses invalid ones with 422."""
     return {"after": forms.query_arg("after") or None, "before": forms.query_arg("before") or None}
 
 
-def links(path: str, found: Page[Any], noun: str, **query: str) -> PageLinks:
-    """The links around a page; ``query`` is kept where it says something."""
+def links(path: str, page: Page[Any], noun: str, **query: str) -> PageLinks:
+    """Return the links to the pages before and after; non-empty parameters of ``query`` are kept."""
 
     def url(name: str, cursor: str | None) -> str | None:
         kept = {key: value for key, value in query.items() if value}
         return f"{path}?{urlencode({**kept, name: cursor})}" if cursor is not None else None
 
     return PageLinks(
-        previous=url("before", found.previous),
-        next=url("after", found.next),
-        summary=f"{found.count:,} {noun}{'' if found.count == 1 else 's'}",
+        previous=url("before", page.previous),
+        next=url("after", page.next),
+        summary=f"{page.count:,} {noun}{'' if page.count == 1 else 's'}",
     )
