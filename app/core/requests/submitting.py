@@ -203,7 +203,7 @@ def _known(session: Session, community_id: uuid.UUID, request_id: str) -> Reques
 
 def _enqueue_scoring(session: Session, request: Request) -> None:
     # No key: a retry after failure is a job of its own, and the job's body does nothing when there is nothing to do.
-    outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)})
+    outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)}, community_id=request.community_id)
 
 
 def _check(submission: Submission) -> None:

@@ -98,7 +98,8 @@ def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filt
         after={**made.filters, "deliveries": total},
     )
     if total > BATCH or not go_on(session, made.id):
-        outbox.enqueue(session, REPLAY_JOB, {"replay_id": str(made.id)}, key=str(made.id))
+        args, key = {"replay_id": str(made.id)}, str(made.id)
+        outbox.enqueue(session, REPLAY_JOB, args, community_id=community_id, key=key)
     return made
 
 
