@@ -41,7 +41,9 @@ class Settings(BaseSettings):
     jobs_in_process: bool = Field(
         True, description="Run jobs and deliveries inside the server; off when `worker` processes run them."
     )
-    job_slots: int = Field(8, ge=1, le=128, description="Jobs one process runs at a time.")
+    job_slots: int = Field(
+        8, ge=1, le=128, description="Jobs of one community that one process runs at a time."
+    )
     secret_key: SecretStr = Field(
         SecretStr(""), description="Signs sessions and forms. Generated into the data folder in development."
     )

@@ -17,7 +17,7 @@ from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
-from app.core.db import Database
+from app.core.db import Database, EnqueueJob
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.rulesets.compiled import CommunityRules
@@ -35,7 +35,14 @@ class JobEngine(Protocol):
 
     def register(self, name: str, function: Any, *, attempts: int = 5) -> None: ...
     def enqueue(
-        self, session: Any, name: str, args: Any, *, key: str | None = None, delay: float = 0.0
+        self,
+        session: Any,
+        name: str,
+        args: Any,
+        *,
+        key: str | None = None,
+        delay: float = 0.0,
+        community: str | None = None,
     ) -> None: ...
     def every(self, name: str, seconds: float) -> None: ...
     def prepare(self) -> None: ...
@@ -74,10 +81,16 @@ class Wiring:
         """Use this engine for the jobs that transactions enqueue."""
         self.jobs = jobs
 
-        def enqueue(session: Session, job: outbox.Job) -> None:
-            jobs.enqueue(session, job.name, dict(job.args), key=job.key, delay=job.delay)
+        self.database.enqueue = writes_to(jobs)
 
-        self.database.enqueue = enqueue
+
+def writes_to(jobs: JobEngine) -> EnqueueJob:
+    """What a database needs to hand the jobs of a transaction to this engine."""
+
+    def enqueue(session: Session, job: outbox.Job) -> None:
+        jobs.enqueue(session, job.name, dict(job.args), key=job.key, delay=job.delay, community=job.community)
+
+    return enqueue
 
 
 def wire(settings: Settings) -> Wiring:

@@ -70,6 +70,7 @@ class InlineEngine:
         *,
         key: str | None = None,
         delay: float = 0.0,
+        community: str | None = None,
     ) -> None:
         """Record a job in the caller's transaction (same contract as ``Engine.enqueue``)."""
         statement = self._insert(_TABLE).on_conflict_do_nothing(index_elements=["key"])

@@ -92,7 +92,7 @@ def ask(
         args["account_id"] = str(account_id)
     if link_id is not None:
         args["link_id"] = str(link_id)
-    outbox.enqueue(session, MAIL_JOB, args, key=key)
+    outbox.enqueue(session, MAIL_JOB, args, community_id=None, key=key)
 
 
 def one_line(text: str) -> str:

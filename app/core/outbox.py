@@ -4,6 +4,7 @@ The core does not know the job engine. A verb adds the job to its session, and `
 jobs to the engine just before the commit, in the same transaction. A rollback discards them.
 """
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,19 +14,31 @@ from sqlalchemy.orm import Session
 
 @dataclass(frozen=True)
 class Job:
-    """A named job. Jobs with the same ``key`` run once; ``delay`` is in seconds."""
+    """A named job. Jobs with the same ``key`` run once; ``delay`` is in seconds.
+
+    ``community`` is the id of the community that the job works for, as text; a backlog of one community's jobs does not
+    delay another's. None: the job belongs to the service itself.
+    """
 
     name: str
     args: Mapping[str, Any] = field(default_factory=dict)
     key: str | None = None
     delay: float = 0.0
+    community: str | None = None
 
 
 def enqueue(
-    session: Session, name: str, args: Mapping[str, Any], *, key: str | None = None, delay: float = 0.0
+    session: Session,
+    name: str,
+    args: Mapping[str, Any],
+    *,
+    community_id: uuid.UUID | None,
+    key: str | None = None,
+    delay: float = 0.0,
 ) -> None:
     """Add a job to the session. ``args`` must be plain JSON values."""
-    session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay))
+    community = None if community_id is None else str(community_id)
+    session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay, community))
 
 
 def take_jobs(session: Session) -> list[Job]:

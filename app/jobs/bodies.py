@@ -1,4 +1,9 @@
-"""The bodies of the jobs by name: calling them, retrying them, giving up on them."""
+"""The bodies of the jobs by name: calling them, retrying them, giving up on them.
+
+A retry of DBOS would sleep in the slot of its job. Here it is a job of its own with a delay, as
+``test_a_failing_job_is_retried_after_its_delay_and_then_given_up`` demands, and a name that only newer code knows waits
+for that code (``test_a_job_that_this_code_does_not_know_waits_for_code_that_does``).
+"""
 
 import logging
 from collections.abc import Callable
@@ -30,6 +35,7 @@ class Payload(TypedDict):
     attempt: int
     once: NotRequired[bool]  # a periodic job is not retried: its next period is the retry
     waits: NotRequired[int]  # how often nobody knew the name
+    community: NotRequired[str]  # whose turn it takes; without one it is the service's own
 
 
 PutBack = Callable[[str, Payload, float], None]

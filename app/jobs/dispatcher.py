@@ -2,7 +2,8 @@
 
 Deliveries are no engine jobs: a hanging receiver would hold the engine's slots against every healthy one.
 Here a delivery holds a slot from its claim until its attempt is on record; so a killed process repeats at most
-as many deliveries as there were slots in use.
+as many deliveries as there were slots in use. Demanded by tests/faults/test_dispatcher.py:
+``test_receivers_that_hang_hold_no_healthy_one_up``.
 """
 
 import logging

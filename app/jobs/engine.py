@@ -7,6 +7,11 @@ delay, so a retry occupies no slot while it waits.
 The one workflow that DBOS knows takes a job written as JSON and calls the body registered under its name, and
 the application version is a constant. So a job enqueued by one version of the code runs in any other.
 
+A job of a community stands in that community's partition of a queue, so a backlog of one keeps no other waiting.
+
+DBOS does the claiming, running, delaying, de-duplicating and resuming. What stands beside it, and which test or figure
+demands it, is in docs/decisions/0032-what-the-engine-does.md.
+
 DBOS keeps one instance per process, and so do we. Beyond its public interface we use ``_sys_db`` (migrations,
 putting back one claimed job only while a given executor holds it, and keeping its inserts compiled: ``prepared``)
 and ``_active_workflows_set``.
@@ -42,6 +47,9 @@ APPLICATION = "bridgenote"
 APPLICATION_VERSION = "1"
 """Never changed: DBOS offers a job only to executors of the version that first claimed it."""
 QUEUE = "jobs"
+"""The service's own jobs, and all that versions before queues by community have left."""
+COMMUNITIES = "community_jobs"
+"""The jobs of communities, a partition each."""
 WORKFLOW = "bridgenote.job"
 PRUNE = "jobs.prune"
 RESTARTS = 50
@@ -53,7 +61,10 @@ FOREIGN_TABLES = tables.FOREIGN_TABLES
 
 
 class Engine:
-    """Enqueues jobs and, once started, runs them in ``slots`` threads. An engine starts once.
+    """Enqueues jobs and, once started, runs them in threads. An engine starts once.
+
+    ``slots`` is how many jobs of one community run at once. A quarter more are there for the other communities, and
+    the service has as many as a community for its own.
 
     ``database`` tells where the data lives; the engine opens connections of its own to it. ``executor_id``
     must be unique among live processes and stable over restarts, for a restarted process resumes its own jobs
@@ -79,13 +90,11 @@ class Engine:
         self._keep_hours = keep_hours
         self._database = tables.own_connections(database, connections=slots + 6)
         self._tables = tables.OwnTables(self._database)
-        self._client = DBOSClient(
-            system_database_engine=self._database,
-            dbos_system_schema=tables.SCHEMA,
-            application_name=APPLICATION,
-            lazy=True,
-        )
-        prepare_inserts(self._client._sys_db, SCHEMA_PLACEHOLDER)
+        self._client = _client(self._database)
+        # On the caller's engine, so that DBOS keeps its statements compiled for the caller's connections.
+        self._writer = _client(database)
+        if database.dialect.name == "sqlite":
+            prepare_inserts(self._writer._sys_db, SCHEMA_PLACEHOLDER)
         self._dbos: DBOS | None = None
         self._bodies = Bodies(self._put_back, on_give_up)
         self._ticker = Ticker(self._tick)
@@ -131,17 +140,19 @@ class Engine:
         *,
         key: str | None = None,
         delay: float = 0.0,
+        community: str | None = None,
     ) -> None:
         """Write a job into the caller's transaction; it runs once that commits, ``delay`` seconds later.
 
-        With a ``key`` the job runs once per name and key, for as long as finished jobs are kept. On SQLite
-        the transaction must have begun as a writing one. Raises ``TypeError`` or ``ValueError`` when ``args``
-        are not JSON values.
+        With a ``key`` the job runs once per name and key, for as long as finished jobs are kept. ``community``
+        is whose turn it takes; without one it is the service's own. On SQLite the transaction must have begun
+        as a writing one. Raises ``TypeError`` or ``ValueError`` when ``args`` are not JSON values.
         """
         job_id = str(ids.new_id()) if key is None else f"{name}:{key}"
         job = Payload(name=name, args=dict(args), root=job_id, attempt=1)
-        options = _options(job_id, delay)
-        self._client.enqueue_in_transaction(session, options, _text(job))
+        if community is not None:
+            job["community"] = community
+        self._writer.enqueue_in_transaction(session, _options(job_id, delay, community), _text(job))
 
     # Life.
 
@@ -179,8 +190,15 @@ class Engine:
         self._ticker.start()
 
     def _launch(self) -> None:
+        # Looked at half as often: what it holds is no answer that a person waits for.
         self._client.register_queue(
-            QUEUE, worker_concurrency=self._slots, polling_interval_sec=self._poll_seconds
+            QUEUE, worker_concurrency=self._slots, polling_interval_sec=2 * self._poll_seconds
+        )
+        self._client.register_queue(
+            COMMUNITIES,
+            worker_concurrency=self._slots + max(1, self._slots // 4),
+            partition_worker_concurrency=self._slots,
+            polling_interval_sec=self._poll_seconds,
         )
         self._dbos = DBOS(
             config={
@@ -223,6 +241,7 @@ class Engine:
         self._dbos = None
         with _one_per_process:
             _current = None
+        self._writer.destroy()
         self._client.destroy()
         tables.close(self._database)
         return drained
@@ -235,12 +254,12 @@ class Engine:
 
     def _put_back(self, job_id: str, job: Payload, delay: float) -> None:
         # In a transaction of its own, which DBOS repeats while the database is away: the job is not lost.
-        self._client.enqueue(_options(job_id, delay), _text(job))
+        self._client.enqueue(_options(job_id, delay, job.get("community")), _text(job))
 
     def _tick(self, name: str, period: int) -> None:
         """Enqueue the periodic job, unless another process has done so in this period."""
         job_id = str(ids.new_id())
-        options = _options(job_id, 0.0)
+        options = _options(job_id, 0.0, None)
         options["deduplication_id"] = f"every:{name}"
         job = Payload(name=name, args={}, root=job_id, attempt=1, once=True)
         try:
@@ -262,6 +281,7 @@ class Engine:
 
     def _put_back_claimed(self, executor_id: str, job_ids: Collection[str]) -> None:
         for job_id in job_ids:
+            # It returns to its own queue and partition; the one named here is for a job that had none.
             self._client._sys_db.reenqueue_for_recovery(job_id, [executor_id], QUEUE)
 
     # Upkeep.
@@ -309,13 +329,24 @@ def _claiming() -> bool:
     return any(thread.name.startswith("queue-worker-") for thread in threading.enumerate())
 
 
-def _options(job_id: str, delay: float) -> EnqueueOptions:
+def _client(database: sa.Engine) -> DBOSClient:
+    return DBOSClient(
+        system_database_engine=database,
+        dbos_system_schema=tables.SCHEMA,
+        application_name=APPLICATION,
+        lazy=True,
+    )
+
+
+def _options(job_id: str, delay: float, community: str | None) -> EnqueueOptions:
     options = EnqueueOptions(
         workflow_name=WORKFLOW,
-        queue_name=QUEUE,
+        queue_name=QUEUE if community is None else COMMUNITIES,
         workflow_id=job_id,
         serialization_type=WorkflowSerializationFormat.PORTABLE,
     )
+    if community is not None:
+        options["queue_partition_key"] = community
     if delay > 0:
         options["delay_seconds"] = delay
     return options

@@ -92,7 +92,12 @@ def alive(connection: sa.Connection) -> list[str]:
 
 
 class OwnTables:
-    """``job_heartbeats`` and ``job_periods``, beside DBOS's tables and, like them, outside Alembic."""
+    """``job_heartbeats`` and ``job_periods``, beside DBOS's tables and, like them, outside Alembic.
+
+    ``job_periods`` holds the last period of each periodic job that anybody began. The ids of jobs would hold all of
+    them: then a clock that was set back would stop what is periodic until it is as late again
+    (``test_a_periodic_job_runs_again_after_the_clock_was_set_back``).
+    """
 
     def __init__(self, database: sa.Engine) -> None:
         self._database = database

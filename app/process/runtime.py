@@ -26,7 +26,7 @@ from app.core.db import Database
 from app.core.errors import Refused
 from app.core.webhooks.sending import AllowList
 from app.settings import Settings
-from app.wiring import Wiring, wire
+from app.wiring import Wiring, wire, writes_to
 
 if TYPE_CHECKING:
     from app.jobs.engine import Engine
@@ -137,7 +137,7 @@ def opened(settings: Settings) -> Iterator[Wiring]:
         nonlocal engine
         if engine is None:
             engine = Engine(wiring.database.engine, executor_id="command")
-        engine.enqueue(session, job.name, dict(job.args), key=job.key, delay=job.delay)
+        writes_to(engine)(session, job)
 
     try:
         if revision(wiring.database.engine) != head():

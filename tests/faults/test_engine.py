@@ -3,17 +3,20 @@
 import contextlib
 import itertools
 import json
+import shutil
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core import clock
 from app.core.db import Database
 from app.jobs.engine import Engine, is_foreign
 from app.jobs.tables import OwnTables
@@ -235,29 +238,72 @@ def test_a_stopping_process_finishes_what_it_runs_and_leaves_the_rest(
 
 
 def test_what_is_enqueued_with_kept_statements_is_what_dbos_writes_itself(
-    database: Database, engine: Engine
+    jobs_file: Path, tmp_path: Path
 ) -> None:
-    def write(engine: Engine, key: str) -> list[dict[str, object]]:
+    shutil.copyfile(jobs_file, tmp_path / "jobs.db")
+    database = Database(f"sqlite:///{tmp_path}/jobs.db")
+    engine = Engine(database.engine, executor_id="here")
+
+    def write(key: str) -> list[dict[str, object]]:
         with database.writing() as session:
             engine.enqueue(session, "note", {"text": "\u00fc"}, key=key, delay=60)
-            engine.enqueue(session, "note", {"text": "\u00fc"}, key=f"{key} at once")
-        schema = "" if database.engine.dialect.name == "sqlite" else "dbos."
+            engine.enqueue(session, "note", {"text": "\u00fc"}, key=f"{key} at once", community="ours")
         with database.reading() as session:
             return [
                 {name: value for name, value in row.items() if name not in own}
                 for table in ("workflow_status", "workflow_input")
                 for row in session.execute(
-                    sa.text(f"SELECT * FROM {schema}{table} WHERE workflow_uuid LIKE :like ORDER BY 1"),  # noqa: S608
+                    sa.text(f"SELECT * FROM {table} WHERE workflow_uuid LIKE :like ORDER BY 1"),  # noqa: S608
                     {"like": f"note:{key}%"},
                 ).mappings()
             ]
 
     own = {"workflow_uuid", "creator_xid", "inputs"}
     own |= {"created_at", "updated_at", "delay_until_epoch_ms", "retention_timestamp"}
-    kept = write(engine, "first")
-    del engine._client._sys_db._execute_prepared
-    assert kept == write(engine, "second")
+    kept = write("first")
+    del engine._writer._sys_db._execute_prepared
+    assert kept == write("second")
     assert len(kept) == 4
+    engine.stop()
+    database.dispose()
+
+
+def test_a_backlog_of_one_community_holds_up_no_other(database: Database, engine: Engine, ran: Ran) -> None:
+    goes_on = threading.Event()
+
+    def wait() -> None:
+        goes_on.wait(60)
+
+    engine.register("wait", wait)
+    engine.start()
+    try:
+        with database.writing() as session:
+            for _ in range(40):
+                engine.enqueue(session, "wait", {}, community="busy")
+        eventually(lambda: engine.counts()["running"] >= 8, "the busy community has all slots of its own")
+        with database.writing() as session:
+            engine.enqueue(session, "note", {"text": "neighbour"}, community="quiet")
+            engine.enqueue(session, "note", {"text": "service"})
+        eventually(lambda: len(ran.lines()) == 2, "the others ran meanwhile")
+    finally:
+        goes_on.set()
+    eventually(lambda: engine.counts()["waiting"] == engine.counts()["running"] == 0, "all of it ran")
+
+
+def test_another_attempt_waits_in_the_turn_of_its_community(
+    database: Database, engine: Engine, ran: Ran
+) -> None:
+    def fail() -> None:
+        ran.add("begun")
+        raise ValueError("no luck")
+
+    engine.register("fail", fail, backoff=lambda attempt: 60)
+    engine.start()
+    with database.writing() as session:
+        engine.enqueue(session, "fail", {}, community="ours")
+    eventually(lambda: engine.counts()["delayed"] == 1, "it is to be tried again")
+    (again,) = engine._client.list_workflows(status="DELAYED")
+    assert (again.queue_name, again.queue_partition_key) == ("community_jobs", "ours")
 
 
 def test_a_failing_job_is_retried_after_its_delay_and_then_given_up(
@@ -352,6 +398,25 @@ def test_a_periodic_job_runs_once_per_period_however_often_the_service_restarts(
             engine.stop()
         assert engine.counts()["waiting"] == 0
     assert ran.lines() == ["beat", "the first service", "the second service"]
+
+
+def test_a_periodic_job_runs_again_after_the_clock_was_set_back(database: Database, ran: Ran) -> None:
+    """What runs once per period goes by the last period seen, not by all that ever were."""
+    try:
+        for hours in (0, -2, 0):
+            clock.set_source(lambda hours=hours: datetime.now(UTC) + timedelta(hours=hours))
+            engine = Engine(database.engine, executor_id="here")
+            engine.register("beat", lambda: ran.add("beat"))
+            engine.every("beat", 3600)
+            before = len(ran.lines())
+            engine.start()
+            try:
+                eventually(lambda before=before: len(ran.lines()) > before, "the periodic job ran")
+            finally:
+                engine.stop()
+    finally:
+        clock.set_source(None)
+    assert ran.lines() == ["beat"] * 3
 
 
 def test_a_periodic_job_runs_again_in_each_period_but_never_beside_itself(

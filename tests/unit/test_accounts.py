@@ -59,7 +59,18 @@ def test_every_failed_sign_in_gets_the_same_refusal(wiring: Wiring, cast: Cast) 
 
 
 @pytest.mark.parametrize(
-    "password", ["P@ssw0rd1", "Summer2026!", "qwertzuiop", "1q2w3e4r", "dragondragon", "aaaaaaaaab"]
+    "password",
+    [
+        "P@ssw0rd1",
+        "Summer2026!",
+        "qwertzuiop",
+        "1q2w3e4r",
+        "dragondragon",
+        "aaaaaaaaab",
+        "123shadow",
+        "Bridgenote1!",
+        "dfghjkl1",
+    ],
 )
 def test_what_is_tried_first_is_no_password(password: str) -> None:
     with pytest.raises(Invalid, match="easy to guess"):

@@ -325,7 +325,7 @@ def test_links_that_ended_are_forgotten_a_month_later(
     for days, left in ((20, 1), (12, 0)):
         pass_time(timedelta(days=days))
         with wiring.database.writing() as session:
-            outbox.enqueue(session, "prune_attempts", {})
+            outbox.enqueue(session, "prune_attempts", {}, community_id=None)
         jobs.run_all()
         with wiring.database.reading() as session:
             assert session.scalar(sa.select(sa.func.count(AccountLink.id))) == left

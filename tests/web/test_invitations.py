@@ -225,7 +225,7 @@ def test_a_digest_says_how_many_need_help_once_a_period_and_stops_with_one_click
         moment = clock.now() + timedelta(hours=hours)
         clock.set_source(lambda: moment)
         with wiring.database.writing() as session:
-            outbox.enqueue(session, digests.DIGEST_JOB, {})
+            outbox.enqueue(session, digests.DIGEST_JOB, {}, community_id=None)
         return len(mailbox.all(cast.rater.email))
 
     try:

@@ -27,7 +27,7 @@ from app.core.upkeep import resealing, restoring
 from app.core.upkeep.restoring import Suspended
 from app.process import runtime
 from app.settings import Settings
-from app.wiring import make_sealer
+from app.wiring import make_sealer, writes_to
 
 MAGIC = {b"SQLite format 3\x00": "sqlite", b"PGDMP": "postgresql"}
 """The first bytes of each kind of backup."""
@@ -129,9 +129,7 @@ def _suspended(settings: Settings, score_waiting: bool) -> Suspended:
 
     database = Database(settings.sqlalchemy_url)
     engine = Engine(database.engine, executor_id="restore")
-    database.enqueue = lambda session, job: engine.enqueue(
-        session, job.name, dict(job.args), key=job.key, delay=job.delay
-    )
+    database.enqueue = writes_to(engine)
     try:
         engine.cancel_unfinished()
         with database.writing() as session:

@@ -52,7 +52,8 @@ def acknowledge(
     elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
         # Its first rating came before there was anything to look at again. The acknowledgement itself answers
         # "applied", as integrations expect; the second look begins right after it.
-        outbox.enqueue(session, LOOK_AGAIN_JOB, {"action_id": str(action.id)})
+        args = {"action_id": str(action.id)}
+        outbox.enqueue(session, LOOK_AGAIN_JOB, args, community_id=action.community_id)
     return action
 
 

@@ -312,4 +312,5 @@ def _update_own(session: Session, claimed: Claim, **values: Any) -> None:
 def _enqueue(
     session: Session, community_id: uuid.UUID, *, key: str | None = None, delay: float = 0.0
 ) -> None:
-    outbox.enqueue(session, REFIT_JOB, {"community_id": str(community_id)}, key=key, delay=delay)
+    args = {"community_id": str(community_id)}
+    outbox.enqueue(session, REFIT_JOB, args, community_id=community_id, key=key, delay=delay)

@@ -1,51 +1,17 @@
 """Passwords that are tried first, refused when somebody chooses one (NIST SP 800-63B, 5.1.1.2; ASVS 6.2.4).
 
-They are written as people make them: a word, a name or a walk over the keyboard, said twice or with an ending that
-meets a rule. That gives some thousands of them, and they are compared without case and with the usual signs for letters
-undone, so "P@ssw0rd1" is "password1".
+People make them of a word, a name or a walk over the keyboard, said twice or with an ending that meets a rule. The
+words and names are those of a public list (``common_words.txt.gz``). They are compared without case and with the usual
+signs for letters undone, so "P@ssw0rd1" is "password" with an ending.
 """
 
-from collections.abc import Iterator
+import gzip
+import re
 from functools import cache
+from importlib.resources import files
 
-_WORDS = """
-password passwort passphrase secret letmein welcome whatever iloveyou iloveu loveyou lovely sunshine princess
-dragon monkey football baseball basketball soccer hockey superman batman spiderman pokemon starwars master
-shadow michael jennifer jessica jordan hunter killer trustno ashley bailey charlie daniel andrew joshua matthew
-thomas robert anthony william george richard samantha amanda nicole hannah summer winter spring autumn monday
-friday january february march april june july august september october november december flower butterfly
-chocolate cookie banana cherry orange purple yellow silver golden diamond freedom forever friends family angel
-computer internet samsung google facebook instagram twitter youtube linkedin microsoft windows apple iphone
-android minecraft fortnite nintendo playstation xbox mustang corvette ferrari porsche mercedes yamaha harley
-admin administrator root user username login guest test testing tester temp temporary default changeme change
-access system server database oracle mysql security qwerty qwertz azerty asdfgh zxcvbn hello goodbye tigger
-ginger pepper maggie buster lovers tennis golfer ranger cowboy chelsea arsenal liverpool barcelona madrid london
-paris berlin america england canada mexico brazil india china japan russia jesus christ blessed heaven faith
-phoenix merlin gandalf matrix nirvana metallica eminem rockstar hottie sweet sweetie babygirl babyboy mother
-father brother sister money business company office work school student teacher college university dallas austin
-boston chicago houston denver bridgenote moderator rater abc abcd
-"""
-_ENDINGS = (
-    "",
-    *("1", "2", "3", "7", "12", "13", "21", "22", "23", "69", "77", "88", "99", "00", "01", "10", "11"),
-    *(
-        "111",
-        "123",
-        "321",
-        "666",
-        "777",
-        "1234",
-        "4321",
-        "12345",
-        "123456",
-        "!",
-        "!!",
-        "1!",
-        "12!",
-        "123!",
-        "1234!",
-    ),
-    *(f"{year}{sign}" for year in range(1980, 2031) for sign in ("", "!")),
+_OURS = frozenset(
+    {"bridgenote", "moderator", "rater", "fortnite", "instagram", "linkedin", "passphrase", "youtube"}
 )
 _WALKS = (
     "01234567890123456789",
@@ -63,42 +29,35 @@ _WALKS = (
     "qazwsxedcrfvtgbyhnujm",
     "zaq1xsw2cde3vfr4bgt5",
     "147258369147258369",
-    "123qweasdzxc",
-    "qweasdzxc123",
-    "asdfasdfasdf",
-    "abc123abc123",
-    "123abc123abc",
+    "123qweasdzxc123",
 )
 _SIGNS = str.maketrans({"@": "a", "4": "a", "3": "e", "1": "i", "0": "o", "$": "s", "5": "s", "7": "t"})
+_ENDING = re.compile(r"(?:[0-9]{0,4}|123456?)!{0,2}")
+"""What is put behind a word to meet a rule: a year, a short count, an exclamation mark."""
 
 
 def is_common(password: str) -> bool:
     """Whether it is among those that are tried first, in whatever case and with signs for letters."""
     folded = password.casefold()
-    known = _known()
-    stem = folded.rstrip("0123456789!")
+    return len(set(folded)) <= 2 or any(
+        _is_known(folded[begin:end]) and _ENDING.fullmatch(folded[end:])
+        for begin in ((0, 3) if folded.startswith("123") else (0,))
+        for end in range(max(begin + 1, len(folded) - 8), len(folded) + 1)
+    )
+
+
+def _is_known(stem: str) -> bool:
+    half = stem[: len(stem) // 2]
+    if half and half + half == stem:
+        stem = half
     return (
-        len(set(folded)) <= 2
-        or folded in known
-        or folded.translate(_SIGNS) in known
-        or stem.translate(_SIGNS) + folded[len(stem) :] in known
+        stem in _words()
+        or stem.translate(_SIGNS) in _words()
+        or (len(stem) >= 3 and any(stem in walk for walk in _WALKS))
     )
 
 
 @cache
-def _known() -> frozenset[str]:
-    return frozenset(_all())
-
-
-def _all() -> Iterator[str]:
-    for word in _WORDS.split():
-        for ending in _ENDINGS:
-            yield word + ending
-        yield word * 2
-        yield "123" + word
-    for walk in _WALKS:
-        for begin in range(len(walk)):
-            for end in range(begin + 8, len(walk) + 1):
-                yield walk[begin:end]
-                yield walk[begin:end] + "1"
-                yield walk[begin:end] + "!"
+def _words() -> frozenset[str]:
+    packed = (files("app.core.people") / "common_words.txt.gz").read_bytes()
+    return _OURS | frozenset(gzip.decompress(packed).decode().split())

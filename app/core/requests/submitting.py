@@ -208,7 +208,7 @@ def _find_existing(session: Session, community_id: uuid.UUID, request_id: str) -
 
 def _enqueue_scoring(session: Session, request: Request) -> None:
     # No key: a retry after a failure needs its own job, and the job does nothing when there is nothing to do.
-    outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)})
+    outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)}, community_id=request.community_id)
 
 
 def _check(submission: Submission) -> None:

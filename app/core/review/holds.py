@@ -110,7 +110,8 @@ def hold(
     except IntegrityError as error:
         raise Conflict("Somebody is deciding this right now", subject.id) from error
     decision_trace.held(session, actor, held)
-    outbox.enqueue(session, CARRY_OUT_JOB, {"hold_id": str(held.id)}, key=f"hold:{held.id}", delay=seconds)
+    args, key = {"hold_id": str(held.id)}, f"hold:{held.id}"
+    outbox.enqueue(session, CARRY_OUT_JOB, args, community_id=held.community_id, key=key, delay=seconds)
     return held
 
 

@@ -241,4 +241,5 @@ def _record(
 
 def _enqueue(session: Session, found: Overturn, suffix: str = "") -> None:
     args = {"overturn_id": str(found.id), "settled": found.settled}
-    outbox.enqueue(session, OVERTURN_JOB, args, key=f"{found.id}:{found.settled}{suffix}")
+    key = f"{found.id}:{found.settled}{suffix}"
+    outbox.enqueue(session, OVERTURN_JOB, args, community_id=found.community_id, key=key)

@@ -57,7 +57,7 @@ def archive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str
         holds.carry_out(session, hold_id)
     community.archived_at = clock.now()
     _record(session, actor, community, "archived", {"archived": False}, {"archived": True}, reason)
-    outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
+    _enqueue_end(session, community_id)
     return community
 
 
@@ -92,8 +92,13 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
     for action in waiting:
         actions.lapse(session, action, why=Why(cause=CAUSE))
     if len(waiting) == BATCH:
-        outbox.enqueue(session, END_REVIEWS_JOB, {"community_id": str(community_id)})
+        _enqueue_end(session, community_id)
     return len(waiting)
+
+
+def _enqueue_end(session: Session, community_id: uuid.UUID) -> None:
+    args = {"community_id": str(community_id)}
+    outbox.enqueue(session, END_REVIEWS_JOB, args, community_id=community_id)
 
 
 def _held(

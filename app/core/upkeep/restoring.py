@@ -50,8 +50,8 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
     )
     bulk = _stop_bulk(session)
     held = _lapse_holds(session)
-    waiting = session.scalars(
-        sa.select(Request.id)
+    waiting = session.execute(
+        sa.select(Request.id, Request.community_id)
         .where(
             Request.status.in_((RequestStatus.PENDING, RequestStatus.IN_PROGRESS)),
             Request.withdrawn_at.is_(None),
@@ -59,9 +59,10 @@ def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspend
         )
         .order_by(Request.requested_at)
     ).all()
-    for request_id in waiting:
+    for request_id, community_id in waiting:
         if score_waiting:
-            outbox.enqueue(session, submitting.SCORE_JOB, {"request_id": str(request_id)})
+            args = {"request_id": str(request_id)}
+            outbox.enqueue(session, submitting.SCORE_JOB, args, community_id=community_id)
         else:
             scoring.fail(session, request_id, UNSCORED)
     now = clock.now()

@@ -100,7 +100,8 @@ def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filt
         after={**created.filters, "deliveries": total},
     )
     if total > BATCH or not run_batch(session, created.id):
-        outbox.enqueue(session, REPLAY_JOB, {"replay_id": str(created.id)}, key=str(created.id))
+        args, key = {"replay_id": str(created.id)}, str(created.id)
+        outbox.enqueue(session, REPLAY_JOB, args, community_id=community_id, key=key)
     return created
 
 
