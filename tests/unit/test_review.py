@@ -353,7 +353,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
         communities=frozenset({cast.community_id}),
     )
     with wiring.database.writing() as session:
-        actions.hold_for_review(session, moderator, session.get_one(Action, action_id))
+        actions.return_to_review(session, moderator, session.get_one(Action, action_id))
         assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 1
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED
