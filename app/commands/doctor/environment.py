@@ -17,7 +17,7 @@ LEAST_FREE_BYTES = 200 * 1024 * 1024
 LITTLE_FREE_BYTES = 5 * LEAST_FREE_BYTES
 LEAST_LETTERS = 32
 LEAST_DIFFERENT = 10
-"""How many different characters a secret needs at least; one with fewer was typed and not generated at random."""
+"""Least number of characters in a secret, and of different ones: a secret below was typed, not generated randomly."""
 MAIL_SECONDS = 5.0
 _MAKE = "make one with `openssl rand -base64 32`"
 

@@ -81,14 +81,15 @@ class KeyForm(Form):
         words = (self.search.data or "").replace("\x00", "")
         found, following = key_admin.mintable(session, actor, words=words, after=after)
         offered = (*key_admin.mintable_among(session, actor, ticked), *found)
-        self.communities.choices = forms.choices({str(one.id): one.name for one in offered})
+        self.communities.choices = forms.choices({str(community.id): community.name for community in offered})
         return following
 
     def community_ids(self) -> list[uuid.UUID] | None:
         """Return the ticked communities; None means all."""
         if self.everywhere.data:
             return None
-        return [one for text in self.communities.data or () if (one := parse_id(text)) is not None]
+        ids = (parse_id(text) for text in self.communities.data or ())
+        return [community_id for community_id in ids if community_id is not None]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ WOULD_BE = {
     "flag": "flagged for review",
     "notify": "left up, its author told",
 }
-"""What an action type would do to a post: "The post would be hidden"."""
+"""Past participles of the action types: "The post would be hidden"."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         action = answering.find(session, action_id)
         try:
-            answering.give(session, action, form.answer.data)
+            answering.record_answer(session, action, form.answer.data)
         except (Conflict, Settled) as refusal:
             status = 409 if isinstance(refusal, Conflict) else 422
             message, action = f"{refusal.detail}.", answering.find(session, action_id)

@@ -144,7 +144,8 @@ class RatingForm(Form):
 
 
 def form_for(action: Action | None, note: Note | None = None) -> type[NoteForm]:
-    """Return the form class for notes on this item. A note with a classification keeps the form that asks for one."""
+    """Return the form class for notes on this item. It asks whether the post is misleading if the item is about
+    misinformation, or if ``note`` already said so."""
     asks = action is not None and action.category == MISINFORMATION
     return NoteForm if asks or (note is not None and note.classification is _MISLEADING) else PlainNoteForm
 

@@ -131,7 +131,7 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
 
 
 def actor_name(text: HistoryText) -> str:
-    """Return the name of the person who acted, or a placeholder if it was erased."""
+    """Return the name of the person who acted, or "Erased" if the name was erased."""
     return "Erased" if text.erased_at is not None else text.actor_name
 
 

@@ -62,7 +62,7 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
     return action
 
 
-def give(session: Session, action: Action, answer: str) -> Answered:
+def record_answer(session: Session, action: Action, answer: str) -> Answered:
     """Rate the rationale note.
 
     Raises:

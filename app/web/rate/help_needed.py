@@ -79,7 +79,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
             if skipped:
                 waiting_items.skip(session, actor, action, profile_id)
             else:
-                answered = answering.give(session, action, form.answer.data)
+                answered = answering.record_answer(session, action, form.answer.data)
                 message = "Thank you. Your answer is saved."
         except (Conflict, Settled) as refusal:
             # The answer has no typed text that could be lost, so the next card replaces this one anyway.
