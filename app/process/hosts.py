@@ -32,7 +32,7 @@ class Hosts:
     any_name: bool = False
 
     @classmethod
-    def of(cls, settings: Settings) -> "Hosts":
+    def from_settings(cls, settings: Settings) -> "Hosts":
         names = set(settings.trusted_host_names)
         if settings.public_url:
             names.add(_bare(urlsplit(settings.public_url).netloc))
@@ -75,7 +75,7 @@ class ForeignCoding(UnsupportedMediaType):
 
 @lru_cache(maxsize=8)
 def _hosts(public_url: str, trusted: str, environment: str, host: str) -> Hosts:
-    return Hosts.of(wired().settings)
+    return Hosts.from_settings(wired().settings)
 
 
 def _check_host() -> None:

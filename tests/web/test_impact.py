@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import actions
-from app.core.history.why import Why
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import profiles
@@ -95,7 +95,7 @@ def test_what_staff_took_over_or_the_platform_withdrew_is_not_linked(
     rater = visit(cast.rater)
     rater.post(f"/review/{action_id}/answer", answer="yes")
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id))
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=UNSAID)
     assert f'href="/review/{action_id}"' not in rater.get("/me").text
     assert rater.get(f"/review/{action_id}").status_code == 404
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Why:
     """What a person says about a change, or the service's own reason for it.
 
-    ``reason`` stands in the action history. ``comment`` is for other moderators. Both are a person's words and go
+    ``reason`` is shown in the action history. ``comment`` is for other moderators. Both are a person's words and go
     when that person is erased. ``cause`` is written by the service and stays.
     """
 

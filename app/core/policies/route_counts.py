@@ -40,7 +40,7 @@ class _Order:
     """Severities of several categories: only among those do margins decide."""
 
     @classmethod
-    def of(cls, rules: Sequence[CategoryRule]) -> "_Order":
+    def from_rules(cls, rules: Sequence[CategoryRule]) -> "_Order":
         classes = {(tier.number, -rule.severity) for rule in rules for tier in ActionTier}
         severities = Counter(rule.severity for rule in rules)
         shared = frozenset(severity for severity, count in severities.items() if count > 1)
@@ -95,7 +95,7 @@ def route(
 
     Beside the counts, the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, with both routes.
     """
-    orders = _Order.of(before), _Order.of(after)
+    orders = _Order.from_rules(before), _Order.from_rules(after)
     routed = _routed(community_id, before, after, orders, now - timedelta(days=PERIODS[-1]))
     if routed is None:
         return [], {}
