@@ -61,8 +61,8 @@ class Caller:
 class Storm:
     """Three submitters, a few raters and an acknowledger; ``told`` and the like is what they were answered.
 
-    Who has submitted ``plenty`` since ``goes_on`` was last called goes on slowly: all of it must be scored and sent before
-    the test ends, and a slow machine would never come to the end of what a minute of haste leaves.
+    After ``plenty`` submissions since the last call of ``goes_on`` they go on slowly: all of it must be scored and sent
+    before the test ends, and a slow machine would never come to the end of what a minute of haste leaves.
     """
 
     port: int

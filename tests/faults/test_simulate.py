@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from app.core import keys
@@ -12,19 +11,25 @@ from app.core.vocabulary import KeyTemplate
 from app.jobs.engine import Engine
 from app.settings import Settings
 from tests.faults.service import Service, free_port
+from tests.warm import Process
 
 SUBMITTED = 16
 
 
 def _simulate(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "app", "simulate", *options],
+    process = Process(
+        "app",
+        "simulate",
+        *options,
         env={**os.environ, "COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
+    try:
+        said, errors = process.communicate(240)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(options, process.wait(), said, errors)
 
 
 def test_a_run_ends_with_everything_submitted_decided_and_acknowledged(

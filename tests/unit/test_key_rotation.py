@@ -17,6 +17,8 @@ from app.core.sending import AllowList
 from app.wiring import Wiring
 from tests.cast import Cast
 
+pytestmark = pytest.mark.both_databases
+
 OLD, NEW, THIRD = "an old key of thirty-two letters", "a new key of thirty-two letters!", "x" * 40
 
 
