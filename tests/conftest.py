@@ -1,6 +1,7 @@
 """Fixtures for every group. Each test that takes ``database_url`` runs on SQLite and on PostgreSQL."""
 
 import copy
+import gc
 import os
 import shutil
 import ssl
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import certifi
+import hypothesis
 import pytest
 from argon2 import PasswordHasher
 from flask import Flask
@@ -23,7 +25,7 @@ from app.core.webhooks.sending import Outcome
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import EXTENSION, Wiring, wire
-from tests import postgres
+from tests import examples, order, postgres, warm
 from tests.cast import Cast, assemble
 from tests.databases import Engines, Reused, ReusedPostgres, ReusedSqlite, Rows, rows_of
 from tests.inline_engine import InlineEngine
@@ -51,9 +53,36 @@ def _kept_context(purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH, **given: Any) 
 ssl.create_default_context = _kept_context
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--postgresql",
+        choices=["all", "marked"],
+        default="all",
+        help="run every test on PostgreSQL too, or only those marked both_databases",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "both_databases: what it runs in the database differs between the two")
+    hypothesis.settings.load_profile(examples.PROFILE)
     if not hasattr(config, "workerinput"):
         os.environ[RUN] = str(os.getpid())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:], left_out = order.chosen(items, config.getoption("--postgresql"))
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    if hasattr(config, "workerinput"):
+        items[:] = order.spread(items, config.workerinput["workercount"])
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: looking through it for garbage again and again is in vain."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +103,14 @@ def postgres_server(shared: Shared) -> postgres.Server:
     """One server for the whole run, which no test may stop. It ends with the run, even when that is killed."""
     run = int(os.environ[RUN])
     return shared.once("postgres", lambda: postgres.running_until_the_end_of(run))
+
+
+@pytest.fixture(scope="session")
+def warm_processes(shared: Shared) -> None:
+    """Where tests fork their processes from; one for the whole run, which it ends with."""
+    path, run = shared.folder / "warm", int(os.environ[RUN])
+    shared.once("warm", lambda: warm.run(path, run))
+    os.environ[warm.SETTING] = str(path)
 
 
 def _migrate(url: str) -> None:

@@ -65,6 +65,7 @@ class Process:
         self,
         module: str,
         *arguments: object,
+        cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
         stdout: int | IO[bytes] | None = None,
         stderr: int | IO[bytes] | None = None,
@@ -79,7 +80,7 @@ class Process:
         told = {
             "args": self.args,
             "env": dict(os.environ if env is None else env),
-            "cwd": os.getcwd(),
+            "cwd": str(cwd or Path.cwd()),
             "new_session": start_new_session,
         }
         socket.send_fds(self._channel, [json.dumps(told).encode()], [0, output, errors])

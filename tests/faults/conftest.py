@@ -1,6 +1,5 @@
 """Databases that have only the job tables."""
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,16 +8,12 @@ import pytest
 
 from app.core.db import Database
 from app.jobs.engine import Engine
-from tests import postgres, warm
-from tests.once import RUN, Shared
+from tests import postgres
 
 
 @pytest.fixture(scope="session", autouse=True)
-def warm_processes(shared: Shared) -> None:
-    """Where tests fork their processes from; one for the whole run, which it ends with."""
-    path, run = shared.folder / "warm", int(os.environ[RUN])
-    shared.once("warm", lambda: warm.run(path, run))
-    os.environ[warm.SETTING] = str(path)
+def _warm(warm_processes: None) -> None:
+    """Every test here may start processes."""
 
 
 def prepare_jobs(url: str) -> None:

@@ -64,7 +64,7 @@ class Server:
     def ended(self) -> tuple[int, str]:
         """As ``end``, of a server that was told to end already: a second signal could meet it on its last way
         out, where Python has given the signals back to the system, which kills."""
-        _, errors = self.process.communicate(timeout=40)
+        _, errors = self.process.communicate(timeout=120)
         return self.process.returncode, errors
 
 
@@ -292,7 +292,7 @@ def test_a_job_that_does_not_end_does_not_keep_the_server_from_ending(
 def test_a_taken_port_is_one_line_and_exit_code_1(start: Callable[..., Server], tmp_path: Path) -> None:
     port = start().address[1]
     second = Server(tmp_path, port=port)
-    _, errors = second.process.communicate(timeout=40)
+    _, errors = second.process.communicate(timeout=120)
     assert second.process.returncode == 1
     assert errors == f"Cannot listen on 127.0.0.1, port {port}: Address already in use\n"
 

@@ -35,6 +35,8 @@ from tests import factories
 from tests import postgres as servers
 from tests.cast import Cast
 
+pytestmark = pytest.mark.both_databases
+
 SECRET = "a secret of the receiver"
 
 

@@ -21,6 +21,8 @@ from tests.cast import Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
 
+pytestmark = pytest.mark.both_databases
+
 
 def actor(wiring: Wiring, person: Person) -> Actor:
     with wiring.database.reading() as session:

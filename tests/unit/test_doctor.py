@@ -23,6 +23,8 @@ from tests import factories
 from tests.cast import Cast
 from tests.faults.service import free_port
 
+pytestmark = pytest.mark.both_databases
+
 
 def _told(monkeypatch: pytest.MonkeyPatch, wiring: Wiring, **settings: str) -> dict[tuple[str, str], str]:
     """What the doctor says, as ``{(check, state): detail and advice}``."""

@@ -26,6 +26,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import PASSWORD, PLATFORM, Cast, Person
 
+pytestmark = pytest.mark.both_databases
+
 KEPT_WITH_A_ROW_OF_THEIR_OWN = {
     "api_keys": "an integration's key is the community's",
     "holds": "undone, with what that brings",

@@ -3,6 +3,7 @@
 import itertools
 import uuid
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.history.why import Why
@@ -24,6 +25,8 @@ from app.core.vocabulary import (
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast
+
+pytestmark = pytest.mark.both_databases
 
 H, S, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 

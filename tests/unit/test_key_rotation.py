@@ -18,6 +18,8 @@ from app.process import runtime
 from app.wiring import Wiring
 from tests.cast import Cast
 
+pytestmark = pytest.mark.both_databases
+
 OLD, NEW, THIRD = "an old key of thirty-two letters", "a new key of thirty-two letters!", "x" * 40
 
 

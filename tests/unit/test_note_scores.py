@@ -2,6 +2,7 @@
 
 import random
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.helpfulness import note_scores, refits
@@ -16,6 +17,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.camps import ask, assert_scored_as_from_scratch, camps, rate, refit, state
 from tests.cast import PLATFORM, Cast
+
+pytestmark = pytest.mark.both_databases
 
 LEVELS = list(HelpfulnessLevel)
 HELPFUL, NOT_HELPFUL = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL

@@ -20,6 +20,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
 
+pytestmark = pytest.mark.both_databases
+
 LONG_AGO = timedelta(days=30)
 
 

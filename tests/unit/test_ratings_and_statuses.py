@@ -33,6 +33,8 @@ from tests.camps import Camps, populate
 from tests.cast import PLATFORM, Cast
 from tests.clocks import advance
 
+pytestmark = pytest.mark.both_databases
+
 WORDS = {
     "H": HelpfulnessLevel.HELPFUL,
     "S": HelpfulnessLevel.SOMEWHAT_HELPFUL,

@@ -30,6 +30,8 @@ from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
 
+pytestmark = pytest.mark.both_databases
+
 LEVELS = list(HelpfulnessLevel)
 UNREADABLE = "UPDATE ratings SET helpfulness_level = 'HELPFULL' WHERE helpfulness_level = 'HELPFUL'"
 READABLE = "UPDATE ratings SET helpfulness_level = 'HELPFUL' WHERE helpfulness_level = 'HELPFULL'"

@@ -35,6 +35,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 
+pytestmark = pytest.mark.both_databases
+
 
 def _state(wiring: Wiring, action_id: object) -> ActionState:
     with wiring.database.reading() as session:

@@ -24,6 +24,8 @@ from tests import factories
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine
 
+pytestmark = pytest.mark.both_databases
+
 SPAM = factories.SPAM
 
 

@@ -53,6 +53,7 @@ from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
 from tests.hostile import HARD, NOTHINGS
+from tests.once import Shared
 
 
 @dataclass
@@ -68,17 +69,28 @@ class Seeded:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def seeded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
-    folder = tmp_path_factory.mktemp("seeded")
-    if request.param == "sqlite":
-        url = f"sqlite:///{shutil.copyfile(request.getfixturevalue('sqlite_template'), folder / 'test.db')}"
-    else:
-        server: postgres.Server = request.getfixturevalue("postgres_server")
-        url = server.url(server.create(request.getfixturevalue("postgres_template")))
-    settings = Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready()
+def seeded(request: pytest.FixtureRequest, shared: Shared) -> Iterator[Seeded]:
+    """Seeded by one worker, for all."""
+
+    def make() -> tuple[Settings, Demo]:
+        folder = shared.folder / f"seeded-{request.param}"
+        folder.mkdir()
+        if request.param == "sqlite":
+            url = (
+                f"sqlite:///{shutil.copyfile(request.getfixturevalue('sqlite_template'), folder / 'test.db')}"
+            )
+        else:
+            server: postgres.Server = request.getfixturevalue("postgres_server")
+            url = server.url(server.create(request.getfixturevalue("postgres_template")))
+        settings = Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready()
+        wiring = wire(settings)
+        demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
+        wiring.database.dispose()
+        assert demo is not None
+        return settings, demo
+
+    settings, demo = shared.once(f"seeded-{request.param}", make)
     wiring = wire(settings)
-    demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
-    assert demo is not None
     yield Seeded(wiring, demo)
     wiring.database.dispose()
 

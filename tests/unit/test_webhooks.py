@@ -31,6 +31,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
 
+pytestmark = pytest.mark.both_databases
+
 URL = "https://hooks.example.org/bridgenote"
 SECRET = "first secret of the forum"
 NEWER = "second secret of the forum"

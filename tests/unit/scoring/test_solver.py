@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.scoring import FloatArray, arrays
 from app.core.scoring.matrix import Matrix
 from app.core.scoring.solver import FACTOR_RIDGE, INTERCEPT_RIDGE, Fit, Ridges, fit, half_step
+from tests.examples import examples
 from tests.unit.scoring import slow
 from tests.unit.scoring.communities import Community, community
 
@@ -143,7 +144,7 @@ def test_components_are_fitted_as_if_each_were_alone() -> None:
         assert np.abs(together.note_factor[here]) == pytest.approx(np.abs(alone.note_factor), abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=40), st.integers(1, 6))
 def test_any_ratings_at_all_are_solved(values: list[float], raters: int) -> None:
     places = np.arange(len(values))
