@@ -38,7 +38,6 @@ RIDDLES_STILL = (
     "app/adapters/",
     "app/api/",
     "app/commands/",
-    "app/core/actions/",
     "app/core/communities/settings.py",
     "app/core/db.py",
     "app/core/notes/",
