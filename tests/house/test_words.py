@@ -40,7 +40,6 @@ RIDDLES_STILL = (
     "app/commands/",
     "app/core/communities/settings.py",
     "app/core/db.py",
-    "app/core/notes/",
     "app/core/review/",
     "app/demo/",
     "app/jobs/",
