@@ -1,7 +1,7 @@
-"""The tables of moves: from which state to which, by which verb, and who may make the move. Pure data.
+"""The tables of state changes (moves): source and target state, verb, and who may make the move. Pure data.
 
-There is one table for actions, one for requests and one for notes. The buttons of the dashboard, the held decisions,
-the API's refusals and the tests read these tables. Only ``moves.make_move`` changes a state.
+There is one table for actions, one for requests and one for notes. The dashboard's buttons, held decisions, the API's
+error answers and the tests read these tables. Only ``moves.make_move`` changes a state.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from app.core.vocabulary import RequestStatus as R
 
 
 class Who(StrEnum):
-    """Who may make a move. A moderator is a person with the role, or a staff call of a key."""
+    """Who may make a move. A moderator is a person with that role, or a call with a staff API key."""
 
     SERVICE = "service"
     INTEGRATION = "integration"
@@ -25,7 +25,7 @@ class Who(StrEnum):
 
 
 class When(StrEnum):
-    """A condition beyond the state itself."""
+    """A condition of a move besides the source state."""
 
     ONCE_PROPOSED = "once proposed"
     REOPENS = "reopens a dismissal"
@@ -36,9 +36,9 @@ class When(StrEnum):
 class Move:
     """One row of a table.
 
-    ``source`` is None where an object begins in ``target``. ``events`` go to webhooks. ``verb`` is what people and the
-    code call the move; None where only the service moves. ``through`` is a state that is entered on the way: such a
-    row is a decision in two moves, and not a move of its own. ``undoes``: the move takes back what was decided before.
+    ``source`` is None for the first state of a new object. ``events`` are sent to webhooks. ``verb`` names the move for
+    people and code; None for moves that only the service makes. ``through`` is a state between source and target: such
+    a row is one decision that makes two moves. ``undoes``: the move reverses an earlier decision.
     """
 
     source: StrEnum | None
@@ -54,7 +54,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Machine:
-    """A table of moves over one enum. ``field`` is the attribute that carries the state."""
+    """A table of moves between the states of one enum. ``field`` is the attribute that holds the state."""
 
     name: str
     field: str
@@ -62,9 +62,9 @@ class Machine:
     moves: tuple[Move, ...]
 
     def find(self, source: StrEnum | None, target: StrEnum, *, reopens: bool = False) -> Move | None:
-        """The row from ``source`` to ``target``, or None: the move is illegal.
+        """The row from ``source`` to ``target``, or None if the move is illegal.
 
-        ``reopens``: the row by which an object begins that takes up a dismissed one again.
+        ``reopens``: find the row for a new action that reopens a dismissed one.
         """
         return next(
             (
@@ -79,19 +79,19 @@ class Machine:
         )
 
     def open_from(self, source: StrEnum) -> tuple[Move, ...]:
-        """The rows that begin in this state."""
+        """The rows whose source is this state."""
         return tuple(m for m in self.moves if m.source == source)
 
     def by_verb(self, verb: V) -> tuple[Move, ...]:
-        """The rows that this verb stands for."""
+        """The rows with this verb."""
         return tuple(m for m in self.moves if m.verb is verb)
 
     def verb_to(self, target: StrEnum) -> V | None:
-        """The verb that leads from other states to ``target``. Each state has one at most."""
+        """The verb that leads from other states to ``target``, or None. Each state has at most one."""
         return next((m.verb for m in self.moves if m.source is not None and m.target == target), None)
 
     def target_of(self, verb: V) -> StrEnum | None:
-        """The state that this verb leads to from other states; None for a verb that only begins objects."""
+        """The state that this verb leads to from other states; None for a verb that only creates objects."""
         return next((m.target for m in self.by_verb(verb) if m.source is not None), None)
 
 
@@ -161,7 +161,7 @@ ACTION = Machine(
             A.UNDER_REVIEW,
             A.APPLIED,
             _by(_INTEGRATION),
-            "it acted during the review",
+            "the platform acted during the review",
             V.ACKNOWLEDGE,
             (E.ACTION_APPLIED,),
         ),
@@ -186,7 +186,7 @@ ACTION = Machine(
             A.DISMISSED,
             A.APPLIED,
             _by(_INTEGRATION),
-            "it acted before it heard",
+            "the platform acted before it received the dismissal",
             V.ACKNOWLEDGE,
             (E.ACTION_APPLIED,),
             When.ONCE_PROPOSED,
@@ -252,7 +252,7 @@ REQUEST = Machine(
         Move(None, R.PENDING, _by(_SERVICE, _INTEGRATION), "submitted"),
         Move(R.PENDING, R.IN_PROGRESS, _by(_SERVICE), "a worker starts scoring"),
         Move(R.IN_PROGRESS, R.COMPLETED, _by(_SERVICE), "nothing matched, or a decision was made"),
-        Move(R.IN_PROGRESS, R.FAILED, _by(_SERVICE), "scoring failed for good"),
+        Move(R.IN_PROGRESS, R.FAILED, _by(_SERVICE), "scoring failed and is not retried"),
         Move(R.PENDING, R.FAILED, _by(_SERVICE), "scoring could not start"),
         Move(R.FAILED, R.PENDING, _by(_INTEGRATION, _MODERATOR, _OPERATOR), "try again"),
         Move(R.COMPLETED, R.IN_PROGRESS, _by(_SERVICE, _INTEGRATION), "escalated to staff review"),

@@ -75,14 +75,14 @@ def test_what_raters_may_see_and_what_takes_ratings_is_the_same_in_python_and_in
     of_its_action = sa.and_(Action.note_id == Note.id, Action.restores_id.is_(None))
     with wiring.database.reading() as session:
         rows = session.execute(
-            sa.select(Note, Action, blindness.told(), rating_locks.open_clause()).outerjoin(
+            sa.select(Note, Action, blindness.outcome_visible_clause(), rating_locks.open_clause()).outerjoin(
                 Action, of_its_action
             )
         ).all()
     assert len(rows) == (len(ActionState) * 3 + 1) * len(NoteStatus) * 2
-    for note, action, is_told, is_open in rows:
+    for note, action, is_visible, is_open in rows:
         kind = (note.status, note.locked, action and (action.action_state, action.action_tier))
-        assert bool(is_told) == blindness.is_told(note, action), kind
+        assert bool(is_visible) == blindness.outcome_visible_to_raters(note, action), kind
         assert bool(is_open) == (not rating_locks.is_closed(note, action)), kind
-    assert {bool(is_told) for *_, is_told, _ in rows} == {True, False}
+    assert {bool(is_visible) for *_, is_visible, _ in rows} == {True, False}
     assert {bool(is_open) for *_, is_open in rows} == {True, False}

@@ -1,4 +1,4 @@
-"""The one decision per request: stamped in order, told once (docs/integration.md)."""
+"""The one decision per request: timestamps in order, one event (docs/integration.md)."""
 
 import uuid
 from datetime import timedelta
@@ -26,10 +26,10 @@ def for_request(session: Session, request_id: uuid.UUID) -> Decision | None:
 def record(
     session: Session, action: Action, decision: str, *, tier: int, confidence: float, cause: str
 ) -> Decision | None:
-    """Decide a request, complete it and tell so; None when it was decided before: nobody hears of it twice.
+    """Decide a request, complete it and emit its event. Return None, without an event, if it was decided before.
 
-    ``decided_at`` is strictly increasing within the community, stamped while other deciders wait, so a poll from
-    the last one seen never skips a late commit.
+    ``decided_at`` is strictly increasing within the community. It is set under the community's lock, so a client
+    that polls from the last value it saw never misses a decision that was committed late.
     """
     serialise(session, action.community_id)
     request = session.get_one(Request, action.request_id, populate_existing=True)
@@ -40,7 +40,7 @@ def record(
         sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == action.community_id)
     )
     now = clock.now()
-    made = Decision(
+    recorded = Decision(
         community_id=action.community_id,
         request_id=request.id,
         action_id=action.id,
@@ -49,7 +49,7 @@ def record(
         confidence=min(1.0, max(0.0, round(confidence, 4))),
         decided_at=now if last is None or last < now else last + timedelta(microseconds=1),
     )
-    session.add(made)
+    session.add(recorded)
     session.flush()
     complete(session, request, cause)
     history.record(
@@ -62,11 +62,11 @@ def record(
         after={"decision": decision, "tier": tier, "action_id": str(action.id)},
         why=Why(cause=cause),
     )
-    events.emit_decision(session, request, made)
-    return made
+    events.emit_decision(session, request, recorded)
+    return recorded
 
 
 def complete(session: Session, request: Request, cause: str) -> None:
-    """A decided request is completed, whatever it waited for."""
+    """Move a decided request to completed, from whatever state it is in."""
     if request.status is not RequestStatus.COMPLETED:
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))

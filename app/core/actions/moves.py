@@ -1,4 +1,4 @@
-"""The one place where a state changes: checked against the table, raced safely, recorded, told."""
+"""The one place where states change: checked against the table, safe in a race, with history and events."""
 
 import uuid
 from typing import Any
@@ -34,7 +34,7 @@ def machine_of(subject: Stateful) -> Machine:
 
 
 def may(actor: Actor, move: Move, community_id: Any) -> bool:
-    """Whether the move is this actor's to make. The service itself makes only the service's moves."""
+    """Whether this actor may make the move. The service itself makes only the moves marked ``Who.SERVICE``."""
     if actor.kind == "system":
         return Who.SERVICE in move.who
     return any(
@@ -45,7 +45,7 @@ def may(actor: Actor, move: Move, community_id: Any) -> bool:
 
 
 def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
-    """The rows open to this actor from the subject's state. The dashboard's buttons are drawn from them."""
+    """The moves that this actor can make from the subject's state. The dashboard draws its buttons from them."""
     machine = machine_of(subject)
     return [
         move
@@ -64,7 +64,11 @@ def begin(
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
 
-    ``quiet`` leaves the entry out (submissions are their own) and returns None.
+    ``quiet`` writes no entry or event and returns None (a submission is its own record).
+
+    Raises:
+        IllegalMove: the table has no row that begins in this state.
+        Forbidden, NotFound: this actor may not make the move.
     """
     machine = machine_of(subject)
     state = getattr(subject, machine.field)
@@ -76,7 +80,7 @@ def begin(
     session.flush()
     if quiet:
         return None
-    return _tell(session, actor, machine, move, subject, why)
+    return _record(session, actor, machine, move, subject, why)
 
 
 def make_move(
@@ -91,8 +95,8 @@ def make_move(
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
 
     Raises:
-        IllegalMove: no such row from the current state, or somebody moved it first.
-        Forbidden, NotFound: the row is not this actor's to make.
+        IllegalMove: the table has no such row from the current state, or somebody else moved it first.
+        Forbidden, NotFound: this actor may not make the move.
     """
     machine = machine_of(subject)
     serialise(session, subject.community_id)
@@ -118,12 +122,12 @@ def make_move(
         raise IllegalMove(machine.field, getattr(subject, machine.field), target)
     for name, value in values.items():
         set_committed_value(subject, name, value)
-    _tell(session, actor, machine, move, subject, why)
+    _record(session, actor, machine, move, subject, why)
     return move
 
 
 def condition_holds(move: Move, subject: Stateful) -> bool:
-    """Whether the row's condition (``When``) is met by this object."""
+    """Whether this object meets the row's condition (``When``)."""
     if move.when is When.ONCE_PROPOSED:
         return isinstance(subject, Action) and subject.proposed_at is not None
     if move.when is When.SCORE_ALONE:
@@ -132,7 +136,7 @@ def condition_holds(move: Move, subject: Stateful) -> bool:
 
 
 def _reopens(subject: Stateful) -> uuid.UUID | None:
-    """The dismissed action that this one takes up again."""
+    """The id of the dismissed action that this action reopens, or None."""
     return subject.reopens_id if isinstance(subject, Action) else None
 
 
@@ -146,12 +150,12 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
     if actor.kind == "key" and Who.MODERATOR in move.who and not actor.read_only:
         raise Forbidden(ADMIN_REQUIRED)
     if actor.kind == "key" and not actor.read_only:
-        # No integration ever makes this move: for it the row does not exist.
+        # No integration may ever make this move, so the answer is the same as for a row that does not exist.
         raise IllegalMove(machine.field, str(move.source or "nothing"), move.target)
     raise Forbidden(f"You may not move this {machine.name} to {move.target}")
 
 
-def _tell(
+def _record(
     session: Session,
     actor: Actor,
     machine: Machine,

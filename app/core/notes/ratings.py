@@ -1,4 +1,4 @@
-"""Ratings: one rater, one note, one rating; changed in place (docs/integration.md)."""
+"""Ratings: each rater has one rating of a note and can change it (docs/integration.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteS
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts per level; ``average_score`` from 1 (not helpful) to 3 (helpful), 0 when nobody rated.
+    """Counts by level; ``average_score`` is from 1 (not helpful) to 3 (helpful), 0 without ratings.
 
-    ``first_at`` and ``last_at`` are when the ratings began and last changed; None when there are none.
+    ``first_at`` is when the first rating was created, ``last_at`` when one last changed; None without ratings.
     """
 
     total: int
@@ -57,16 +57,17 @@ def rate(
     rater_ref: str | None = None,
     reasons: Sequence[str] = (),
 ) -> tuple[Rating, bool]:
-    """Rate a note, or change one's rating of it: (rating, new). The note's status follows at once.
+    """Rate a note, or change the rater's rating. Return (rating, whether it is new). The note's status is updated.
 
     Raises:
-        Forbidden: one's own note, a locked note, or another's name beside an acting user.
-        Settled: a person in the dashboard, who has been shown how the item ended. Integrations may still rate it.
+        NotFound: the note was deleted.
+        Forbidden: the rater wrote the note, the note is locked, or ``rater`` is not the acting user.
+        Settled: the actor uses the dashboard and has seen the item's outcome. Integrations may still rate it.
     """
     require(actor, Permission.RATE, note.community_id, "note")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
         raise Forbidden("rater_id must be the acting user")
-    named = rater.id
+    named_id = rater.id
     rater = profiles.hold_canonical(session, rater)
     serialise(session, note.community_id)
     session.refresh(note)
@@ -85,10 +86,10 @@ def rate(
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
         raise Settled("This is decided and its outcome has been shown, so answers stand as they were given")
-    new = rating is None
+    is_new = rating is None
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
-    is_one_more = rating is None or rating.note_version != note.version
+    is_added = rating is None or rating.note_version != note.version
     exclusion = eligibility.exclusion_reason(session, note, rater, action)
     if rating is None:
         rating = Rating(
@@ -96,7 +97,7 @@ def rate(
             community_id=note.community_id,
             note_id=note.id,
             rater_id=rater.id,
-            rater_ref=rater_ref if rater_ref is not None else str(named),
+            rater_ref=rater_ref if rater_ref is not None else str(named_id),
             helpfulness_level=level,
             note_version=note.version,
         )
@@ -117,7 +118,7 @@ def rate(
             session,
             actor,
             note.community_id,
-            "rating.given" if new else "rating.changed",
+            "rating.given" if is_new else "rating.changed",
             "rating",
             rating.id,
             before={"helpfulness_level": before} if before else {},
@@ -125,16 +126,16 @@ def rate(
         )
     _second_look_on_first_rating(session, actor, note, action)
     scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
-    note.ratings_count += is_one_more
+    note.ratings_count += is_added
     verdicts.follow(session, note, action, scored, cause=f"rating {rating.id}")
-    return rating, new
+    return rating, is_new
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Take a rating back: its rater, or the service itself with the ``cause``.
+    """Withdraw a rating: by its rater, or by the service itself with a ``cause``.
 
     Raises:
-        Forbidden: somebody else's rating, or one of a locked note.
+        Forbidden: it is somebody else's rating, or the note is locked.
     """
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
@@ -155,7 +156,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
 
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Delete a rating and say so in history. The caller has locked its note, and sees to what follows for it."""
+    """Delete a rating and record it in history. The caller has locked its note and must settle it afterwards."""
     history.record(
         session,
         actor,
@@ -171,7 +172,7 @@ def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -
 
 
 def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
-    """The rating; unknown and foreign look alike."""
+    """The rating. Raises NotFound if it is unknown or belongs to another community."""
     rating = session.get(Rating, rating_id)
     if rating is None or not actor.sees(rating.community_id):
         raise NotFound("rating")
@@ -184,7 +185,7 @@ def change(
     rating_id: uuid.UUID,
     level: HelpfulnessLevel,
 ) -> Rating:
-    """Change a rating: one's own only."""
+    """Change a rating. Raises Forbidden if it is not the actor's own."""
     rating = get(session, actor, rating_id)
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
@@ -238,14 +239,14 @@ def stats(session: Session, note: Note) -> Stats:
 
 
 def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None) -> bool:
-    """Whether the rater can see, or has seen since they rated, what became of the note or of the item it explains."""
+    """Whether the rater can see, or has seen since they rated, the outcome of the note or of the item it explains."""
     if action is not None:
         return blindness.is_settled(action, rating)
     return note.status is not NoteStatus.NEEDS_MORE_RATINGS
 
 
 def _counted(rating: Rating | None, note: Note) -> float | None:
-    """What a rating adds to the score of the note's present text; None when it does not count."""
+    """The rating's value in the score of the note's current text; None when the rating does not count."""
     if rating is None or rating.note_version != note.version or rating.exclusion_reason is not None:
         return None
     return VALUES[rating.helpfulness_level]

@@ -1,6 +1,6 @@
-"""From a note's ratings, or a moderator's decision, to its status; from a rationale's status to its action.
+"""Verdicts: ratings or a moderator's decision change a note's status; a rationale's status decides its action.
 
-What ratings lead to is done as ``SYSTEM``, with the cause in the history. See ``docs/consensus.md``.
+Changes that follow from ratings are made as ``SYSTEM``, with their cause in history. See ``docs/consensus.md``.
 """
 
 import uuid
@@ -28,7 +28,7 @@ from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
 
 STABILISING = "stabilising"
-"""The rule of a note that is rated helpful and waits to be published (``notes.status_rule``)."""
+"""The ``status_rule`` of a note that is rated helpful and not published yet."""
 NOT_AGREED = "Raters do not agree with it"
 _UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
@@ -36,10 +36,10 @@ _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
 
 
 def settle(session: Session, note: Note, cause: str) -> Verdict | None:
-    """Score a note as it stands, and let its status and its action follow.
+    """Score a note from its current ratings and update its status and its action. Return the verdict, or None.
 
-    Nothing moves while the note is locked, or while a moderator's decision about its action can still be undone:
-    the ratings are kept and count once that decision is undone.
+    Nothing changes while the note is locked, or while a moderator's decision about it or its action can still be
+    undone: the ratings are stored and count if that decision is undone.
     """
     serialise(session, note.community_id)
     session.refresh(note)
@@ -48,21 +48,21 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
 
 
 def recount(session: Session, note: Note, cause: str) -> Verdict | None:
-    """Ask anew of each of a note's ratings whether it counts, and settle the note.
+    """Check again for each of a note's ratings whether it counts, then settle the note.
 
-    For whoever changed raters or ratings behind the verbs' back, as linking two profiles does. Takes as long as the
-    note has ratings.
+    For code that changes raters or ratings in bulk, such as linking two profiles. It takes one check for each rating
+    of the note.
     """
     serialise(session, note.community_id)
     session.refresh(note)
     action = actions.of_note(session, note.id) if note.rationale else None
-    given = session.execute(
+    rated = session.execute(
         sa.select(Rating, Profile)
         .join(Profile, Profile.id == Rating.rater_id)
         .where(Rating.note_id == note.id, Rating.note_version == note.version)
         .execution_options(populate_existing=True)
     ).all()
-    for rating, rater in given:
+    for rating, rater in rated:
         exclusion = eligibility.exclusion_reason(session, note, rater, action, at=rating.updated_at)
         if rating.exclusion_reason != exclusion:
             session.execute(
@@ -70,14 +70,14 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
                 .where(Rating.id == rating.id)
                 .values(exclusion_reason=exclusion, updated_at=Rating.updated_at)
             )
-    note.ratings_count = len(given)
+    note.ratings_count = len(rated)
     note.rating_changes += 1
     session.flush()
     return follow(session, note, action, note_scores.current(session, note), cause)
 
 
 def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
-    """As ``settle``, for whoever has the note's present sums and action in hand. Serialised by the caller."""
+    """As ``settle``, for callers that have loaded the note's action and scores. The caller holds the lock."""
     settings = scored.fit.settings
     is_closed = rating_locks.is_closed(note, action) or is_held(session, note, action)
     if not is_closed:
@@ -85,7 +85,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if is_closed or _is_final(note, action):
         session.flush()
         return None
-    # A moderator's word is no verdict of raters: that they agree with it must come of their ratings alone.
+    # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.
     is_forced = rating_locks.is_lifted(note, action)
     before = _UNRATED if is_forced else note.status
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
@@ -116,7 +116,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
 
 
 def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
-    """Notes that have been rated helpful for as long as their community waits before it publishes one."""
+    """Ids of notes that have been rated helpful for their community's ``stabilisation_minutes``."""
     rows = session.execute(
         sa.select(Note.id, Note.helpful_pending_since, Community)
         .join(Community, Community.id == Note.community_id)
@@ -125,16 +125,16 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
         .order_by(Note.helpful_pending_since)
     )
     now, defaults = clock.now(), community_settings.defaults(session)
-    over = []
+    note_ids = []
     for note_id, since, community in rows:
         minutes = community_settings.for_community(community, defaults).stabilisation_minutes
         if since is not None and now >= since + timedelta(minutes=minutes):
-            over.append(note_id)
-    return over[:limit]
+            note_ids.append(note_id)
+    return note_ids[:limit]
 
 
 def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
-    """Publish and lock. Forcing the rationale of an action decides *act* (docs/integration.md)."""
+    """Publish a note and lock it. For the rationale of an action this decides *act* (docs/integration.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _HELPFUL, why=why)
@@ -148,7 +148,7 @@ def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSA
 
 
 def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
-    """Withdraw and lock. Dismissing the rationale of an action decides *no action*."""
+    """Mark a note not helpful and lock it. For the rationale of an action this decides *no action*."""
     serialise(session, note.community_id)
     session.refresh(note)
     notes.lock_as(session, actor, note, _NOT_HELPFUL, why=why)
@@ -166,12 +166,12 @@ def is_held(session: Session, note: Note, action: Action | None) -> bool:
     subject = Hold.note_id == note.id
     if action is not None:
         subject = sa.or_(subject, Hold.action_id == action.id)
-    with session.no_autoflush:  # half of what a rating changes is not worth an UPDATE of its own
+    with session.no_autoflush:  # a flush here would UPDATE the note twice for each rating
         return session.scalar(sa.select(Hold.id).where(subject)) is not None
 
 
 def _finalise_by_age(note: Note, action: Action | None, settings: CommunitySettings) -> None:
-    """Make the status final once it is decided and ``lock_days`` have passed since the note was written."""
+    """Make a decided status final once ``lock_days`` have passed since the note was written."""
     if note.status is _UNRATED:
         note.status_locked_at = None
     elif action is not None and action.action_state in IN_REVIEW:
@@ -183,9 +183,9 @@ def _finalise_by_age(note: Note, action: Action | None, settings: CommunitySetti
 
 
 def _is_final(note: Note, action: Action | None) -> bool:
-    """Whether age has made the status final.
+    """Whether the note's age has made its status final.
 
-    A review of the note's own action is always open to its raters: a second look may come late.
+    Never while its own action is under review: a second look may open long after the note was written.
     """
     if action is not None and action.action_state in IN_REVIEW:
         return False
@@ -193,14 +193,14 @@ def _is_final(note: Note, action: Action | None) -> bool:
 
 
 def _end_second_look(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
-    """Members agree about what a moderator had forced: it stands, or their word replaces the moderator's."""
+    """End the second look of a moderator's decision once raters agree: confirm the action, or overturn it."""
     if verdict.status is _UNRATED or bursts.divert_to_staff(session, action, note):
         return
     if verdict.status is _HELPFUL:
         actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
         return
-    # From here on the note is its raters' again, like that of any other item which they decided.
-    freed: dict[str, Any] = {
+    # Unlock the note: from now on its raters decide its status, as for any other note.
+    unlocked: dict[str, Any] = {
         "locked": False,
         "force_published": False,
         "force_published_at": None,
@@ -208,18 +208,18 @@ def _end_second_look(session: Session, action: Action, note: Note, verdict: Verd
         "status_rule": verdict.rule,
     }
     if note.status is verdict.status:
-        for name, value in freed.items():
+        for name, value in unlocked.items():
             setattr(note, name, value)
         session.flush()
     else:
-        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause), **freed)
+        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause), **unlocked)
     actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
 
 
 def _delay_publishing(
     note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings
 ) -> bool:
-    """Start, continue or end the time for which a note must stay helpful before it is published. True while it lasts.
+    """Start, continue or end the wait before a helpful note is published. Return whether it waits.
 
     ``before`` is the status that its raters gave it until now.
     """
@@ -248,16 +248,16 @@ def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, caus
         else:
             actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
     elif state is ActionState.APPLIED and action.proposed_at is not None:
-        fell = (
+        is_doubted = (
             note.status is _NOT_HELPFUL
             or verdict.intercept < verdict.threshold - INERTIA
             or (note.status is _UNRATED and verdict.is_divisive)
         )
-        if fell and _was_decided_by_raters(action) and _looks_again(session, action):
+        if is_doubted and _was_decided_by_raters(action) and _opens_second_looks(session, action):
             actions.open_second_look(session, SYSTEM, action, why=Why(cause=cause))
 
 
-def _looks_again(session: Session, action: Action) -> bool:
+def _opens_second_looks(session: Session, action: Action) -> bool:
     return community_settings.read(session, action.community_id).second_look
 
 

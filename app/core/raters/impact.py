@@ -203,7 +203,7 @@ def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
-    level, told = Rating.blind_level, blindness.told()
+    level, visible = Rating.blind_level, blindness.outcome_visible_clause()
     helpful, not_helpful = level == HelpfulnessLevel.HELPFUL, level == HelpfulnessLevel.NOT_HELPFUL
     agreed = sa.or_(
         sa.and_(helpful, Note.status == _HELPFUL), sa.and_(not_helpful, Note.status == _NOT_HELPFUL)
@@ -212,12 +212,12 @@ def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
         sa.and_(helpful, Note.status == _NOT_HELPFUL), sa.and_(not_helpful, Note.status == _HELPFUL)
     )
     return {
-        RatingOutcome.MATCHED: sa.and_(told, agreed),
-        RatingOutcome.MISMATCHED: sa.and_(told, disagreed),
-        RatingOutcome.TWICE: sa.and_(told, helpful, Note.status == _NOT_HELPFUL),
-        RatingOutcome.NEUTRAL: sa.and_(told, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
-        RatingOutcome.AFTER: sa.and_(told, level.is_(None)),
-        RatingOutcome.WAITING: sa.not_(told),
+        RatingOutcome.MATCHED: sa.and_(visible, agreed),
+        RatingOutcome.MISMATCHED: sa.and_(visible, disagreed),
+        RatingOutcome.TWICE: sa.and_(visible, helpful, Note.status == _NOT_HELPFUL),
+        RatingOutcome.NEUTRAL: sa.and_(visible, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
+        RatingOutcome.AFTER: sa.and_(visible, level.is_(None)),
+        RatingOutcome.WAITING: sa.not_(visible),
     }
 
 
@@ -230,7 +230,7 @@ def _notes_that() -> dict[NoteOutcome, sa.ColumnElement[bool]]:
 
 
 def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> RatingOutcome:
-    if not blindness.is_told(note, actions.get(note.id)):
+    if not blindness.outcome_visible_to_raters(note, actions.get(note.id)):
         return RatingOutcome.WAITING
     if rating.blind_level is None:
         return RatingOutcome.AFTER
