@@ -3,6 +3,8 @@
 The review queue, unless the address says ``from=second-look``. The list's filters go along in the address.
 """
 
+from flask import url_for
+
 from app.web import forms
 from app.web.filter_forms import Query, encoded
 from app.web.moderate.filters import LookForm, QueueForm
@@ -24,7 +26,8 @@ def query() -> Query:
 
 def back(card: str = "") -> tuple[str, str]:
     """The address of the list, at the card of this id, and its name."""
-    path, name = ("/second-look", "Second look") if is_second_look() else ("/review", "Review queue")
+    view, name = ("web.second_look", "Second look") if is_second_look() else ("web.review", "Review queue")
+    path = url_for(view)
     carried = {key: text for key, text in query().items() if key != "from"}
     address = f"{path}?{encoded(carried)}" if carried else path
     return (f"{address}#look-{card}" if card and is_second_look() else address), name

@@ -237,7 +237,7 @@ def _show(
         slug=community.slug,
         rows=rows,
         others=others,
-        links=pages_of.links("/keys", found, "key"),
+        links=pages_of.links(url_for("web.keys_page"), found, "key"),
         privileged=privileged,
         following=following,
         searchable=bool(following or after or shown.search.data),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import Response, stream_with_context
+from flask import Response, stream_with_context, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
@@ -23,7 +23,6 @@ from app.web.history.actions import address, number_from, tabs
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
-PATH = "/history/settings"
 PAGE_SIZE = 50
 SHOWN_LINES = 8
 """Values that a row of the list shows; the entry's own page shows all."""
@@ -109,16 +108,20 @@ def setting_history_page() -> Response:
         status=200 if holds else 422,
         filters=form,
         rows=[_row(entry, names) for entry in found.rows],
-        tabs=tabs(actor, community.id, PATH, query),
+        tabs=tabs(actor, community.id, url_for("web.setting_history_page"), query),
         links=page.PageLinks(
-            previous=address(PATH, query, newer=found.newer),
-            next=address(PATH, query, older=found.older),
+            previous=address(url_for("web.setting_history_page"), query, newer=found.newer),
+            next=address(url_for("web.setting_history_page"), query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=address(f"{PATH}.csv", query, always=True),
-        clear_url=address(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=address(url_for("web.setting_history_csv"), query, always=True),
+        clear_url=address(
+            url_for("web.setting_history_page"),
+            {k: v for k, v in query.items() if k == "community"},
+            always=True,
+        ),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -139,12 +142,14 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         about=setting_words.about(entry, names),
         about_url=setting_words.leads_to(entry, names),
         area=setting_words.AREAS[area],
-        area_url=setting_words.PAGES[area],
+        area_url=url_for(setting_words.PAGES[area]),
         actor=actor_name(text),
         cause=cause_words(entry.cause),
         reason=text.reason,
         differences=setting_words.differences(entry),
-        back_url=address(PATH, forms.queried(SettingHistoryForm).query(), always=True),
+        back_url=address(
+            url_for("web.setting_history_page"), forms.queried(SettingHistoryForm).query(), always=True
+        ),
     )
 
 

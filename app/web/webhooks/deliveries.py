@@ -110,7 +110,7 @@ def deliveries_page() -> Response:
             next=_address(query, after=found.next) if found.next else None,
             summary=f"{found.count:,} {'delivery' if found.count == 1 else 'deliveries'}",
         ),
-        range_url=_address({k: v for k, v in query.items() if k not in {"q", "state"}}, "/deliveries/replay"),
+        range_url=_address({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
         clear_url=_address({k: v for k, v in query.items() if k == "community"}),
         is_narrowed=any(name != "community" for name in query),
     )
@@ -153,7 +153,7 @@ def replay_delivery(delivery_id: uuid.UUID) -> Response:
 
 
 def attention(community: Community | None) -> dict[str, tuple[int | str | None, str]]:
-    """What operators must look after, by the page that shows it: a count and what it counts."""
+    """What operators must look after, by the view that shows it: a count and what it counts."""
     if community is None or not auth.may(Permission.MANAGE_WEBHOOKS, community.id):
         return {}
     if "attention" not in g:
@@ -162,8 +162,8 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
     dead, disabled = g.attention
     most = deliveries.MOST_COUNTED
     return {
-        "/deliveries": (f"{most}+" if dead > most else dead or None, "failed or parked"),
-        "/endpoints": (disabled or None, "disabled"),
+        "web.deliveries_page": (f"{most}+" if dead > most else dead or None, "failed or parked"),
+        "web.endpoints": (disabled or None, "disabled"),
     }
 
 
@@ -208,6 +208,6 @@ def _edition(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 
 
-def _address(query: Query, path: str = "/deliveries", **more: str | None) -> str:
+def _address(query: Query, endpoint: str = "web.deliveries_page", **more: str | None) -> str:
     whole = {**query, **{name: value for name, value in more.items() if value is not None}}
-    return f"{path}?{encoded(whole)}" if whole else path
+    return url_for(endpoint) + (f"?{encoded(whole)}" if whole else "")
