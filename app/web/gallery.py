@@ -1,49 +1,38 @@
-"""The gallery: each part in each state, with invented rows, at `/preview`. Development only.
+"""The gallery: each part in each state, and whole pages with invented rows, at `/preview`. Development only.
 
-Page authors copy from `templates/parts/_example_*.html`; nothing here touches the database.
+The pages are those of the service, drawn from their own templates; nothing here touches the database.
 """
 
-import uuid
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, url_for
 from werkzeug.datastructures import MultiDict
 from wtforms import (
     BooleanField,
-    EmailField,
     Form,
-    PasswordField,
     RadioField,
     SelectField,
     StringField,
     TextAreaField,
 )
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
-from wtforms.validators import Email, InputRequired, Length
+from wtforms.validators import Length
 
 from app.core import clock
-from app.core.models import Community
 from app.core.vocabulary import ActionType, ActionVerb
-from app.web import page
+from app.web import gallery_samples, page
 from app.web.filter_forms import SeveralField
-from app.web.filters import STATES, highlight
+from app.web.filters import STATES
 from app.web.moderate import verb_buttons
 from app.web.page import NavItem, PageLinks
 
 
 def _same(*words: str) -> list[SelectChoice]:
     return [SelectChoice(word, word) for word in words]
-
-
-class SignInExample(Form):
-    """The sign-in form, to show labels and errors."""
-
-    email = EmailField(
-        "Email", [InputRequired("Enter your email address."), Email("Enter an email like a@b.org.")]
-    )
-    password = PasswordField("Password", [InputRequired("Enter your password.")])
 
 
 class ControlsExample(Form):
@@ -58,29 +47,6 @@ class ControlsExample(Form):
         "What is this post?",
         choices=[SelectChoice("misleading", "Misleading"), SelectChoice("fine", "Not misleading")],
     )
-
-
-class DecisionExample(Form):
-    """The decision panel's form."""
-
-    policy = SelectField(
-        "Policy", choices=_same("Harassment: threats and intimidation", "Spam: repeated links")
-    )
-    reason = TextAreaField("Reason", [InputRequired("Enter a reason. The author and the log will show it.")])
-
-
-_TEXTS = [
-    "If I see your van outside the school again I will make sure you never park anywhere. "
-    "We know where you live.",
-    "Vaccines contain microchips, a nurse told me this herself and showed the paperwork",
-    "Buy followers cheap!!! 10k for $5, instant, no password → link in bio",
-    "شاهدوا هذا المقطع قبل أن يحذفوه، الحقيقة التي يخفونها عنكم",
-    "The council voted 7–2 to close the library. Here are the minutes, page 14.",
-    "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenverordnungsentwurfsdiskussionsrunde",
-    "she is literally the worst mod this server has ever had and everyone is too afraid to say it 🙃🙃🙃",
-    "New study: drinking seawater cures long covid. Share before it gets taken down.",
-]
-_CATEGORIES = ["Harassment", "Misinformation", "Spam", "Misinformation", "Off topic", "Spam", "Harassment"]
 
 
 def _navigation(role: str) -> list[tuple[str, list[NavItem]]]:
@@ -115,28 +81,14 @@ def _navigation(role: str) -> list[tuple[str, list[NavItem]]]:
     ]
 
 
-def _rows(count: int) -> list[SimpleNamespace]:
-    now = clock.now()
-    states = ["under_review", "under_review", "retro_review", "under_review", "proposed"]
-    return [
-        SimpleNamespace(
-            id=f"row-{n}",
-            text=_TEXTS[n % len(_TEXTS)],
-            category=_CATEGORIES[n % len(_CATEGORIES)],
-            score=0.97 - 0.013 * n,
-            state=states[n % len(states)],
-            since=now - timedelta(minutes=3 + 41 * n * n),
-            ratings=n % 5,
-            needed=5,
-            claimed_by="Sam" if n % 6 == 2 else None,
-        )
-        for n in range(count)
-    ]
-
-
-def _place(passage: str) -> tuple[int, int]:
-    start = _TEXTS[0].index(passage)
-    return start, start + len(passage)
+EXAMPLES: Mapping[str, tuple[str, Callable[[], dict[str, Any]]]] = {
+    "queue": ("moderate/review.html", partial(gallery_samples.queue, 18)),
+    "empty": ("moderate/review.html", partial(gallery_samples.queue, 0)),
+    "rate": ("rate/help_needed.html", gallery_samples.cards),
+    "item": ("item/item.html", gallery_samples.item),
+    "signin": ("account/sign_in.html", gallery_samples.sign_in),
+}
+"""The page that each address of the gallery shows, and what with."""
 
 
 def preview_blueprint() -> Blueprint:
@@ -144,11 +96,7 @@ def preview_blueprint() -> Blueprint:
     preview = Blueprint("preview", __name__)
 
     def common(role: str, theme: str) -> dict[str, Any]:
-        # Rows that no database holds: pages ask more of a community with each new feature, and find it here too.
-        communities = [
-            Community(id=uuid.UUID(int=number), name=name, slug=f"example-{number}")
-            for number, name in enumerate(("Riverside Forum", "Café Anglais"), 1)
-        ]
+        communities = gallery_samples.communities()
         return {
             "nav": _navigation(role),
             "communities": communities if role != "rater" else communities[:1],
@@ -156,15 +104,14 @@ def preview_blueprint() -> Blueprint:
             "current_account": SimpleNamespace(name="Ada Rivers" if role == "rater" else "Sam Okoro"),
             "theme": theme,
             "keys_on": True,
-            "rows": _rows(18),
-            "subject": _TEXTS[0],
-            "marked": highlight(_TEXTS[0], [_place("never park anywhere"), _place("We know where you live")]),
+            "texts": gallery_samples.TEXTS,
+            "marked": gallery_samples.marked(),
             "now": clock.now(),
+            "earlier": clock.now() - timedelta(minutes=167),
             "verbs": [
                 verb_buttons.button(verb, ActionType.HIDE)
                 for verb in (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS)
             ],
-            "links": PageLinks(None, "#next", "1 to 18 of 24"),
             "first_links": PageLinks("#previous", "#next", "19 to 36 of 212"),
         }
 
@@ -175,30 +122,21 @@ def preview_blueprint() -> Blueprint:
             MultiDict({"comment": "x" * 1004, "name": "Spam", "category": "Spam", "classification": "fine"})
         )
         controls.validate()
-        return page.render("preview.html", **common("admin", theme), states=list(STATES), controls=controls)
+        return page.render("gallery.html", **common("admin", theme), states=list(STATES), controls=controls)
 
     @preview.get("/preview/<any(queue, rate, item, signin, empty):example>")
     @preview.get("/preview/<any(queue, rate, item, signin, empty):example>/<any(light, dark):theme>")
     def one(example: str, theme: str = "system") -> Response:
-        role = "rater" if example == "rate" else "admin"
-        context = common(role, theme)
+        context = common("rater" if example in ("rate", "item") else "admin", theme)
         if example == "signin":
             context |= {"nav": [], "current_account": None, "communities": []}
-        sign_in = SignInExample(MultiDict({"email": "ada@"}))
-        sign_in.validate()
-        decision = DecisionExample(MultiDict({}))
+        template, sample = EXAMPLES[example]
         status = 422 if example == "signin" else 200
-        return page.render(
-            "preview_page.html",
-            status=status,
-            example=example,
-            form=sign_in if example == "signin" else decision,
-            **context,
-        )
+        return page.render(template, status=status, **context, **sample())
 
     @preview.post("/preview/echo")
     def echo() -> Response:
         """Answers any example's form, so that messages and the undo bar can be tried."""
-        return page.done("parts/_example_undo.html", "/preview", "Claimed. Yours for 10 minutes.")
+        return page.done("gallery_undo.html", url_for("preview.gallery"), "Claimed. Yours for 10 minutes.")
 
     return preview

@@ -24,8 +24,7 @@ def home() -> Response:
     if getting_started.is_start_page(community):
         slug = community.slug if len(who.communities) > 1 else None
         return make_response(redirect(url_for("web.getting_started_page", community=slug), 303))
-    moderates = auth.may(Permission.SEE_QUEUE, community.id) and navigation.has_page("/review")
-    path = "/review" if moderates else "/help-needed"
-    return make_response(
-        redirect(f"{path}?community={community.slug}" if len(who.communities) > 1 else path, 303)
-    )
+    moderates = auth.may(Permission.SEE_QUEUE, community.id) and navigation.has_page("web.review")
+    slug = community.slug if len(who.communities) > 1 else None
+    first = "web.review" if moderates else "web.help_needed"
+    return make_response(redirect(url_for(first, community=slug), 303))

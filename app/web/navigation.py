@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import current_app, g, request
+from flask import current_app, g, request, url_for
 
 from app.core.communities import founding
 from app.core.models import Community
@@ -13,44 +13,45 @@ from app.web.webhooks import deliveries
 from app.wiring import wired
 
 Entry = tuple[str, str, str, Permission | None]
+"""What it is called, its view, its icon, and what one must be allowed to see it."""
 
 GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (
         "Rate",
         (
-            ("Help needed", "/help-needed", "hand-helping", Permission.RATE),
-            ("My impact", "/me", "trending-up", Permission.RATE),
+            ("Help needed", "web.help_needed", "hand-helping", Permission.RATE),
+            ("My impact", "web.my_impact", "trending-up", Permission.RATE),
         ),
     ),
     (
         "Moderate",
         (
-            ("Review queue", "/review", "inbox", Permission.SEE_QUEUE),
-            ("Second look", "/second-look", "scan-eye", Permission.SEE_QUEUE),
-            ("Action history", "/history", "history", Permission.SEE_HISTORY),
-            ("Insights", "/insights", "chart-column", Permission.SEE_HISTORY),
+            ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
+            ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
+            ("Action history", "web.history_page", "history", Permission.SEE_HISTORY),
+            ("Insights", "web.insights_page", "chart-column", Permission.SEE_HISTORY),
         ),
     ),
     (
         "Operate",
         (
-            ("Thresholds", "/thresholds", "sliders-horizontal", Permission.REVISE_POLICY),
-            ("Classifiers", "/classifiers", "scan-text", Permission.REVISE_POLICY),
-            ("Datasets", "/datasets", "database", Permission.REVISE_POLICY),
-            ("Webhooks", "/endpoints", "webhook", Permission.MANAGE_WEBHOOKS),
-            ("Deliveries", "/deliveries", "send", Permission.MANAGE_WEBHOOKS),
-            ("Reasons and policies", "/reasons", "scale", Permission.REVISE_POLICY),
-            ("Community", "/community", "landmark", Permission.SEE_SETTINGS),
+            ("Thresholds", "web.thresholds", "sliders-horizontal", Permission.REVISE_POLICY),
+            ("Classifiers", "web.classifiers", "scan-text", Permission.REVISE_POLICY),
+            ("Datasets", "web.list_datasets", "database", Permission.REVISE_POLICY),
+            ("Webhooks", "web.endpoints", "webhook", Permission.MANAGE_WEBHOOKS),
+            ("Deliveries", "web.deliveries_page", "send", Permission.MANAGE_WEBHOOKS),
+            ("Reasons and policies", "web.reasons", "scale", Permission.REVISE_POLICY),
+            ("Community", "web.community_page", "landmark", Permission.SEE_SETTINGS),
         ),
     ),
     (
         "Administer",
         (
-            ("API keys", "/keys", "key-round", Permission.MANAGE_KEYS),
-            ("People", "/people", "users", Permission.MANAGE_PEOPLE),
+            ("API keys", "web.keys_page", "key-round", Permission.MANAGE_KEYS),
+            ("People", "web.people", "users", Permission.MANAGE_PEOPLE),
         ),
     ),
-    ("You", (("Settings", "/settings", "settings", None),)),
+    ("You", (("Settings", "web.settings", "settings", None),)),
 )
 
 
@@ -107,24 +108,23 @@ def offers_first_steps(community: Community) -> bool:
 
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
     """Return the groups of links for this reader's role, without pages that are not routed."""
-    routed = _paths()
     query = f"?community={community.slug}" if community and several else ""
     counted = deliveries.attention(community)
     groups = []
     if community is not None and offers_first_steps(community):
-        first = "/getting-started"
+        first = url_for("web.getting_started_page")
         groups.append(("", [NavItem("Getting started", first + query, "circle-dashed", _is_current(first))]))
     for title, entries in GROUPS:
         items = [
             NavItem(
                 label,
-                path + (query if needed else ""),
+                url_for(view) + (query if needed else ""),
                 icon,
-                _is_current(path),
-                *counted.get(path, (None, "")),
+                _is_current(url_for(view)),
+                *counted.get(view, (None, "")),
             )
-            for label, path, icon, needed in entries
-            if path in routed
+            for label, view, icon, needed in entries
+            if has_page(view)
             and (needed is None or (community is not None and auth.may(needed, community.id)))
         ]
         if items:
@@ -132,22 +132,14 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
     return groups
 
 
-def has_page(path: str) -> bool:
-    """Whether a page is routed at this path."""
-    return path in _paths()
-
-
-def _paths() -> frozenset[str]:
-    paths: frozenset[str] | None = current_app.extensions.get("bridgenote.paths")
-    if paths is None:
-        rules = current_app.url_map.iter_rules()
-        paths = frozenset(rule.rule for rule in rules if "GET" in (rule.methods or ()))
-        current_app.extensions["bridgenote.paths"] = paths
-    return paths
+def has_page(view: str) -> bool:
+    """Whether this view is routed."""
+    return view in current_app.view_functions
 
 
 def _is_current(path: str) -> bool:
     # For an item, the current page is the list from which it was opened.
-    if request.path.startswith("/review/") and path in ("/review", "/second-look"):
-        return (path == "/second-look") == origins.is_second_look()
+    review, second_look = url_for("web.review"), url_for("web.second_look")
+    if request.path.startswith(review + "/") and path in (review, second_look):
+        return (path == second_look) == origins.is_second_look()
     return request.path == path or request.path.startswith(path + "/")

@@ -3,6 +3,8 @@
 It is the review queue, unless the URL has ``from=second-look``. The item's URL also contains the list's filters.
 """
 
+from flask import url_for
+
 from app.web import forms
 from app.web.filter_forms import Query, encoded
 from app.web.moderate.filters import LookForm, QueueForm
@@ -24,7 +26,8 @@ def query() -> Query:
 
 def back(card: str = "") -> tuple[str, str]:
     """Return the URL of the list, at the card with this id, and the list's name."""
-    path, name = ("/second-look", "Second look") if is_second_look() else ("/review", "Review queue")
+    view, name = ("web.second_look", "Second look") if is_second_look() else ("web.review", "Review queue")
+    path = url_for(view)
     carried = {key: text for key, text in query().items() if key != "from"}
     url = f"{path}?{encoded(carried)}" if carried else path
     return (f"{url}#look-{card}" if card and is_second_look() else url), name

@@ -14,6 +14,7 @@ from app.core.models import Account
 from app.core.people import accounts
 from app.core.states import ACTION
 from app.web.filters import STATES
+from app.web.gallery import EXAMPLES
 from app.wiring import Wiring
 from tests.cast import Cast
 
@@ -77,16 +78,30 @@ def macros(name: str) -> set[str]:
 
 
 def used_in_the_gallery() -> set[str]:
-    files = [
-        TEMPLATES / "base.html",
-        TEMPLATES / "preview.html",
-        TEMPLATES / "preview_page.html",
-        TEMPLATES / "macros" / "ui.html",
-        *TEMPLATES.glob("parts/_*.html"),
-    ]
+    """The macros that its pages call, in their own templates and in those they include."""
     environment = jinja2.Environment(autoescape=True)
-    calls = (call for file in files for call in environment.parse(file.read_text()).find_all(nodes.Call))
-    return {call.node.name for call in calls if isinstance(call.node, nodes.Name)}
+    waiting = ["base.html", "gallery.html", "gallery_undo.html", "macros/ui.html"]
+    waiting += [template for template, _ in EXAMPLES.values()]
+    seen: set[str] = set()
+    used: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        tree = environment.parse((TEMPLATES / name).read_text())
+        used |= {call.node.name for call in tree.find_all(nodes.Call) if isinstance(call.node, nodes.Name)}
+        waiting += [
+            include.template.value
+            for include in tree.find_all(nodes.Include)
+            if isinstance(include.template, nodes.Const)
+        ]
+    return used
+
+
+def test_the_gallery_has_no_pages_of_its_own() -> None:
+    assert {path.name for path in TEMPLATES.glob("gallery*.html")} == {"gallery.html", "gallery_undo.html"}
+    assert not [template for template, _ in EXAMPLES.values() if template.startswith("gallery")]
 
 
 def test_the_gallery_shows_every_part() -> None:

@@ -72,8 +72,8 @@ class Group:
     resources: list[tuple[str, tuple[Field, ...]]] = field(default_factory=list)
 
 
-@docs_page.get(f"{PREFIX}/docs")
 @docs_page.get(f"{ALIAS_PREFIX}/docs")
+@docs_page.get(f"{PREFIX}/docs")  # registered first, so it is the one that links lead to
 def read_docs() -> Response:
     """The page. It reads no key, and shows the same to everybody."""
     app = cast(APIFlask, flask.current_app)

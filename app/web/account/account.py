@@ -114,7 +114,7 @@ def delete_account() -> Response:
             erasure.erase_account(session, who.actor, who.account.id)
     except Conflict as refusal:
         return show(mine=account_forms, status=409, alert=f"{refusal.detail}.")
-    response = make_response(redirect("/", 303))
+    response = make_response(redirect(url_for("web.home"), 303))
     session_cookie.end(response)
     flash("Your account is deleted.", "status")
     return response

@@ -32,7 +32,7 @@ def is_open() -> bool:
 @auth.open_to_all
 def sign_up() -> Response:
     if auth.reader() is not None:
-        return make_response(redirect("/", 303))
+        return make_response(redirect(url_for("web.home"), 303))
     if not is_open():
         raise Forbidden(CLOSED)
     return page.render("account/sign_up.html", form=SignUpForm(), password_min=limits.PASSWORD_MIN)

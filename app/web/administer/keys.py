@@ -238,7 +238,7 @@ def _show(
         slug=community.slug,
         rows=rows,
         others=others,
-        links=cursor_links.links("/keys", found, "key"),
+        links=cursor_links.links(url_for("web.keys_page"), found, "key"),
         privileged=privileged,
         following=following,
         searchable=bool(following or after or shown.search.data),

@@ -261,7 +261,7 @@ def _show(
         is_local=not wired().settings.public_url,
         rows=rows,
         search=search,
-        links=cursor_links.links("/people", found, "member", q=search),
+        links=cursor_links.links(url_for("web.people"), found, "member", q=search),
         waiting=waiting,
         roles=ROLES,
         states=STATES,

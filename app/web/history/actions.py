@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response, stream_with_context
+from flask import Response, stream_with_context, url_for
 
 from app.core import clock
 from app.core.models import Action
@@ -94,16 +94,18 @@ def history_page() -> Response:
         category_name=category_name,
         cause_words=cause_words,
         hidden=_hidden,
-        tabs=tabs(actor, community.id, "/history", query),
+        tabs=tabs(actor, community.id, url_for("web.history_page"), query),
         links=page.PageLinks(
-            previous=list_url("/history", query, newer=found.newer),
-            next=list_url("/history", query, older=found.older),
+            previous=list_url(url_for("web.history_page"), query, newer=found.newer),
+            next=list_url(url_for("web.history_page"), query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=list_url("/history.csv", query, always=True),
-        clear_url=list_url("/history", {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=list_url(url_for("web.history_csv"), query, always=True),
+        clear_url=list_url(
+            url_for("web.history_page"), {k: v for k, v in query.items() if k == "community"}, always=True
+        ),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -134,11 +136,13 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         before=entry.before.get("action_state"),
         policy=category_name(action.decided_category or action.category),
         scored_as=category_name(action.category),
-        item=blind_item(action, f"/history/{entry_id}"),
+        item=blind_item(action, url_for("web.history_entry", entry_id=entry_id)),
         may_reopen=may_reopen,
         may_overturn=change.is_latest and ActionVerb.OVERTURN in verbs_open_to(actor, action),
-        back_url=list_url("/history", query, always=True),
-        author_url=list_url("/history", {"author": change.request.platform_author_id or ""}, always=True),
+        back_url=list_url(url_for("web.history_page"), query, always=True),
+        author_url=list_url(
+            url_for("web.history_page"), {"author": change.request.platform_author_id or ""}, always=True
+        ),
     )
 
 
@@ -171,7 +175,10 @@ def tabs(
     shared = {name: text for name, text in query.items() if name in ("community", "actor", "from", "to")}
     return [
         (words, list_url(one, shared, always=True), one == path)
-        for words, one in (("Actions", "/history"), ("Settings", "/history/settings"))
+        for words, one in (
+            ("Actions", url_for("web.history_page")),
+            ("Settings", url_for("web.setting_history_page")),
+        )
     ]
 
 

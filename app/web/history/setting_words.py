@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flask import url_for
+
 from app.core.history.settings import AREA_OF, Area
 from app.core.models import HistoryEntry
 from app.web.administer.changes import SENTENCES, SHOWN
@@ -21,15 +23,15 @@ AREAS: Mapping[Area, str] = {
     Area.PEOPLE: "People",
 }
 PAGES: Mapping[Area, str] = {
-    Area.COMMUNITY: "/community",
-    Area.THRESHOLDS: "/thresholds",
-    Area.CLASSIFIERS: "/classifiers",
-    Area.WEBHOOKS: "/endpoints",
-    Area.REASONS: "/reasons",
-    Area.KEYS: "/keys",
-    Area.PEOPLE: "/people",
+    Area.COMMUNITY: "web.community_page",
+    Area.THRESHOLDS: "web.thresholds",
+    Area.CLASSIFIERS: "web.classifiers",
+    Area.WEBHOOKS: "web.endpoints",
+    Area.REASONS: "web.reasons",
+    Area.KEYS: "web.keys_page",
+    Area.PEOPLE: "web.people",
 }
-"""URL of the page that changes each area."""
+"""The view of the page that changes each area."""
 _SENTENCES: Mapping[str, str] = {
     **SENTENCES,
     "policy.revised": "Thresholds saved",
@@ -64,7 +66,10 @@ _LABELS: Mapping[str, str] = {
     "may_assert_staff": "May speak for staff",
     "serves_all": "Serves every community",
 }
-_LEADS_TO: Mapping[str, str] = {"delivery": "/deliveries", "replay": "/deliveries/replays"}
+_LEADS_TO: Mapping[str, tuple[str, str]] = {
+    "delivery": ("web.delivery_page", "delivery_id"),
+    "replay": ("web.replay_progress", "replay_id"),
+}
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*Z")
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -111,7 +116,9 @@ def leads_to(entry: HistoryEntry, names: Mapping[Any, str]) -> str | None:
     """Return the URL of the replayed delivery or range; None for other changes, or if it is no longer stored."""
     if entry.object_id not in names or entry.object_type not in _LEADS_TO:
         return None
-    return f"{_LEADS_TO[entry.object_type]}/{entry.object_id}"
+    endpoint, argument = _LEADS_TO[entry.object_type]
+    values: dict[str, Any] = {argument: entry.object_id}
+    return url_for(endpoint, **values)
 
 
 def differences(entry: HistoryEntry) -> list[Difference]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from flask import Response, stream_with_context
+from flask import Response, stream_with_context, url_for
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
 from wtforms.validators import Optional
 
@@ -23,7 +23,6 @@ from app.web.history.actions import list_url, number_from, tabs
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
-PATH = "/history/settings"
 PAGE_SIZE = 50
 SHOWN_LINES = 8
 """How many changed values a row shows; the entry's own page shows all."""
@@ -104,21 +103,22 @@ def setting_history_page() -> Response:
         )
         names = setting_history.names(session, page_of_changes.rows)
     query = form.query()
+    path = url_for("web.setting_history_page")
     return page.render(
         "history/history_settings.html",
         status=200 if holds else 422,
         filters=form,
         rows=[_row(entry, names) for entry in page_of_changes.rows],
-        tabs=tabs(actor, community.id, PATH, query),
+        tabs=tabs(actor, community.id, path, query),
         links=page.PageLinks(
-            previous=list_url(PATH, query, newer=page_of_changes.newer),
-            next=list_url(PATH, query, older=page_of_changes.older),
+            previous=list_url(path, query, newer=page_of_changes.newer),
+            next=list_url(path, query, older=page_of_changes.older),
             summary=f"{'More than ' if page_of_changes.is_more else ''}{page_of_changes.count:,} "
             f"{'change' if page_of_changes.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=list_url(f"{PATH}.csv", query, always=True),
-        clear_url=list_url(PATH, {k: v for k, v in query.items() if k == "community"}, always=True),
+        csv_url=list_url(url_for("web.setting_history_csv"), query, always=True),
+        clear_url=list_url(path, {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -139,12 +139,14 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         about=setting_words.subject_name(entry, names),
         about_url=setting_words.leads_to(entry, names),
         area=setting_words.AREAS[area],
-        area_url=setting_words.PAGES[area],
+        area_url=url_for(setting_words.PAGES[area]),
         actor=actor_name(text),
         cause=cause_words(entry.cause),
         reason=text.reason,
         differences=setting_words.differences(entry),
-        back_url=list_url(PATH, forms.queried(SettingHistoryForm).query(), always=True),
+        back_url=list_url(
+            url_for("web.setting_history_page"), forms.queried(SettingHistoryForm).query(), always=True
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
+from flask import url_for
 from sqlalchemy.orm import Session
 
 from app.core.models import Action
@@ -51,7 +52,7 @@ def for_item(session: Session, actor: Actor, action: Action) -> AuthorPast | Non
         sentence=sentence,
         posts=[_post(post) for post in past.posts],
         more=past.count - len(past.posts),
-        url=f"/history?{urlencode({'author': author})}",
+        url=f"{url_for('web.history_page')}?{urlencode({'author': author})}",
     )
 
 

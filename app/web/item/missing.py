@@ -13,8 +13,6 @@ from app.core.permissions import Permission
 from app.core.vocabulary import IN_REVIEW, ActionState, ReviewGroup
 from app.web import auth
 
-POLLING_DOCS = "/api/public/v1/docs"
-
 
 @dataclass(frozen=True)
 class Missing:
@@ -39,7 +37,7 @@ def for_item(session: Session, action: Action) -> Sequence[Missing]:
 def _unheard(hearing: Hearing, action: Action) -> Missing:
     what = "The webhook is disabled" if hearing.webhooks else "No webhook is registered"
     mend = "enable it" if hearing.webhooks else "register one"
-    links = [("How to poll", POLLING_DOCS)]
+    links = [("How to poll", url_for("docs_page.read_docs"))]
     if auth.may(Permission.MANAGE_WEBHOOKS, action.community_id):
         links.insert(0, ("Webhooks" if hearing.webhooks else "Register a webhook", url_for("web.endpoints")))
         return Missing(

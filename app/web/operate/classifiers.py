@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from flask import Response, make_response
+from flask import Response, make_response, url_for
 
 from app.core.classify.rulepack import starter_pack
 from app.core.classify.rules import Rule
@@ -34,8 +34,6 @@ from app.web.operate.classifier_forms import (
 from app.web.operate.rule_changes import change_lines
 from app.web.versions import rows as version_rows
 from app.wiring import wired
-
-URL = "/classifiers"
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,9 @@ def switch_shipped_rule() -> Response:
         return show(
             status=409, alert=f"{refusal.detail}. Nothing was changed: look at the draft, then try again."
         )
-    return page.done(None, URL, "The draft is changed. It scores nothing until you put it in force.")
+    return page.done(
+        None, url_for("web.classifiers"), "The draft is changed. It scores nothing until you put it in force."
+    )
 
 
 @web.post("/classifiers/import")
@@ -114,7 +114,11 @@ def import_rules() -> Response:
         )
     count = len(imported.rules)
     rules = "1 rule" if count == 1 else f"{count:,} rules"
-    return page.done(None, URL, f"The draft has {rules} now. It scores nothing until you put it in force.")
+    return page.done(
+        None,
+        url_for("web.classifiers"),
+        f"The draft has {rules} now. It scores nothing until you put it in force.",
+    )
 
 
 @web.get("/classifiers/export.json")
@@ -151,7 +155,9 @@ def publish_rules() -> Response:
         return show(form, status=422)
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
-    return page.done(None, URL, f"Version {published} is in force. It scores new content only.")
+    return page.done(
+        None, url_for("web.classifiers"), f"Version {published} is in force. It scores new content only."
+    )
 
 
 @web.post("/classifiers/discard")
@@ -168,7 +174,7 @@ def discard_rules() -> Response:
             )
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
-    return page.done(None, URL, "The draft is discarded. What is in force stays.")
+    return page.done(None, url_for("web.classifiers"), "The draft is discarded. What is in force stays.")
 
 
 @web.post("/classifiers/<int:version>/revert")
@@ -195,7 +201,7 @@ def revert_rules(version: int) -> Response:
         alert = f"{refusal.detail}. Your reason is kept: look at the versions below, then press again."
         return show(revert=form, status=409, alert=alert)
     which = f"Version {version}" if version else "The shipped pack alone"
-    return page.done(None, URL, f"{which} is restored as version {version_made}.")
+    return page.done(None, url_for("web.classifiers"), f"{which} is restored as version {version_made}.")
 
 
 def _someone_was_first(form: PublishForm, refusal: Conflict) -> Response:

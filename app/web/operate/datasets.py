@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Response
+from flask import Response, url_for
 from wtforms import BooleanField, FileField, Form, HiddenField
 
 from app.core import limits
@@ -15,8 +15,6 @@ from app.core.permissions import Permission
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.wiring import wired
-
-URL = "/datasets"
 
 
 class ImportForm(Form):
@@ -53,7 +51,7 @@ def import_dataset() -> Response:
     left_out = f" {_lines(parsed.bad_lines)} left out." if parsed.bad_lines else ""
     note = f" {imported.taken:,} belong to somebody else and stay as they are." if imported.taken else ""
     message = f"{imported.new:,} new, {imported.changed:,} changed, {imported.unchanged:,} unchanged.{note}{left_out}"
-    return page.done(None, URL, f"Imported: {message}")
+    return page.done(None, url_for("web.list_datasets"), f"Imported: {message}")
 
 
 def _keep(file: Reading) -> Imported:

@@ -5,7 +5,7 @@ import io
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from flask import Response, abort, g
+from flask import Response, abort, g, url_for
 from wtforms import DateField, HiddenField, SelectField
 from wtforms.validators import Optional
 
@@ -69,10 +69,14 @@ def insights_page() -> Response:
         tables=tables,
         sums=_sums(trends) if trends is not None and tables else [],
         periods=[
-            (words, f"/insights?{encoded({**base_query, 'days': str(days)})}", _is_shown(form, days))
+            (
+                words,
+                f"{url_for('web.insights_page')}?{encoded({**base_query, 'days': str(days)})}",
+                _is_shown(form, days),
+            )
             for days, words in DAYS.items()
         ],
-        csv_url=f"/insights.csv?{encoded(query)}{'&' if query else ''}table=",
+        csv_url=f"{url_for('web.insights_csv')}?{encoded(query)}{'&' if query else ''}table=",
         zone=g.get("timezone") or "UTC",
     )
 

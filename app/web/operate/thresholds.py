@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from flask import Response
+from flask import Response, url_for
 from sqlalchemy.orm import Session
 from wtforms import ValidationError
 
@@ -25,7 +25,6 @@ from app.web.operate.threshold_previews import PreviewView
 from app.web.versions import rows as version_rows
 from app.wiring import wired
 
-URL = "/thresholds"
 OBSERVED_DAYS = 30
 SHOWN_VERSIONS = 20
 
@@ -80,7 +79,9 @@ def save_thresholds() -> Response:
         return _show(form, status=422)
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
-    return page.done(None, URL, f"Version {number} is in force. It applies to new content only.")
+    return page.done(
+        None, url_for("web.thresholds"), f"Version {number} is in force. It applies to new content only."
+    )
 
 
 @web.post("/thresholds/<int:version>/revert")
@@ -107,7 +108,7 @@ def revert_thresholds(version: int) -> Response:
         return _show(form, status=422)
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
-    return page.done(None, URL, f"Version {version} is restored as version {number}.")
+    return page.done(None, url_for("web.thresholds"), f"Version {version} is restored as version {number}.")
 
 
 def _preview(session: Session, form: ThresholdsForm, categories: Sequence[Any]) -> Response:

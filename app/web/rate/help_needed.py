@@ -42,7 +42,10 @@ def _show(*, status: int = 200, alert: str | None = None) -> Response:
         waiting = waiting_items.waiting_for(
             session, who.actor, community.id, auth.current_profile_id(), limit=CARDS + 1
         )
-        cards = [blind_item(action, f"/help-needed#card-{action.id}") for action in waiting[:CARDS]]
+        cards = [
+            blind_item(action, url_for("web.help_needed", _anchor=f"card-{action.id}"))
+            for action in waiting[:CARDS]
+        ]
     return page.render(
         "rate/help_needed.html",
         status=status,

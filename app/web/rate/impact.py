@@ -216,7 +216,7 @@ def _note_lines(figures: Impact, selection: str) -> list[Line]:
 def _rows_url(shown: str, **more: str) -> str:
     community = forms.query_arg("community")
     query = {**({"community": community} if community else {}), **({"show": shown} if shown else {}), **more}
-    return "/me" + (f"?{urlencode(query)}" if query else "") + "#rows"
+    return url_for("web.my_impact") + (f"?{urlencode(query)}" if query else "") + "#rows"
 
 
 def _rating_row(row: RatingRow) -> Row:

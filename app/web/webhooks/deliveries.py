@@ -114,7 +114,7 @@ def deliveries_page() -> Response:
             next=_url(query, after=listed.next) if listed.next else None,
             summary=f"{listed.count:,} {'delivery' if listed.count == 1 else 'deliveries'}",
         ),
-        range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "/deliveries/replay"),
+        range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
         clear_url=_url({k: v for k, v in query.items() if k == "community"}),
         is_narrowed=any(name != "community" for name in query),
     )
@@ -157,7 +157,7 @@ def replay_delivery(delivery_id: uuid.UUID) -> Response:
 
 
 def attention(community: Community | None) -> dict[str, tuple[int | str | None, str]]:
-    """Return what operators should look at: for a page's path, a number and what it counts."""
+    """Return what operators should look at: for the view that shows it, a number and what it counts."""
     if community is None or not auth.may(Permission.MANAGE_WEBHOOKS, community.id):
         return {}
     if "attention" not in g:
@@ -166,8 +166,8 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
     dead, disabled = g.attention
     most = deliveries.MOST_COUNTED
     return {
-        "/deliveries": (f"{most}+" if dead > most else dead or None, "failed or parked"),
-        "/endpoints": (disabled or None, "disabled"),
+        "web.deliveries_page": (f"{most}+" if dead > most else dead or None, "failed or parked"),
+        "web.endpoints": (disabled or None, "disabled"),
     }
 
 
@@ -212,6 +212,6 @@ def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 
 
-def _url(query: Query, path: str = "/deliveries", **more: str | None) -> str:
+def _url(query: Query, view: str = "web.deliveries_page", **more: str | None) -> str:
     whole = {**query, **{name: value for name, value in more.items() if value is not None}}
-    return f"{path}?{encoded(whole)}" if whole else path
+    return url_for(view) + (f"?{encoded(whole)}" if whole else "")
