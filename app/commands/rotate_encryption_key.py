@@ -21,7 +21,7 @@ NEW, OLD = "BRIDGENOTE_ENCRYPTION_KEY", "BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY"
 
 @click.command("rotate-encryption-key")
 def rotate_encryption_key() -> None:
-    """Seal every stored secret anew, while the service runs.
+    """Seal every stored secret with the new key, while the service runs.
 
     Set BRIDGENOTE_ENCRYPTION_KEY to the new key and BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY to the old one, restart every
     server and worker, then run this. A key that was generated into the data folder is replaced there by a new one.

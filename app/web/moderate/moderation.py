@@ -1,6 +1,6 @@
-"""What a moderator does with one item: decide, undo, write to other moderators.
+"""A moderator's views on one item: decide, undo, write to other moderators.
 
-``claiming`` and ``reopening`` hold the rest.
+``claiming`` and ``reopening`` have the other views.
 """
 
 import uuid
@@ -33,7 +33,7 @@ TIMELINE = "moderate/_moderator_timeline.html"
 @web.get("/review/<uuid:action_id>/panel")
 @auth.passive
 def moderator_panel_part(action_id: uuid.UUID) -> Response:
-    """The panel as it stands now; asked for once the time to undo is over."""
+    """The current panel; the page loads it when the time to undo is over."""
     return show(action_id)
 
 
@@ -80,7 +80,7 @@ def decide(action_id: uuid.UUID) -> Response:
 
 @web.post("/review/<uuid:action_id>/second-look")
 def open_second_look(action_id: uuid.UUID) -> Response:
-    """Ask the community to look again at what was done; at once, for nothing is decided by it."""
+    """Ask the community to review the action again. There is no undo, because this is no decision."""
     form = forms.posted(DecisionForm)
     if not form.validate():
         return show(action_id, status=422, form=form)
@@ -111,7 +111,7 @@ def write_message(action_id: uuid.UUID) -> Response:
 
 @web.post("/holds/<uuid:hold_id>/undo")
 def undo(hold_id: uuid.UUID) -> Response:
-    """Take back one decision, and return to its item, or to the queue when it was undone there."""
+    """Undo one decision. Return to its item, or to the queue if the moderator undid it there."""
     seen, note_id = parse_id(forms.query_arg("item")), parse_id(forms.query_arg("note"))
     try:
         with wired().database.writing() as session:
@@ -129,7 +129,7 @@ def undo(hold_id: uuid.UUID) -> Response:
 
 @web.post("/holds/undo")
 def undo_several() -> Response:
-    """Take back several decisions of one's own; those that were already carried out are named."""
+    """Undo several decisions of the actor. The message counts those that were already carried out."""
     form, late = forms.posted(UndoForm), 0
     with wired().database.writing() as session:
         for hold_id in form.hold.data:
@@ -146,11 +146,11 @@ def undo_several() -> Response:
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
-    """The item, for somebody who may moderate it; its community is the page's.
+    """Return the action if the actor may moderate it; its community becomes the community of the page.
 
     Raises:
-        NotFound: unknown, or another community's.
-        Forbidden: theirs, but their role is too low.
+        NotFound: the action does not exist, or the actor is not in its community.
+        Forbidden: the actor is in its community, but their role is too low.
     """
     action = answering.find(session, action_id)
     auth.require(Permission.MODERATE, action.community_id)
@@ -158,23 +158,23 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
 
 
 def wanted_queue() -> QueueFilter:
-    """The queue that the address carries along; filters that cannot be read are as if they were not there."""
+    """Return the queue filter from the query string; if it is invalid, a filter that matches all items."""
     form = forms.queried(QueueForm)
     return form.wanted() if form.validate() else QueueFilter()
 
 
 def item_url(action_id: uuid.UUID, **more: str) -> str:
-    """The item's page, with the filters of the list it was opened from."""
+    """URL of the item's page, with the filters of the list that it was opened from."""
     return _with_query(f"/review/{action_id}", {**origins.query(), **more})
 
 
 def queue_url() -> str:
-    """The queue with the filters that the address carries along."""
+    """URL of the queue, with the filters of the current query string."""
     return _with_query("/review", forms.queried(QueueForm).query())
 
 
 def cleared_queue_url() -> str:
-    """The whole queue of the same community."""
+    """URL of the queue of the same community, without filters."""
     community = forms.query_arg("community")
     return _with_query("/review", {"community": community} if community else {})
 
@@ -188,7 +188,7 @@ def _claim_following(session: Session, action: Action) -> Action | None:
 
 
 def _go(url: str) -> Response:
-    """To another page, without a message: that page says what happened."""
+    """Redirect to another page without a message: that page shows what happened."""
     if page.wants_part():
         response = make_response("", 200)
         response.headers["HX-Redirect"] = url
@@ -204,9 +204,9 @@ def done(
     part: str = PART,
     form: DecisionForm | None = None,
 ) -> Response:
-    """After a POST: the row when it came from the queue, otherwise the part of the item's page.
+    """Answer a POST with the row or card if the queue or the second looks sent it, else a part of the item's page.
 
-    ``form`` is what was being typed into the decision, when what was done is no decision; it stays.
+    ``form``: the decision form, if the POST was not a decision; the answer keeps the text typed into it.
     """
     from_queue = forms.query_arg("at") == "queue"
     from_looks = forms.query_arg("at") == second_look_cards.AT
@@ -265,10 +265,10 @@ def show(
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
 ) -> Response:
-    """The item's page, or for htmx the part that was sent, with what was typed."""
+    """Render the item's page, or for htmx only the part with the form, with the text that was typed."""
     with wired().database.reading() as session:
         action = find(session, action_id)
-        shown = panel.panel(
+        item_panel = panel.panel(
             session,
             auth.current_actor(),
             action,
@@ -279,8 +279,8 @@ def show(
         )
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
-    context |= {"panel": shown, "swapped": page.wants_part()}
+    context |= {"panel": item_panel, "swapped": page.wants_part()}
     if form or message_form or reopen_form:
-        context["form"] = form or message_form or reopen_form  # its errors stand in the page's title
+        context["form"] = form or message_form or reopen_form  # the page's title says that it has errors
     part = TIMELINE if message_form else PART
     return page.render("item/item.html", part, status=status, alert=alert, **context)

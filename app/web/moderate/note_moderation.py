@@ -1,4 +1,4 @@
-"""The moderators' side of a note's own page: what ``templates/moderate/_note_moderation.html`` shows."""
+"""Data of the moderator panel on the note page (``templates/moderate/_note_moderation.html``)."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from app.web.veils import Veil
 
 @dataclass(frozen=True)
 class AboutPost:
-    """The post that a note is about; ``veil`` puts it behind "Show content"."""
+    """The post that a note is about. With a ``veil`` the page shows it only after "Show content"."""
 
     content: Markup
     veil: Veil | None
@@ -40,8 +40,8 @@ _LOCKING = frozenset({"note.locked", "note.currently_rated_helpful", "note.curre
 
 
 @dataclass(frozen=True)
-class Told:
-    """An entry of the note's history: who, when, and why; ``comment`` is for moderators."""
+class NoteEvent:
+    """An entry of the note's history: who, when and why. Only moderators see ``comment``."""
 
     who: str
     at: datetime
@@ -52,9 +52,9 @@ class Told:
 
 @dataclass(frozen=True)
 class NotePanel:
-    """Everything the panel shows. ``held`` can still be undone; ``decided`` is who locked the note, and why.
+    """Everything the panel shows. ``held`` is a decision that can still be undone.
 
-    ``lapsed`` is a decision that was due but could not be carried out.
+    ``decided`` says who locked the note and why. ``lapsed`` is a decision that could not be carried out.
     """
 
     form: DecisionForm
@@ -65,18 +65,18 @@ class NotePanel:
     ratings: int
     is_locked: bool
     is_published: bool
-    decided: Told | None
-    lapsed: Told | None
+    decided: NoteEvent | None
+    lapsed: NoteEvent | None
     about: AboutPost | None
 
     @property
     def chosen(self) -> ActionVerb | None:
-        """The verb that came back with the form."""
+        """The verb of the form that was sent."""
         return self.form.wanted_verb()
 
 
 def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | None = None) -> NotePanel:
-    """What the panel shows of this note; ``form`` keeps what was typed. The actor may moderate its community."""
+    """Return the panel of this note; ``form`` keeps its text. The caller has checked that the actor may moderate."""
     shown = form or DecisionForm()
     shown.version.data = str(note.version)
     held = pending_undo.of_note(actor, holds.for_subject(session, note_id=note.id))
@@ -96,11 +96,11 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     )
 
 
-def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> Told | None:
-    """The newest of these entries that a person made."""
+def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> NoteEvent | None:
+    """Return the newest entry with one of these names that a person made, or None."""
     for entry, text in reversed(entries):
         if entry.what in whats and entry.actor_kind != "system":
-            return Told(timeline.actor_name(text), entry.at, text.reason, text.comment, entry.cause)
+            return NoteEvent(timeline.actor_name(text), entry.at, text.reason, text.comment, entry.cause)
     return None
 
 
@@ -108,11 +108,11 @@ def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
     request = session.get(Request, note.request_id) if note.request_id else None
     if request is None or request.withdrawn_at is not None:
         return None
-    found = actions.live_for(session, request.id)
+    live = actions.live_for(session, request.id)
     content: Markup = highlight(request.content, ())
     veil: Veil | None = None
-    if found is not None:
-        action = actions.with_content(session, actor, found.id)
+    if live is not None:
+        action = actions.with_content(session, actor, live.id)
         item = blind_item(action, f"/notes/{note.id}", whole=True)
         content, veil = item.content, item.veil
     return AboutPost(

@@ -1,4 +1,4 @@
-"""The moderators' side of the item page: what ``templates/moderate/_moderator_panel.html`` shows."""
+"""Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import uuid
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ from app.web.veils import Veil
 
 @dataclass(frozen=True)
 class Claim:
-    """Who holds the item. ``until`` and ``name`` are None while nobody does.
+    """Who has claimed the item. ``name`` and ``until`` are None while nobody has.
 
-    ``taken_at``: when they took it over from the reader; None when they did not.
+    ``taken_at``: when this person took the claim over from the reader; None if they did not.
     """
 
     name: str | None = None
@@ -47,11 +47,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class ModeratorPanel:
-    """Everything the panel shows. ``held`` is the decision about this item that has not been carried out.
+    """Everything the panel shows. ``held`` is the decision on this item that is not carried out yet.
 
-    ``done`` is what was done to the post and by whom, ``looking`` the entry that opened its second look,
-    ``restoration`` the action that shows it again. ``reopen`` is the form to take up a dismissal, None when nobody
-    can; ``reopened`` the action that did, ``reopens`` the dismissal that this one took up.
+    ``done`` says what was done to the post and by whom. ``looking`` is the entry that opened the second look,
+    ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
+    is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
     """
 
     action: Action
@@ -86,29 +86,29 @@ class ModeratorPanel:
 
     @property
     def chosen(self) -> ActionVerb | None:
-        """The verb that came back with the form: Ctrl+Enter sends it, and nothing else is sent by accident."""
+        """The verb of the form that was sent. Ctrl+Enter sends only this one, so no other verb is sent by accident."""
         return self.form.wanted_verb()
 
     @property
     def confirms(self) -> bool:
-        """Whether Confirm is open, which has the key that Claim has otherwise."""
-        return any(one.verb is ActionVerb.CONFIRM for one in self.buttons)
+        """Whether the actor may confirm. Confirm then uses the key that Claim has otherwise."""
+        return any(button.verb is ActionVerb.CONFIRM for button in self.buttons)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the item waits for somebody's decision; what is open later changes one."""
+        """Whether the item waits for a decision. Verbs offered later change a decision that was made."""
         return self.action.action_state in IN_REVIEW
 
     @property
     def is_text_unused(self) -> bool:
-        """Whether something was typed into a form that the panel no longer shows."""
+        """Whether the moderator typed text into a form that the panel no longer shows."""
         typed = bool(self.kept.reason.data or self.kept.comment.data)
         is_shown = bool(self.buttons) if self.kept is self.form else self.reopen is not None
         return typed and (self.held is not None or not is_shown)
 
     @property
     def decided_by(self) -> str:
-        """Who decided, when that is no person: empty where time ran out, or nobody had to decide."""
+        """Who decided if no person did; empty if a person decided, the time ran out, or no decision was needed."""
         action, event = self.action, self.decided
         if event is None or event.by_somebody or event.reason or action.lapsed_at is not None:
             return ""
@@ -118,28 +118,28 @@ class ModeratorPanel:
 
     @property
     def address_query(self) -> str:
-        """What every address of the panel carries along: the list's filters, and whether to go on."""
+        """Query string for every URL of the panel: the filters of the list, and whether the next item follows."""
         query = {**self.query, **({"next": "1"} if self.goes_on else {})}
         return f"?{encoded(query)}" if query else ""
 
     @property
     def back(self) -> tuple[str, str]:
-        """The address and the name of the list that the item was opened from."""
+        """URL and name of the list that the item was opened from."""
         return origins.back(str(self.action.id))
 
     @property
     def is_from_queue(self) -> bool:
-        """Whether the queue's next item may follow this one."""
+        """Whether the next item of the queue may follow this item."""
         return not origins.is_second_look()
 
     @property
     def is_held_by_me(self) -> bool:
-        """Whether the reader made the decision that is held."""
+        """Whether the reader made the pending decision on this item."""
         return self.held is not None and self.held.is_mine
 
     @property
     def undo_url(self) -> str:
-        """Takes back the decision that ``pending`` is about, and leads to its item."""
+        """URL that undoes the newest decision in ``pending`` and returns to its item; empty if there is none."""
         if self.pending is None:
             return ""
         query = encoded(
@@ -158,20 +158,20 @@ def panel(
     reopen_form: ReopenForm | None = None,
     was_refused: bool = False,
 ) -> ModeratorPanel:
-    """What the panel shows of this item; the forms keep what was typed, ``form`` also which verb was chosen.
+    """Return the panel of this item. The forms keep their text; ``form`` also keeps the chosen verb.
 
-    ``was_refused``: somebody was first, so focus goes to the panel's heading.
-    ``action`` has request, note and hold loaded; the actor may moderate its community.
+    ``was_refused``: another person decided first, so focus goes to the panel's heading.
+    ``action`` has request, note and hold loaded. The caller has checked that the actor may moderate its community.
     """
     decision = form or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
     thresholds = _thresholds(session, action.community_id)
     decision.offer(
-        [one.name for one in thresholds.categories if one.enabled] if thresholds else [],
+        [category.name for category in thresholds.categories if category.enabled] if thresholds else [],
         action.decided_category or action.category,
     )
     siblings = actions.siblings(session, action)
-    restoring = {one.id for one in siblings if one.restores_id is not None}
+    restoring = {sibling.id for sibling in siblings if sibling.restores_id is not None}
     restoring |= {action.id} if action.restores_id is not None else set()
     events = timeline.events(history.of_item(session, actor, action), restoring=restoring)
     held = pending_undo.of_action(actor, action, action.held)
@@ -187,11 +187,11 @@ def panel(
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
         looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
-        restoration=next((one for one in siblings if one.restores_id == action.id), None),
+        restoration=next((sibling for sibling in siblings if sibling.restores_id == action.id), None),
         reopen=None if held else _reopen(session, actor, action, reopen_form),
         kept=reopen_form or decision,
-        reopened=next((one for one in siblings if one.reopens_id == action.id), None),
-        reopens=next((one for one in siblings if one.id == action.reopens_id), None),
+        reopened=next((sibling for sibling in siblings if sibling.reopens_id == action.id), None),
+        reopens=next((sibling for sibling in siblings if sibling.id == action.reopens_id), None),
         dismissal=_last(events, action.reopens_id, ActionState.DISMISSED) if action.reopens_id else None,
         may_ask_again=held is None and second_looks.is_answerable(action, action.request),
         events=events,
@@ -209,31 +209,33 @@ def panel(
 
 
 def goes_on() -> bool:
-    """Whether the item was opened from the queue's flow, so that a decision leads to the next one."""
+    """Whether the moderator works through the queue, so that the next item follows each decision."""
     return forms.query_arg("next") == "1"
 
 
 def _last(
     events: Sequence[timeline.TimelineEvent], action_id: uuid.UUID, state: ActionState
 ) -> timeline.TimelineEvent | None:
-    """The newest entry that brought this action into this state."""
-    return next((one for one in reversed(events) if one.about == action_id and one.state == state), None)
+    """Return the newest event that moved this action into this state, or None."""
+    return next(
+        (event for event in reversed(events) if event.about == action_id and event.state == state), None
+    )
 
 
 def _done(session: Session, action: Action) -> DoneToPost | None:
-    """What was done to the post, once the platform was to do it; of a proposal the state tells all there is."""
+    """Return what was done to the post, or None before the action was applied: then its state says enough."""
     if action.applied_at is None:
         return None
     return done_to_post.for_action(action, second_looks.deciding(session, [action]).get(action.id))
 
 
-def _reopen(session: Session, actor: Actor, action: Action, given: ReopenForm | None) -> ReopenForm | None:
-    """The form to take up a dismissal, with what was typed; None where that would be refused."""
+def _reopen(session: Session, actor: Actor, action: Action, posted: ReopenForm | None) -> ReopenForm | None:
+    """Return the form to reopen a dismissal, with the text that was typed; None if reopening would be refused."""
     if not reopening.is_offered(actor, action, action.request):
         return None
     if reopening.refusal(session, action, action.request) is not None:
         return None
-    form = given or ReopenForm()
+    form = posted or ReopenForm()
     form.version.data = str(action.version)
     form.offer(outcome(ActionVerb.REOPEN, action, "the post", ReopenTo.ACT))
     return form

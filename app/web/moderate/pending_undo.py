@@ -1,7 +1,7 @@
-"""Decisions that can still be undone: what they do, in words, and how long there is left.
+"""Decisions that can still be undone: their effect in words, and the seconds left.
 
-``PendingDecision`` is one decision as every page shows it (``templates/macros/pending.html``). ``PendingUndo`` is the
-reader's own decisions together, for the bar above the queue and above an item.
+``PendingDecision`` is one decision as every page shows it (``templates/macros/pending.html``). ``PendingUndo`` holds
+all decisions of the reader, for the undo bar above the queue and above an item.
 """
 
 import math
@@ -24,10 +24,10 @@ from app.web.moderate.verb_words import WORDS, outcome
 
 @dataclass(frozen=True)
 class PendingDecision:
-    """A decision that is not carried out yet, for a row of the queue, an item, a note or a second look.
+    """A decision that is not carried out yet, on a row of the queue, an item, a note or a second look.
 
-    ``is_mine``: the reader made it and can undo it; else ``who`` made it. ``outcome`` is a sentence about what it
-    will do, ``progress`` a few words for a row. ``seconds`` are left to undo it, at least 1.
+    ``is_mine``: the reader made the decision and can undo it; else ``who`` made it. ``outcome`` is a sentence about
+    its effect, ``progress`` a few words for a row. ``seconds`` is the time left to undo it, at least 1.
     """
 
     hold_id: uuid.UUID
@@ -40,13 +40,13 @@ class PendingDecision:
 
     @property
     def undo_path(self) -> str:
-        """Where to take it back."""
+        """URL path that undoes the decision."""
         return f"/holds/{self.hold_id}/undo"
 
 
 @dataclass(frozen=True)
 class PendingUndo:
-    """The reader's decisions that can still be undone, newest first; ``seconds`` is what is left of the newest."""
+    """The reader's decisions that can still be undone, newest first. ``seconds``: time left for the newest."""
 
     message: str
     newest: PendingDecision
@@ -59,21 +59,21 @@ class PendingUndo:
 
     @property
     def undo_path(self) -> str:
-        """Where to take the newest back."""
+        """URL path that undoes the newest decision."""
         return self.newest.undo_path
 
 
 def of_action(
     actor: Actor, action: Action, held: Hold | None, named: str = "this post"
 ) -> PendingDecision | None:
-    """The decision that is held about this action, if there is one; ``named`` is what it calls the post."""
+    """Return the pending decision on this action, or None. ``named`` is how its sentence names the post."""
     if held is None:
         return None
     return _shown(actor, held, capitalised(outcome(held.verb, action, named, held.reopen_to)))
 
 
 def of_note(actor: Actor, held: Hold | None) -> PendingDecision | None:
-    """The decision that is held about a note, if there is one."""
+    """Return the pending decision on a note, or None."""
     if held is None:
         return None
     words = WORDS[held.verb].on_note
@@ -101,19 +101,22 @@ def undoable(
     newest_only: bool = False,
     here: uuid.UUID | None = None,
 ) -> PendingUndo | None:
-    """The actor's own decisions in this community that can still be undone; three queries at most."""
+    """Return the actor's decisions in this community that can still be undone, or None. At most three queries.
+
+    ``here`` is the action whose page is shown: the sentence calls its post "this post".
+    """
     held = [
-        one for one in holds.held_by(session, actor) if one.community_id == community_id and one.action_id
+        hold for hold in holds.held_by(session, actor) if hold.community_id == community_id and hold.action_id
     ]
     if newest_only:
         held = held[:1]
     if not held:
         return None
-    action_ids = [one.action_id for one in held if one.action_id is not None]
-    found = session.scalars(
+    action_ids = [hold.action_id for hold in held if hold.action_id is not None]
+    actions = session.scalars(
         sa.select(Action).where(Action.id.in_(action_ids)).options(selectinload(Action.request))
     )
-    known = {action.id: action for action in found}
+    known = {action.id: action for action in actions}
     newest = known[action_ids[0]]
     named = "this post" if newest.id == here else in_words(newest, 50)
     shown = of_action(actor, newest, held[0], named)
@@ -122,11 +125,11 @@ def undoable(
     message = shown.outcome
     if len(held) > 1:
         message = f"{len(held)} decisions can still be undone. The newest: {message}"
-    return PendingUndo(message, shown, hold_ids=[one.id for one in held], action_ids=action_ids)
+    return PendingUndo(message, shown, hold_ids=[hold.id for hold in held], action_ids=action_ids)
 
 
 def in_words(action: Action, length: int) -> str:
-    """A post within a sentence: its beginning; else whose it is, and of a sensitive one its category."""
+    """Name a post within a sentence: by its first words, or by its author; a veiled post by author and category."""
     author = action.request.platform_author_id
     whose = f" by {author}" if author else ""
     if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
@@ -136,5 +139,5 @@ def in_words(action: Action, length: int) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """The sentence with its first letter large, and the others as they are."""
+    """Return the sentence with its first letter in upper case; the rest stays unchanged."""
     return sentence[:1].upper() + sentence[1:]

@@ -1,4 +1,4 @@
-"""A row of the review queue, as the table and a swapped row both show it."""
+"""Rows of the review queue, for the whole table and for a single row that htmx replaces."""
 
 import uuid
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ PART = "moderate/_queue_row.html"
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One row. ``text`` is a placeholder when ``is_veiled``; ``is_staffs``: nobody is asked to rate it.
+    """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
-    ``apart`` tells its name from others of the page. ``held`` is the decision about it that can still be undone.
+    ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone.
     """
 
     id: uuid.UUID
@@ -52,19 +52,19 @@ class QueueRow:
 
     @property
     def name(self) -> str:
-        """The row in a few words, for the names of its buttons."""
+        """A short name of the row, for the names of its buttons."""
         return _short(self.text, self.category, is_veiled=self.is_veiled) + self.apart
 
     @property
     def value(self) -> str:
-        """What a tick sends: the row and the version it was shown in."""
+        """Value of the row's checkbox: its id and the version that the page shows."""
         return f"{self.id}.{self.version}"
 
 
 def rows(
     items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
 ) -> list[QueueRow]:
-    """The rows of a page, whose names differ from each other."""
+    """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
     return [
         replace(row_of_item(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)
@@ -72,9 +72,9 @@ def rows(
 
 
 def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
-    """The row of an item; whose claim and whose decision it is depends on the reader.
+    """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
-    Drawn alone it does not know the page's other rows, so its name says all that may tell it from them.
+    The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
     """
     action = item.action
     veiled = _is_veiled(action)
@@ -122,13 +122,13 @@ def _name(action: Action) -> RowName:
 
 
 def row(session: Session, actor: Actor, action: Action) -> QueueRow:
-    """The row of one action, in whatever state it is now."""
+    """Return the row of one action, in any state."""
     (item,) = queue.items(session, actor, action.community_id, [action.id])
     return row_of_item(item, actor)
 
 
 def context() -> dict[str, Any]:
-    """What a row needs beside itself: the filters that its addresses carry along, and the ratings needed."""
+    """Template variables for every row: query strings with the current filters, and the number of ratings needed."""
     query = forms.queried(QueueForm).query()
     return {
         "query": f"?{encoded(query)}" if query else "",

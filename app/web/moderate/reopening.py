@@ -1,4 +1,4 @@
-"""A dismissal is taken up again from its item's page; held, like every decision of the dashboard."""
+"""Reopen a dismissal from its item's page. Like every decision of the dashboard it can be undone for a while."""
 
 import uuid
 

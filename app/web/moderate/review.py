@@ -1,4 +1,4 @@
-"""The review queue: the list, what came since, the next item, and dismissing several at once."""
+"""Review queue: the list, the count of new items, the next item, saved filters, and dismissing several items."""
 
 import uuid
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def review() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
-    """How many items came since the page was made; 204 while that is what the page says already."""
+    """The number of items that arrived after the page was rendered; 204 if the page already shows this number."""
     since, shown = forms.query_arg("since"), forms.query_arg("shown")
     try:
         moment = datetime.fromisoformat(since)
@@ -73,9 +73,9 @@ def new_count() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def settled() -> Response:
-    """What became of rows whose time to undo is over: the undo bar, and with it those rows again.
+    """The new state of rows whose time to undo is over: these rows and the undo bar, rendered again.
 
-    204 while one of them is still held: the job that carries it out may be a little late.
+    204 while a decision on one of them is still held: the job that carries it out may run a little late.
     """
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
@@ -97,7 +97,7 @@ def settled() -> Response:
 @web.post("/review/next")
 @auth.needs(Permission.MODERATE)
 def review_next() -> Response:
-    """Claim the next item of the filtered queue and open it; the item one comes from is let go."""
+    """Claim the next item of the filtered queue and open it; release the item the moderator comes from."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.writing() as session:
         after = None
@@ -117,7 +117,7 @@ def review_next() -> Response:
 @web.post("/review/filters")
 @auth.needs(Permission.SEE_QUEUE)
 def save_filter() -> Response:
-    """Keep the filters that the address carries under a name."""
+    """Save the filters of the query string under a name."""
     form = forms.posted(SaveFilterForm)
     if not form.validate():
         return _show(BulkForm(), status=422, saving=form)
@@ -141,7 +141,7 @@ def save_filter() -> Response:
 
 @web.post("/review/filters/<uuid:filter_id>/delete")
 def delete_filter(filter_id: uuid.UUID) -> Response:
-    """Delete a saved filter; the list stays as it is filtered."""
+    """Delete a saved filter; the list keeps its current filters."""
     with wired().database.writing() as session:
         kept = saved_filters.delete(session, auth.current_actor(), filter_id)
     return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is deleted.")
@@ -150,7 +150,7 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
 @web.post("/review/dismiss")
 @auth.needs(Permission.MODERATE)
 def dismiss_selected() -> Response:
-    """Dismiss the ticked rows for one reason: a decision each, each of which can be undone."""
+    """Dismiss the ticked rows for one reason. Each row gets its own decision, which can be undone."""
     form = forms.posted(BulkForm)
     if form.template.data:
         with wired().database.reading() as session:
@@ -165,8 +165,8 @@ def dismiss_selected() -> Response:
     with wired().database.writing() as session:
         tried = [_dismiss(session, choice, form.reason.data or "") for choice in form.item.data]
     failures = [failure for failure in tried if failure is not None]
-    done = len(tried) - len(failures)
-    message = f"{done} {'item' if done == 1 else 'items'} will be dismissed."
+    dismissed = len(tried) - len(failures)
+    message = f"{dismissed} {'item' if dismissed == 1 else 'items'} will be dismissed."
     if not failures:
         return page.done(None, moderation.queue_url(), message)
     failed = {failure.id for failure in failures}
@@ -177,14 +177,14 @@ def dismiss_selected() -> Response:
         form.form_errors.append(
             f"{failure.text[:1].upper()}{failure.text[1:]} was not dismissed: {failure.why}."
         )
-    return _show(form, status=409, done=message if done else None)
+    return _show(form, status=409, done=message if dismissed else None)
 
 
 def _hidden_among(session: Session, choices: Sequence[Choice]) -> int:
-    """How many of these rows the list showed without their content."""
+    """Count the rows whose content the list hid from the reader."""
     ids = [choice.id for choice in choices[: limits.BULK_MAX]]
-    found = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
-    return sum(veils.hides(item.action) for item in found)
+    items = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
+    return sum(veils.hides(item.action) for item in items)
 
 
 def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
@@ -213,33 +213,33 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
 def _show(
     form: BulkForm, *, status: int = 200, done: str | None = None, saving: SaveFilterForm | None = None
 ) -> Response:
-    asked = forms.queried(QueueForm)
-    wanted = asked.wanted() if asked.validate() else QueueFilter()
+    filter_form = forms.queried(QueueForm)
+    filters = filter_form.wanted() if filter_form.validate() else QueueFilter()
     actor, community = auth.current_actor(), auth.current_community()
     ticked = frozenset(choice.id for choice in form.item.data)
     now = clock.now()
     with wired().database.reading() as session:
-        found = queue.queue(
+        listed = queue.queue(
             session,
             actor,
             community.id,
-            wanted,
+            filters,
             size=PAGE_SIZE,
             after=parse_id(forms.query_arg("after")),
             before=parse_id(forms.query_arg("before")),
         )
-        asked.offer(queue.categories(session, community.id))
+        filter_form.offer(queue.categories(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
-        reasons = reason_choice.options(session, actor, community.id) if found.items else []
-        lacks_key = not found.count and not getting_started.has_key(session, community.id)
-        saved = filter_links.context(session, actor, community.id, asked.query(), saving)
+        reasons = reason_choice.options(session, actor, community.id) if listed.items else []
+        lacks_key = not listed.count and not getting_started.has_key(session, community.id)
+        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving)
     return page.render(
         "moderate/review.html",
-        status=422 if asked.errors and status == 200 else status,
-        rows=queue_rows.rows(found.items, actor, ticked),
-        count=found.count,
-        filters=asked,
-        is_narrowed=asked.is_narrowed,
+        status=422 if filter_form.errors and status == 200 else status,
+        rows=queue_rows.rows(listed.items, actor, ticked),
+        count=listed.count,
+        filters=filter_form,
+        is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
         form=saving or form,
         bulk=form,
@@ -249,7 +249,7 @@ def _show(
         done=done,
         pending=pending,
         lacks_key=lacks_key,
-        links=_links(found),
+        links=_links(listed),
         **saved,
         **_new(0, now.isoformat()),
         **queue_rows.context(),
@@ -267,14 +267,17 @@ def _new(count: int, since: str) -> dict[str, Any]:
     }
 
 
-def _links(found: QueuePage) -> page.PageLinks:
+def _links(listed: QueuePage) -> page.PageLinks:
     def url(**beyond: uuid.UUID) -> str:
-        query = {**forms.queried(QueueForm).query(), **{name: str(one) for name, one in beyond.items()}}
+        query = {
+            **forms.queried(QueueForm).query(),
+            **{name: str(item_id) for name, item_id in beyond.items()},
+        }
         return f"/review?{encoded(query)}"
 
-    items = found.items
+    items = listed.items
     return page.PageLinks(
-        previous=url(before=items[0].action.id) if found.first > 1 else None,
-        next=url(after=items[-1].action.id) if items and found.last < found.count else None,
-        summary=f"{found.first:,} to {found.last:,} of {found.count:,}",
+        previous=url(before=items[0].action.id) if listed.first > 1 else None,
+        next=url(after=items[-1].action.id) if items and listed.last < listed.count else None,
+        summary=f"{listed.first:,} to {listed.last:,} of {listed.count:,}",
     )

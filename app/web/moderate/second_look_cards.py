@@ -1,4 +1,4 @@
-"""A second look as a card: the post beside what was done with it, and what can be decided now."""
+"""Second looks as cards: the post, what was done to it, and the decisions that are open."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -31,15 +31,15 @@ from app.wiring import wired
 PART = "moderate/_second_look_card.html"
 PATH = "/second-look"
 AT = "second-look"
-"""What addresses of the undo form carry, so that the answer is a card again."""
+"""Value of ``at`` in the URL of the undo form: the answer is then the card again."""
 
 
 @dataclass(frozen=True)
 class SecondLookCard:
-    """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
+    """One second look. ``score`` and ``threshold`` are 0.0–1.0; at ``ends_at`` it is confirmed without consensus.
 
-    ``done`` is what was done, by whom and why; ``held`` the decision about it that is not carried out yet;
-    ``claimant`` a colleague who has claimed it.
+    ``done`` says what was done, by whom and why. ``held`` is the decision that is not carried out yet;
+    ``claimant`` is a colleague who has claimed it.
     """
 
     id: uuid.UUID
@@ -61,21 +61,21 @@ class SecondLookCard:
     claimant: str
     focus: bool = False
     apart: str = ""
-    """What tells its name from others of the page."""
+    """Text that makes the card's name unique on the page."""
 
     @property
     def chosen(self) -> ActionVerb | None:
-        """The verb that came back with the form."""
+        """The verb of the form that was sent."""
         return self.form.wanted_verb()
 
     @property
     def name(self) -> str:
-        """The card in a few words, for the names of its buttons."""
+        """A short name of the card, for the names of its buttons."""
         return f"{self.item.category.lower()}, {self.done_words.lower()}{self.apart}"
 
     @property
     def row_name(self) -> RowName:
-        """The name with what may tell it from others."""
+        """The name with the facts that may distinguish it from other cards."""
         item = self.item
         facts = (
             f"by {item.author}" if item.author else "",
@@ -86,7 +86,7 @@ class SecondLookCard:
 
 
 def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
-    """The form of one card; its fields' names carry the action, because a page shows several."""
+    """Return the form of one card. Its field names contain the action's id, because a page shows several cards."""
     prefix = f"look-{action_id}-"
     return forms.posted(DecisionForm, prefix=prefix) if posted else DecisionForm(prefix=prefix)
 
@@ -94,26 +94,26 @@ def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
 def cards(
     session: Session,
     actor: Actor,
-    found: Sequence[Action],
+    actions: Sequence[Action],
     *,
-    given: Mapping[uuid.UUID, DecisionForm] | None = None,
+    posted: Mapping[uuid.UUID, DecisionForm] | None = None,
     focus: bool = False,
 ) -> list[SecondLookCard]:
-    """The cards of these actions; ``given`` forms keep what was typed. Three queries however many."""
-    why = second_looks.openings(session, found)
-    decided = second_looks.deciding(session, found)
-    holders = claims.holders(session, actor, found)
+    """Return the cards of these actions. ``posted`` forms keep their text. Three queries for any number of actions."""
+    why = second_looks.openings(session, actions)
+    decided = second_looks.deciding(session, actions)
+    holders = claims.holders(session, actor, actions)
     cards = [
         _card(
             actor,
             action,
             why.get(action.id, ""),
-            (given or {}).get(action.id),
+            (posted or {}).get(action.id),
             focus,
             done_to_post.for_action(action, decided.get(action.id)),
             holders.get(action.id, ""),
         )
-        for action in found
+        for action in actions
     ]
     apart = row_names.told_apart([card.row_name for card in cards])
     return [replace(card, apart=more) for card, more in zip(cards, apart, strict=True)]
@@ -122,19 +122,19 @@ def cards(
 def card(
     session: Session, actor: Actor, action: Action, *, form: DecisionForm | None = None, focus: bool = False
 ) -> SecondLookCard:
-    """The card of one action, in whatever state it is now."""
-    (card,) = cards(session, actor, [action], given={action.id: form} if form else None, focus=focus)
+    """Return the card of one action, in any state."""
+    (card,) = cards(session, actor, [action], posted={action.id: form} if form else None, focus=focus)
     return replace(card, apart=card.row_name.whole)
 
 
 def url(action_id: uuid.UUID | None = None, **more: str) -> str:
-    """The list with the filters that the address carries along, at one of its cards."""
+    """URL of the list with the current filters; with ``action_id``, an anchor to that card."""
     query = {**forms.queried(LookForm).query(), **more}
     return PATH + (f"?{encoded(query)}" if query else "") + (f"#look-{action_id}" if action_id else "")
 
 
 def context() -> dict[str, Any]:
-    """What a card needs beside itself: the filters that its addresses carry along."""
+    """Template variables for every card: query strings with the current filters."""
     query = forms.queried(LookForm).query()
     return {
         "query": f"?{encoded(query)}" if query else "",

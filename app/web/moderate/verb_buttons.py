@@ -1,4 +1,4 @@
-"""The verbs that are open, as buttons: over an action, over a note, and over several rows of the queue."""
+"""Buttons for the verbs that the actor may use: on an action, on a note, and on several rows of the queue."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from app.web.moderate.verb_words import WORDS
 
 @dataclass(frozen=True)
 class VerbButton:
-    """A decision that is open, as a button of the form.
+    """A button of the decision form.
 
-    ``effect`` is its second line, empty where the verb's name says it all; ``note`` stands below the buttons.
+    ``effect`` is its second line, empty if the verb's name says enough. ``note`` is shown below the buttons.
     """
 
     verb: ActionVerb
@@ -26,25 +26,25 @@ class VerbButton:
 
     @property
     def name(self) -> str:
-        """What the button is called: its two lines as one."""
+        """The button's name: its two lines in one."""
         return f"{self.label}: {self.effect}" if self.effect else self.label
 
 
 def for_action(actor: Actor, action: Action) -> list[VerbButton]:
-    """The decisions about this action that are open to the actor; the order is always the same."""
+    """Return the buttons for the actor's possible decisions on this action, always in the same order."""
     open_verbs = holds.verbs_open_to(actor, action)
     return [button(verb, action.action_type) for verb in WORDS if verb in open_verbs]
 
 
 def button(verb: ActionVerb, action_type: ActionType) -> VerbButton:
-    """The verb's button over an action of this type."""
+    """Return the verb's button for an action of this type."""
     words = WORDS[verb]
     effect = words.effects[action_type]
     return VerbButton(verb, words.name, words.kind, words.key, effect.short, effect.note)
 
 
 def for_note(actor: Actor, note: Note) -> list[VerbButton]:
-    """The decisions about this note that are open to the actor."""
+    """Return the buttons for the actor's possible decisions on this note."""
     open_verbs, buttons = holds.verbs_open_to(actor, note), []
     for verb, words in WORDS.items():
         if verb in open_verbs and words.on_note is not None:
@@ -55,7 +55,7 @@ def for_note(actor: Actor, note: Note) -> list[VerbButton]:
 
 
 def for_several() -> Sequence[VerbButton]:
-    """The decisions that can be made about several rows of the queue at once."""
+    """Return the buttons for decisions on several rows of the queue at once."""
     return [
         VerbButton(verb, words.on_several.name, words.on_several.kind, words.key, words.on_several.effect)
         for verb, words in WORDS.items()

@@ -1,6 +1,6 @@
-"""What each verb is called and does, in words: the one table that every button, undo bar and list reads.
+"""Name and effect of each verb in words: the table that all buttons, undo bars and lists use.
 
-Which verbs are open is not decided here. The rows of ``states.ACTION`` say that (``holds.verbs_open_to``).
+It does not say which verbs the actor may use: the rows of ``states.ACTION`` do (``holds.verbs_open_to``).
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 
 @dataclass(frozen=True)
 class Effect:
-    """What one verb does to one type of action.
+    """The effect of one verb on one type of action.
 
-    ``short`` follows the verb's name on a button: "Force-publish: hide post". ``sentence`` says the same of a
-    post, which takes the place of ``{}``. ``note`` is what a moderator should know before pressing it.
+    ``short`` follows the verb's name on a button: "Force-publish: hide post". ``sentence`` says the same about a
+    post, whose name replaces ``{}``. ``note`` is what a moderator should know before they press the button.
     """
 
     short: str
@@ -25,7 +25,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class OnNote:
-    """A verb on a note that explains no action: its button's kind, what it will do, and the hint below the button."""
+    """A verb on a note that explains no action: the button's kind, the outcome, and the hint below the button."""
 
     kind: str
     outcome: str
@@ -43,9 +43,9 @@ class OnSeveral:
 
 @dataclass(frozen=True)
 class VerbWords:
-    """The words of one verb. ``deciding`` stands in a row while the decision can still be undone.
+    """The words of one verb. A row shows ``deciding`` while the decision can still be undone.
 
-    ``kind`` is how the button over an action looks, ``key`` the key that chooses it.
+    ``kind`` is the style of the button on an action, ``key`` its keyboard shortcut.
     """
 
     name: str
@@ -132,22 +132,22 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
     ),
     ActionVerb.REOPEN: VerbWords("Reopen", "Reopening…"),
 }
-"""In the order in which the buttons stand."""
+"""In the order of the buttons."""
 NAMES: Mapping[str, str] = {verb.value: words.name for verb, words in WORDS.items()}
-"""The names by the values that history keeps."""
+"""Names by the verb values in the history."""
 
 
 def effect(verb: ActionVerb, action: Action) -> Effect:
-    """What the decision does to this action."""
+    """Return the verb's effect on this action."""
     return WORDS[verb].effects[action.action_type]
 
 
 def outcome(verb: ActionVerb, action: Action, subject: str, to: ReopenTo | None = None) -> str:
-    """What a decision does to ``subject``, as a sentence that may begin with it; ``to``: where a reopened one goes."""
+    """Say what a decision does to ``subject``. The sentence may begin with it. ``to``: who decides a reopened item."""
     if verb is ActionVerb.REOPEN and to is not ReopenTo.ACT:
         return f"{subject} will be reviewed again by {'moderators' if to is ReopenTo.STAFF else 'members'}."
     if verb is ActionVerb.DISMISS and action.action_state is ActionState.PROPOSED:
         return _NOT_SENT.format(subject)
-    # Reopened to act at once is acted on, like what a moderator force-publishes.
+    # ReopenTo.ACT has the same effect as force-publishing.
     acts = ActionVerb.FORCE_PUBLISH if verb is ActionVerb.REOPEN else verb
     return effect(acts, action).sentence.format(subject)
