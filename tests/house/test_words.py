@@ -38,7 +38,6 @@ RIDDLES_STILL = (
     "app/adapters/",
     "app/api/",
     "app/commands/",
-    "app/core/review/",
     "app/demo/",
     "app/jobs/",
     "app/process/",
