@@ -228,6 +228,9 @@ def test_an_idle_server_ends_cleanly_and_tells_the_application(
     start: Callable[..., Server], tmp_path: Path, how: signal.Signals
 ) -> None:
     server = start(processes=2)
+    slots: set[object] = set()
+    # A worker that is still starting has nothing to tell the application.
+    eventually(lambda: slots.add(server.seen()["slot"]) or slots == {0, 1}, "both workers answered")
     with httpx.Client() as kept_alive:
         assert kept_alive.get(server.url).status_code == 200
         assert server.end(how) == (0, "")

@@ -1,7 +1,7 @@
-"""Decisions made in the dashboard, held until they can no longer be undone.
+"""Holds: decisions made in the dashboard wait until they can no longer be undone.
 
-While a decision is held, only its row in ``holds`` exists: the API still shows the former state, and no webhook was
-sent. Undo deletes the row. When the row is due, a job carries the decision out.
+While a decision is held, only its row in ``holds`` exists: the API still shows the former state, and no webhook is
+sent. Undo deletes the row. When the row is due, a job carries out the decision.
 """
 
 import uuid
@@ -33,7 +33,7 @@ from app.core.vocabulary import HELD_VERBS, ActionState, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
 NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))
-"""The decisions that can be made about a note that explains no action."""
+"""The verbs for decisions about a note that is not a rationale."""
 
 
 def hold(
@@ -49,15 +49,16 @@ def hold(
     version: int | None = None,
     seconds: float | None = None,
 ) -> Hold:
-    """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``; None: as the
-    moderator has chosen, or else the community.
+    """Hold a decision about an action, or about a note that is not a rationale, for ``seconds`` (None: the moderator's
+    own setting, or else the community's).
 
-    ``version`` is the version of the page it was made from, ``category`` what the action is decided under when that
-    is not the category it was scored in, ``reopen_to`` where a dismissal goes that is reopened.
+    ``version`` is the version that the moderator's page showed, ``category`` the one to file the action under if it
+    is not the category of its score, ``reopen_to`` where a reopened dismissal goes.
 
     Raises:
-        Invalid: no reason, or the category is none of the community's.
-        Conflict: somebody decided, or is deciding, in the meantime, or has claimed the item; the detail says who.
+        Forbidden: the actor is not a signed-in moderator.
+        Invalid: the reason is missing, or the community has no such category.
+        Conflict: somebody decided, is deciding or has claimed the item meanwhile; the detail says who.
     """
     if note is not None and note.rationale:
         action = actions.of_note(session, note.id)
@@ -116,18 +117,18 @@ def hold(
 
 
 def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> float:
-    """How long this moderator can take back a decision: as they chose themselves, or else as the community has set."""
+    """For how long this moderator can undo a decision: their own setting, or else the community's."""
     chosen = session.get_one(Account, actor.account_id).undo_seconds if actor.account_id is not None else None
     return chosen if chosen is not None else community_settings.read(session, community_id).undo_seconds
 
 
 def verbs_open_to(actor: Actor, subject: Action | Note) -> list[ActionVerb]:
-    """The decisions that the actor can make about this action, or about this note that explains no action.
+    """The decisions that the actor can make about this action, or about this note that is not a rationale.
 
-    A restoration cannot be decided: it follows from the action that was overturned. A locked note is decided already.
+    Nobody decides a restoration: it follows from the overturned action. A locked note is decided already.
     """
     if isinstance(subject, Note):
-        # Any row of the verb will do: the note's status may stand already, and the lock is what changes.
+        # Any row of the verb allows it: the status may be the same already, and only the lock changes.
         rows = [row for row in NOTE.moves if may(actor, row, subject.community_id)]
         return (
             [] if subject.locked else [verb for verb in NOTE_VERBS if any(row.verb is verb for row in rows)]
@@ -141,7 +142,7 @@ def verbs_open_to(actor: Actor, subject: Action | Note) -> list[ActionVerb]:
 def for_subject(
     session: Session, *, action_id: uuid.UUID | None = None, note_id: uuid.UUID | None = None
 ) -> Hold | None:
-    """The hold on this action or note."""
+    """The hold on this action or note, or None."""
     clause = Hold.action_id == action_id if action_id is not None else Hold.note_id == note_id
     return session.scalars(sa.select(Hold).where(clause)).first()
 
@@ -158,13 +159,13 @@ def held_by(session: Session, actor: Actor) -> list[Hold]:
 
 
 def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
-    """Take a held decision back: one's own, or by the service anybody's. History keeps that it was made and undone.
+    """Undo a held decision: the actor's own, or any if the service is the actor. History records it.
 
-    Ratings that came meanwhile count now.
+    Ratings that were given meanwhile count now.
 
     Raises:
-        Conflict: too late, it has been carried out.
-        Forbidden: somebody else's.
+        Conflict: the decision has been carried out already.
+        Forbidden: the decision is somebody else's.
     """
     held = session.get(Hold, hold_id)
     if held is None:
@@ -185,7 +186,7 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
 
 
 def carry_out(session: Session, hold_id: uuid.UUID) -> None:
-    """The hold is due: make the move as the moderator who decided. Run twice, it does nothing twice."""
+    """Carry out a due decision as the moderator who made it. A repeated call does nothing."""
     held = session.get(Hold, hold_id)
     if held is None:
         return
@@ -198,13 +199,13 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
         with session.begin_nested():
             _carry_out(session, actor, held)
     except Refused as refusal:
-        # The world moved on (the platform acted, a role was taken away); that is recorded, not retried.
+        # Something changed meanwhile (the platform acted, the role was removed): record it, do not retry.
         entry = decision_trace.lapsed(session, actor, held, refusal.detail)
         notices.tell_lapsed(session, held, entry)
 
 
 def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
-    """Holds past their time, for the sweeper that makes up for a lost job."""
+    """Ids of holds that are past their time, for the sweeper that replaces lost jobs."""
     late = clock.now() - timedelta(seconds=5)
     return list(session.scalars(sa.select(Hold.id).where(Hold.due_at < late).limit(limit)))
 
@@ -213,12 +214,12 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     why = decision_trace.why_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
-        # A reopened dismissal stays as it was filed; the category is the new action's.
-        begins_anew = held.verb is ActionVerb.REOPEN
-        if held.category is not None and not begins_anew:
+        # The category is for the new action; the reopened dismissal keeps its own.
+        is_reopening = held.verb is ActionVerb.REOPEN
+        if held.category is not None and not is_reopening:
             _file_under(session, actor, action, held.category)
         decided = verbs.decide(session, actor, action, held.verb, Details(why, reopen_to=held.reopen_to))
-        if held.category is not None and begins_anew:
+        if held.category is not None and is_reopening:
             _file_under(session, actor, decided, held.category)
         return
     note = session.get(Note, held.note_id)
@@ -230,21 +231,23 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
 
 
 def _checked_category(session: Session, action: Action, category: str) -> str | None:
-    """The category if it is one of the community's, None when the action stands under it already.
+    """The category if it is one of the community's; None if the action is in this category already.
 
     Raises:
-        Invalid: it is neither.
+        Invalid: the community has no such category.
     """
     if category == (action.decided_category or action.category):
         return None
-    known = {one.name for one in policies.current(session, action.community_id).categories}
+    known = {
+        known_category.name for known_category in policies.current(session, action.community_id).categories
+    }
     if category not in known:
         raise Invalid.field("policy", "is none of this community's", category[:50])
     return category
 
 
 def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
-    """Note what the action is decided under, just before it is decided."""
+    """Set the category of an action's decision and record it in history."""
     before = action.decided_category or action.category
     action.decided_category = category
     session.flush()
@@ -272,7 +275,7 @@ def _was_edited(session: Session, note: Note, held: Hold) -> bool:
 
 
 def _take(session: Session, held: Hold) -> bool:
-    """Delete the row; False when somebody else (undo or the job) was first."""
+    """Delete the row. Return False if undo or the job deleted it first."""
     result = session.execute(
         sa.delete(Hold).where(Hold.id == held.id).execution_options(synchronize_session=False)
     )

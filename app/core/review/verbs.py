@@ -1,6 +1,6 @@
-"""What each verb of ``states.ACTION`` does: the one table that leads from a verb to its function.
+"""The table from each verb of ``states.ACTION`` to the function that carries it out.
 
-``change_action`` is what the API calls, with a state. ``decide`` carries out what a moderator chose in the dashboard.
+The API calls ``change_action`` with a target state. ``decide`` carries out a moderator's decision in the dashboard.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from app.core.vocabulary import ActionState, ActionVerb, ReopenTo
 
 @dataclass(frozen=True)
 class Details:
-    """What goes with a verb: ``why`` with each, ``platform_action_id`` with an acknowledgement, and with *reopen*
+    """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, and for *reopen*
     ``reopen_to``, where the item goes."""
 
     why: Why = UNSAID
@@ -33,14 +33,14 @@ class Details:
 
 
 class ToNote(Protocol):
-    """What a verb does to a note."""
+    """The function of a verb for a note."""
 
     def __call__(self, session: Session, actor: Actor, note: Note, *, why: Why) -> None: ...
 
 
 @dataclass(frozen=True)
 class Functions:
-    """What a verb does: to an action, which it returns, and to a note that explains no action (None: nothing)."""
+    """The functions of a verb: for an action, which it returns, and for a note that is no rationale (or None)."""
 
     to_action: Callable[[Session, Actor, Action, Details], Action]
     to_note: ToNote | None = None
@@ -55,11 +55,11 @@ def change_action(
     platform_action_id: str | None = None,
     why: Why = UNSAID,
 ) -> Action:
-    """Move ``action`` to ``target`` by the verb that leads there. Already there: nothing changes.
+    """Move ``action`` to ``target`` by the verb that leads there. If it is there already, nothing changes.
 
     Raises:
-        IllegalMove: no verb leads there from the action's present state.
-        Forbidden, NotFound: the move is not this actor's to make.
+        IllegalMove: no verb leads there from the action's current state.
+        Forbidden, NotFound: this actor may not make the move.
     """
     verb = ACTION.verb_to(target)
     if verb is None or verb not in FUNCTIONS:
@@ -71,7 +71,7 @@ def change_action(
 
 
 def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
-    """Carry out a moderator's decision: in two moves where its row leads through another state.
+    """Carry out a moderator's decision, in two moves if its row has a state in between (``through``).
 
     Returns the action that was decided, or the new one when a dismissal was reopened.
     """
@@ -86,7 +86,7 @@ def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, wh
     """Carry out a moderator's decision about a note.
 
     Raises:
-        Invalid: the verb does nothing to notes.
+        Invalid: the verb has no function for notes.
     """
     function = FUNCTIONS[verb].to_note
     if function is None:
@@ -95,15 +95,15 @@ def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, wh
 
 
 def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
-    """Do to the action what the verb says. Done already: nothing changes."""
+    """Carry out a verb on an action and return the action it led to. If it is done already, nothing changes."""
     serialise(session, action.community_id)
     session.refresh(action)
-    # An acknowledgement tells by itself whether it was given before: later moves do not take it back.
+    # ``acknowledge`` checks itself for repeated calls, because later moves do not undo an acknowledgement.
     if verb is not ActionVerb.ACKNOWLEDGE and action.action_state is ACTION.target_of(verb):
         return action
-    done = FUNCTIONS[verb].to_action(session, actor, action, details)
-    session.refresh(done)
-    return done
+    result = FUNCTIONS[verb].to_action(session, actor, action, details)
+    session.refresh(result)
+    return result
 
 
 def _force_publish(session: Session, actor: Actor, action: Action, details: Details) -> Action:
@@ -163,12 +163,12 @@ FUNCTIONS: Mapping[ActionVerb, Functions] = {
     ActionVerb.OVERTURN: Functions(_overturn),
     ActionVerb.REOPEN: Functions(_reopen),
 }
-"""Not here are the verbs that nobody asks for by name: what a score or a submission opens, and what the service does
+"""Verbs that nobody requests are left out: a score or a submission opens an action, and the service makes some moves
 by itself."""
 
 
 def _rationale(session: Session, action: Action) -> Note | None:
-    """The note that explains the action and is decided with it. A restoration has none of its own."""
+    """The rationale note that is decided with the action, or None. A restoration has no rationale of its own."""
     return session.get(Note, action.note_id) if action.note_id and not action.restores_id else None
 
 
