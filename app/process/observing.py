@@ -2,7 +2,8 @@
 
 ``/healthz`` says that this process answers; a supervisor uses it to decide on a restart. ``/readyz`` says that the
 process can do its work; a load balancer uses it. The counts of all server processes of a machine are added up. Each
-process keeps its counts in a file (multiprocess mode of the Prometheus client), in a folder that ``startup`` creates.
+process keeps its counts in a file (multiprocess mode of the Prometheus client), in a new folder that ``startup``
+creates.
 """
 
 import contextlib
