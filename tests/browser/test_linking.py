@@ -8,12 +8,15 @@ from tests.browser.accessibility import violations
 from tests.browser.conftest import Visit
 from tests.browser.place import API, PLATFORM, Place
 
+CODE = re.compile(r"[2-9A-Z]{4}-[2-9A-Z]{4}")
+
 
 def test_a_code_read_in_the_dashboard_links_the_profile_that_sends_it(place: Place, visit: Visit) -> None:
     rita = visit(place.rater)
     rita.open("/settings")
     rita.button("Show a code").click()
-    found = re.search(r"[2-9A-Z]{4}-[2-9A-Z]{4}", rita.main.inner_text())
+    expect(rita.main).to_contain_text(CODE)
+    found = CODE.search(rita.main.inner_text())
     assert found
     headers = {"X-Adapter-Platform": PLATFORM, "X-Adapter-User-Id": "7", "X-Adapter-Username": "Rita R."}
     place.ask("POST", f"{API}/user-profiles/link", json={"code": found.group()}, headers=headers)
