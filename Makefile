@@ -41,10 +41,10 @@ types: ## Type check
 	@scripts/setup dev
 	@$(BIN)/mypy
 
-unit: ## Only the fast tests of the core
+unit: ## Only the fast tests of the core; on PostgreSQL only where it differs
 	@scripts/setup dev
 	@scripts/system-packages postgresql nodejs ruby
-	@$(BIN)/python -m pytest -q -n 2 tests/unit
+	@scripts/pytest -n 2 --dist worksteal --postgresql marked tests/unit
 
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev

@@ -9,9 +9,10 @@ if TYPE_CHECKING:
 
 
 def create_app(wiring: "Wiring") -> "APIFlask":
-    """The WSGI application over this wiring.
+    """Create the WSGI application from this wiring.
 
-    Imported late: jobs, the command line and the core are used without the web framework, and start faster so.
+    The import is inside the function: jobs, the command line and the core do not need the web framework, and start
+    faster without it.
     """
     from app import application
 

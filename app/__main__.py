@@ -1,4 +1,4 @@
-"""``python -m app``: the command line."""
+"""``python -m app`` runs the command line."""
 
 from app.commands.main import main
 

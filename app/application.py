@@ -1,4 +1,4 @@
-"""The WSGI application: made once per process, over a wiring."""
+"""Creates the WSGI application. Each process does this once, from its wiring."""
 
 import uuid
 from collections.abc import Callable
@@ -18,19 +18,19 @@ _HERE = Path(__file__).parent
 
 
 def folder(name: str) -> Path:
-    """``templates`` or ``static``: inside the package when installed from a wheel, beside it in a checkout."""
+    """Path of ``templates`` or ``static``: inside the package when installed from a wheel, beside it in a checkout."""
     packaged = _HERE / name
     return packaged if packaged.is_dir() else _HERE.parent / name
 
 
 class _App(APIFlask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """What it is given: no view or hook of ours is a coroutine, and a call asks a dozen times whether one is."""
+        """Return ``func`` unchanged: we have no async views or hooks, and Flask would check a dozen times a request."""
         return func
 
 
 def create_app(wiring: Wiring) -> APIFlask:
-    """The WSGI application over this wiring: the JSON:API and the dashboard, two doors to one core."""
+    """Create the WSGI application: the JSON:API and the dashboard, which both call the same core."""
     app = _App(
         "app",
         title="Bridgenote",
@@ -44,12 +44,12 @@ def create_app(wiring: Wiring) -> APIFlask:
     app.extensions[EXTENSION] = wiring
     app.config.update(
         SECRET_KEY=wiring.settings.secret_key.get_secret_value(),
-        # Our own limit is 1 MiB, answered with a named 413; werkzeug's stands behind it.
+        # ``api.parse`` limits bodies to 1 MiB and explains its 413; werkzeug's own limit is not needed.
         MAX_CONTENT_LENGTH=None,
         PROPAGATE_EXCEPTIONS=False,
     )
-    app.before_request(_name_the_request)
-    app.after_request(_carry_the_name)
+    app.before_request(_set_request_id)
+    app.after_request(_add_request_id_header)
     observing.register(app, log_requests=wiring.settings.logs_as_json)
     hosts.register(app)
     errors.register(app, as_json=render, as_page=render_error)
@@ -58,10 +58,10 @@ def create_app(wiring: Wiring) -> APIFlask:
     return app
 
 
-def _name_the_request() -> None:
+def _set_request_id() -> None:
     flask.g.request_id = uuid.uuid4().hex
 
 
-def _carry_the_name(response: Any) -> Any:
+def _add_request_id_header(response: Any) -> Any:
     response.headers["X-Request-Id"] = flask.g.get("request_id") or uuid.uuid4().hex
     return response

@@ -1,4 +1,7 @@
-"""One place for what goes wrong: it explains every exception, and decides by path who words it, JSON or page."""
+"""Error handling for the whole application: maps every exception to a status and a sentence.
+
+The path decides whether the answer is JSON or an HTML page.
+"""
 
 import logging
 import math
@@ -30,7 +33,7 @@ _STATUS: tuple[tuple[type[refusals.Refused], int], ...] = (
     (refusals.UpstreamTimeout, 504),
     (refusals.Unavailable, 503),
 )
-"""Subclasses stand before their parents (the tree is drawn in ``core/errors.py``)."""
+"""Status by exception class. Subclasses come before their parents (``core/errors.py`` draws the class tree)."""
 
 _STORAGE_DOWN = (
     sa_exc.OperationalError,
@@ -45,7 +48,7 @@ _OWN_HEADERS = {"content-type", "content-length"}
 
 @dataclass(frozen=True)
 class Explained:
-    """What to answer: a status, one sentence, headers, and for a 422 the problems with their bare paths."""
+    """An error answer: status, one sentence, headers, and for a 422 the problems, with paths relative to the body."""
 
     status: int
     detail: str
@@ -56,11 +59,14 @@ class Explained:
 def register(
     app: Flask, as_json: Callable[[Explained], Response], as_page: Callable[[int, str], Response]
 ) -> None:
-    """Let every exception of the application end here; the doors bring their words (``as_page``: status, detail)."""
+    """Handle every exception of the application.
+
+    ``as_json`` renders errors of the API, ``as_page`` (status, detail) renders errors of the dashboard.
+    """
 
     def answer(error: Exception) -> ResponseReturnValue:
         explained = explain(error)
-        if is_for_programs(flask.request.path):
+        if answers_json(flask.request.path):
             return as_json(explained)
         response = as_page(explained.status, explained.detail)
         response.headers.update(explained.headers)
@@ -70,8 +76,8 @@ def register(
     app.register_error_handler(HTTPError, answer)
 
 
-def is_for_programs(path: str) -> bool:
-    """Whether answers under this path are JSON."""
+def answers_json(path: str) -> bool:
+    """Whether errors under this path are answered in JSON."""
     return path.startswith(("/api/", "/webhooks/")) or path in {
         "/api",
         "/webhooks",
@@ -82,7 +88,7 @@ def is_for_programs(path: str) -> bool:
 
 
 def explain(error: Exception) -> Explained:
-    """Status, words and headers of an exception; whatever is unknown is a 500 that says nothing."""
+    """Return the status, detail and headers for an exception. Unknown exceptions are a 500 without details."""
     if isinstance(error, refusals.Refused):
         return _explain_refusal(error)
     if isinstance(error, HTTPException):

@@ -1,4 +1,4 @@
-"""Every setting: name, type, default, meaning. The only reader of the environment.
+"""Every setting: name, type, default, meaning. Only this module reads environment variables.
 
 Environment variables carry the prefix ``BRIDGENOTE_`` (``BRIDGENOTE_PORT=9000``); a ``.env`` file works too.
 """
@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 NO_SENDER = "Bridgenote <bridgenote@localhost>"
-"""Good for a folder; no mail server would deliver it."""
+"""Default sender. Enough for mail written to a folder; no mail server would deliver it."""
 
 _HOST = re.compile(
     r"\*|\.?[0-9a-z]([0-9a-z-]*[0-9a-z])?(\.[0-9a-z]([0-9a-z-]*[0-9a-z])?)*|\[[0-9a-f:.]+\]", re.IGNORECASE
@@ -22,7 +22,7 @@ _HOST = re.compile(
 
 
 class Settings(BaseSettings):
-    """What an operator can set. Times are seconds unless the name says otherwise."""
+    """The operator's settings. Times are in seconds unless the name says otherwise."""
 
     model_config = SettingsConfigDict(env_prefix="BRIDGENOTE_", env_file=".env", extra="ignore")
 
@@ -69,9 +69,9 @@ class Settings(BaseSettings):
         description="How long a decision made in the dashboard can be undone. A community may set its own, and every "
         "moderator theirs (10 to 60).",
     )
-    # The environment has no numbers, and a Literal takes its own words alone.
+    # Environment variables are strings, and pydantic does not convert them for a Literal of numbers.
     duplicate_request_status: Annotated[
-        Literal[200, 409], BeforeValidator(lambda given: {"200": 200, "409": 409}.get(given, given))
+        Literal[200, 409], BeforeValidator(lambda value: {"200": 200, "409": 409}.get(value, value))
     ] = Field(200, description="Status of the reply to a request_id that is already known: 200 or 409.")
     trusted_proxies: str = Field(
         "", description="Comma-separated addresses whose X-Forwarded-For and -Proto headers count."
@@ -203,18 +203,18 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _note_writer_has_what_it_needs(self) -> Self:
         if self.note_writer == "openai_compatible":
-            given = {
+            required = {
                 "ai_base_url": self.ai_base_url,
                 "ai_api_key": self.ai_api_key.get_secret_value(),
                 "ai_model": self.ai_model,
             }
-            for name, value in given.items():
+            for name, value in required.items():
                 if not value:
                     raise ValueError(
                         f"BRIDGENOTE_{name.upper()} must be set when BRIDGENOTE_NOTE_WRITER is openai_compatible"
                     )
-            # It goes into a header, where a line break or another alphabet would end badly, later.
-            if not re.fullmatch(r"[!-~]+", given["ai_api_key"]):
+            # The key is sent in a header, where a line break or a non-ASCII character would fail at the first request.
+            if not re.fullmatch(r"[!-~]+", required["ai_api_key"]):
                 raise ValueError("BRIDGENOTE_AI_API_KEY must be printable ASCII without spaces")
         return self
 
@@ -259,7 +259,7 @@ class Settings(BaseSettings):
 
     @property
     def retry_delays(self) -> tuple[float, ...]:
-        """Seconds to wait after the first, second, … failed attempt; one attempt more than delays."""
+        """Seconds to wait after the first, second, … failed attempt. There is one more attempt than delays."""
         return tuple(float(part) for part in self.webhook_retry_delays.split(",") if part.strip())
 
     @property
@@ -269,7 +269,7 @@ class Settings(BaseSettings):
 
     @property
     def sqlalchemy_url(self) -> str:
-        """The database's URL, with the driver we install named."""
+        """The database URL for SQLAlchemy, with our PostgreSQL driver (psycopg) added."""
         if not self.database_url:
             return f"sqlite:///{(self.data_dir / 'bridgenote.db').resolve()}"
         for plain in ("postgres://", "postgresql://"):
@@ -279,7 +279,7 @@ class Settings(BaseSettings):
 
     @property
     def base_url(self) -> str:
-        """What links in mails begin with, without a slash at the end. Never taken from a request's Host header."""
+        """Base of links in mails, without a slash at the end. Never taken from a request's Host header."""
         if self.public_url:
             return self.public_url
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -291,32 +291,32 @@ class Settings(BaseSettings):
 
     @property
     def is_demo_allowed(self) -> bool:
-        """Demo sign-ins exist in development on loopback only."""
+        """Whether demo sign-ins are allowed: outside production, and only on a loopback address."""
         return self.environment != "production" and self.host in {"127.0.0.1", "localhost", "::1"}
 
     def ready(self) -> Self:
-        """These settings with the data folder made and missing development secrets generated into it."""
+        """Create the data folder, generate missing secrets into it, and return the settings with those secrets."""
         self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = {
+        generated = {
             name: SecretStr(_kept_secret(self.data_dir / name))
             for name in ("secret_key", "encryption_key")
             if not getattr(self, name).get_secret_value()
         }
-        return self.model_copy(update=found)
+        return self.model_copy(update=generated)
 
     def kept_encryption_keys(self) -> list[str]:
-        """The encryption keys in the data folder, as they are now: the one in force and the one before it."""
+        """Read the encryption keys in the data folder: the current one and the previous one."""
         paths = [self.data_dir / name for name in ("encryption_key", "previous_encryption_key")]
         return [text for path in paths if path.is_file() and (text := path.read_text().strip())]
 
 
 def _kept_secret(path: Path) -> str:
-    """The secret kept in ``path``, made on first use; readable by the owner alone."""
+    """Return the secret in the file ``path``; generate it on first use. Only the owner can read the file."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return path.read_text().strip()
     with os.fdopen(descriptor, "w") as file:
-        made = secrets.token_urlsafe(32)
-        file.write(made)
-    return made
+        secret = secrets.token_urlsafe(32)
+        file.write(secret)
+    return secret

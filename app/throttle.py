@@ -1,7 +1,7 @@
-"""Rate limits that all processes share; both doors ask here (Contract: section 1, Rate limits).
+"""Rate limits, shared by all processes and used by API and dashboard (docs/integration.md).
 
-The ``limits`` library does the arithmetic. Its memory storage counts per process, so the embedded default
-counts in a small SQLite file of its own; ``redis://`` shares the counts between machines.
+The ``limits`` library does the arithmetic. Its memory storage counts per process, so by default we count in a
+separate small SQLite file; ``redis://`` shares the counts between machines.
 """
 
 import logging
@@ -62,7 +62,7 @@ class FileStorage(Storage):
             connection = sqlite3.connect(self._path, timeout=10, isolation_level=None)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=OFF")
-            # Not when the service is wired: without rights or room there, `doctor` must be able to say so.
+            # Done here and not at start-up, so that `doctor` can report a folder that is full or not writable.
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS counters "
                 "(key TEXT PRIMARY KEY, count INTEGER, expires REAL) WITHOUT ROWID"
@@ -74,7 +74,7 @@ class FileStorage(Storage):
         return self.add(key, expiry, amount)[0]
 
     def add(self, key: str, expiry: int, amount: int = 1) -> tuple[int, float]:
-        """Count ``amount`` and tell the count and when it ends (Unix seconds), in one statement."""
+        """Add ``amount`` and return the count and when its window ends (Unix seconds), in one statement."""
         now = time.time()
         self._hits += 1
         if self._hits % self._PRUNE_EVERY == 0:
@@ -118,7 +118,7 @@ class FileStorage(Storage):
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a caller stands with its tightest limit: ``reset`` is in seconds from now, at least 1."""
+    """State of a caller's tightest limit. ``reset`` is in seconds from now (at least 1), ``window`` in seconds."""
 
     limit: int
     remaining: int
@@ -127,7 +127,7 @@ class Standing:
 
 
 class OverLimit(TooMany):
-    """Over the limit of this name; ``standing`` is that of the limit that refused."""
+    """The caller exceeded the limit ``name``; ``standing`` is the state of that limit."""
 
     def __init__(self, name: LimitName, standing: Standing) -> None:
         super().__init__("Rate limit exceeded", standing.reset)
@@ -136,13 +136,13 @@ class OverLimit(TooMany):
 
 
 class Throttle:
-    """Counts hits against named limits; ``enabled`` false lets everything through."""
+    """Counts hits against named limits. With ``enabled`` false nothing is limited."""
 
     def __init__(self, storage: Storage, limits: Mapping[LimitName, str], *, enabled: bool = True) -> None:
         self._storage = storage
         self._spare = MemoryStorage()
         self._limiter = FixedWindowRateLimiter(storage)
-        self._limits = {name: parse_many(written) for name, written in limits.items()}
+        self._limits = {name: parse_many(text) for name, text in limits.items()}
         self.enabled = enabled
 
     @classmethod
@@ -173,14 +173,14 @@ class Throttle:
         )
 
     def reachable(self) -> bool:
-        """Whether the counters can be asked."""
+        """Whether the storage of the counters answers."""
         return self._storage.check()
 
     def hit(self, name: LimitName, *who: str) -> Standing | None:
-        """Count one call by ``who``; the standing after it, or None when limits are off.
+        """Count one call by ``who`` and return the standing after it, or None when limits are off.
 
         Raises:
-            OverLimit: over one of the limits of that name.
+            OverLimit: one of the limits of that name is exceeded.
         """
         if not self.enabled:
             return None
@@ -195,10 +195,10 @@ class Throttle:
         return min(standings, key=lambda standing: standing.remaining)
 
     def check(self, name: LimitName, *who: str) -> None:
-        """Refuse whoever has nothing left, without counting a call: for limits that only failures count towards.
+        """Refuse ``who`` if no calls are left, without counting one. For limits that count only failures.
 
         Raises:
-            OverLimit: nothing is left of one of the limits of that name.
+            OverLimit: one of the limits of that name is used up.
         """
         if not self.enabled:
             return
@@ -208,14 +208,14 @@ class Throttle:
                 raise OverLimit(name, standing)
 
     def _count(self, item: RateLimitItem, *who: str) -> tuple[int, float]:
-        """One hit in a fixed window: its count, and when the window ends. Our own storage tells both at once."""
+        """Count one hit in a fixed window; return the count and the window's end. ``FileStorage`` does both at once."""
         key, expiry = item.key_for(*who), item.get_expiry()
         try:
             if isinstance(self._storage, FileStorage):
                 return self._storage.add(key, expiry)
             return self._storage.incr(key, expiry), self._storage.get_expiry(key)
         except self._storage.base_exceptions as error:
-            # A full disk must not end reads, nor may it end the limits: each process counts for itself meanwhile.
+            # With a full disk, requests still work and limits still apply: each process counts in its own memory.
             log.warning("Rate limits are counted by each process alone: %s", error)
             return self._spare.incr(key, expiry), self._spare.get_expiry(key)
 

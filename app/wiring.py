@@ -1,4 +1,4 @@
-"""Puts the service together: settings in, everything the doors use out. Only this module knows them all."""
+"""Builds the service from its settings: database, classifiers, adapters. Only this module imports all of them."""
 
 import threading
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
-from app.core.upkeep.mail_texts import Letterhead
+from app.core.upkeep.mail_texts import MailLinks
 from app.core.webhooks.sending import AllowList, Sender
 from app.settings import Settings
 from app.throttle import Throttle
@@ -31,7 +31,7 @@ EXTENSION = "bridgenote"
 
 
 class JobEngine(Protocol):
-    """What the wiring needs of a job engine; ``jobs.engine`` and its test double both have it."""
+    """The methods of a job engine that the wiring uses; ``jobs.engine`` and the tests' fake both have them."""
 
     def register(self, name: str, function: Any, *, attempts: int = 5) -> None: ...
     def enqueue(
@@ -52,7 +52,7 @@ class JobEngine(Protocol):
 
 @dataclass
 class Wiring:
-    """Everything one process uses. Made once by ``wire``; tests make their own with parts replaced."""
+    """All services that one process uses. ``wire`` creates it once; tests create their own with parts replaced."""
 
     settings: Settings
     database: Database
@@ -63,15 +63,22 @@ class Wiring:
     allow: AllowList
     throttle: Throttle
     mailer: Mailer
-    letterhead: Letterhead
+    mail_links: MailLinks
     rules: CommunityRules = field(default_factory=CommunityRules)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
-    """The link that ``serve`` made while there is no admin; kept nowhere else in plain text (Decision 0031)."""
+    """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here (decision 0031).
+    """
     wake: threading.Event = field(default_factory=threading.Event)
 
+    @property
+    def community_defaults(self) -> CommunitySettings:
+        """Service-wide defaults for settings that a community has not set."""
+        defaults: CommunitySettings = self.database.info[community_settings.DEFAULTS]
+        return defaults
+
     def attach(self, jobs: JobEngine) -> None:
-        """Let this engine take the jobs that transactions note."""
+        """Use this engine for the jobs that transactions enqueue."""
         self.jobs = jobs
 
         self.database.enqueue = writes_to(jobs)
@@ -87,14 +94,14 @@ def writes_to(jobs: JobEngine) -> EnqueueJob:
 
 
 def wire(settings: Settings) -> Wiring:
-    """The service as its settings say. ``settings`` must be ``ready()``."""
+    """Build the service that ``settings`` describe. Call ``settings.ready()`` first."""
     database = Database(settings.sqlalchemy_url)
-    community_settings.set_defaults(
-        CommunitySettings(min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds)
+    database.info[community_settings.DEFAULTS] = CommunitySettings(
+        min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds
     )
     allow = AllowList.parse(settings.webhook_allow_hosts)
-    # Which of its categories act by themselves is the operator's word (decision 0009): none ships so
-    # but spam and pii.
+    # The rules may act without review (tier 1) in every category; the operator's thresholds decide in which they
+    # do (decision 0009). By default these are only spam and pii.
     classifiers = [RulePackClassifier(tier1_categories=frozenset(CATEGORIES))]
     wiring = Wiring(
         settings=settings,
@@ -106,14 +113,17 @@ def wire(settings: Settings) -> Wiring:
         allow=allow,
         throttle=Throttle.from_settings(settings),
         mailer=mailer(settings),
-        letterhead=Letterhead(settings.base_url, settings.secret_key.get_secret_value().encode()),
+        mail_links=MailLinks(settings.base_url, settings.secret_key.get_secret_value().encode()),
     )
     database.on_commit = wiring.wake.set
     return wiring
 
 
 def make_sealer(settings: Settings) -> Sealer:
-    """Seals with the key in force; opens with the one before too, and with what the data folder has come to hold."""
+    """Create the sealer: it encrypts with the current key and also decrypts with the previous one.
+
+    When a value needs a key it does not know, it reads the keys in the data folder again.
+    """
     return Sealer.from_secret(
         settings.encryption_key.get_secret_value(),
         [settings.previous_encryption_key.get_secret_value()],
@@ -122,7 +132,7 @@ def make_sealer(settings: Settings) -> Sealer:
 
 
 def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWriter:
-    """Who drafts AI notes, by the settings' word."""
+    """Create the writer of AI notes that the settings choose."""
     builtin = BuiltinWriter()
     if settings.note_writer == "builtin":
         return builtin
@@ -137,7 +147,7 @@ def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWr
 
 
 def mailer(settings: Settings) -> Mailer:
-    """Who hands mail on: the mail server of the settings, or a folder where none is set."""
+    """Create the mailer: the mail server in the settings, or a folder if none is set."""
     if not settings.smtp_host:
         return FolderMailer(settings.data_dir.resolve() / "mail", settings.mail_from)
     return SmtpMailer(
@@ -151,16 +161,15 @@ def mailer(settings: Settings) -> Mailer:
 
 
 def wired() -> Wiring:
-    """The wiring of the application that is serving this request."""
+    """Return the wiring of the current application."""
     wiring: Wiring = current_app.extensions[EXTENSION]
     return wiring
 
 
 def base_url() -> str:
-    """What the absolute URLs of an answer begin with, without a slash at the end.
+    """Return the base of absolute URLs in a response, without a slash at the end.
 
-    That is the public URL; where none is set, the host that the request names, which ``app/process/hosts.py`` has
-    checked.
+    It is the public URL, or if none is set, the request's Host, which ``app/process/hosts.py`` has checked.
     """
     settings = wired().settings
     if settings.public_url or "Host" not in request.headers:
@@ -169,7 +178,7 @@ def base_url() -> str:
 
 
 def own_path(url: str) -> str:
-    """The path and query of a URL of this service; empty for any other."""
+    """Return the path and query of a URL if it belongs to this service, else an empty string."""
     for base in (base_url(), request.host_url.rstrip("/")):
         if url.startswith(base + "/"):
             return url.removeprefix(base)

@@ -1,4 +1,4 @@
-"""A community of two camps, made in bulk: raters who agree about some notes and disagree about others."""
+"""Creates a community with two camps of raters in bulk. The camps agree about some notes and disagree about others."""
 
 import itertools
 import random
@@ -35,7 +35,7 @@ PART = 10_000
 
 @dataclass(frozen=True)
 class Camps:
-    """Raters take turns between the camps; notes go round: liked by both, by the first, by the second, by none."""
+    """Raters alternate between the camps. Notes cycle: liked by both camps, by the first, by the second, by none."""
 
     community_id: uuid.UUID
     raters: list[uuid.UUID]
@@ -54,7 +54,7 @@ class Camps:
 def populate(
     database: Database, community_id: uuid.UUID, *, raters: int, notes: int, ratings: int, seed: int = 1
 ) -> Camps:
-    """``ratings`` ratings spread over all raters and notes; a refit of the community is due."""
+    """Create ``ratings`` ratings spread over all raters and notes. Afterwards a refit of the community is due."""
     chance = random.Random(seed)  # noqa: S311 - the same community each time, nothing secret
     begin = clock.now() - timedelta(days=1)
     people, written = [new_id() for _ in range(raters)], [new_id() for _ in range(notes)]
@@ -157,7 +157,7 @@ def _rating(
 
 
 def camps(wiring: Wiring, cast: Cast) -> Camps:
-    """Two camps, enough of them for the warm regime."""
+    """Two camps, large enough for the warm regime."""
     return populate(wiring.database, cast.community_id, raters=28, notes=20, ratings=340)
 
 
@@ -186,7 +186,7 @@ def refit(wiring: Wiring, cast: Cast) -> bool:
 
 
 def from_scratch(wiring: Wiring, note_id: uuid.UUID) -> tuple[Sums, Sums, Verdict | None, Note]:
-    """A note's kept sums, those over its ratings, what they decide, and the note."""
+    """Return a note's stored sums, the sums computed from its ratings, the resulting verdict, and the note."""
     with wiring.database.writing() as session:
         note = session.get_one(Note, note_id)
         kept = note_scores.current(session, note)
@@ -198,7 +198,7 @@ def from_scratch(wiring: Wiring, note_id: uuid.UUID) -> tuple[Sums, Sums, Verdic
 
 
 def assert_scored_as_from_scratch(wiring: Wiring, note_ids: Sequence[uuid.UUID]) -> None:
-    """The notes' sums, statuses and scores are those that their ratings give under the fit in force."""
+    """Assert that the notes' sums, statuses and scores are what their ratings give under the current fit."""
     for note_id in note_ids:
         kept, anew, verdict, note = from_scratch(wiring, note_id)
         assert kept.to_list() == pytest.approx(anew.to_list(), abs=1e-9)

@@ -1,4 +1,4 @@
-"""The cast: one community's rater, moderator, operator and admin, an outsider of another community, an integration."""
+"""The cast of most tests: a community's rater, moderator, operator, admin and integration, and an outsider."""
 
 import uuid
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ OTHER_COMMUNITY = "forum-2"
 
 @dataclass
 class Person:
-    """Someone who can sign in with ``email`` and ``PASSWORD``."""
+    """A person who can sign in with ``email`` and ``PASSWORD``."""
 
     email: str
     account_id: uuid.UUID
@@ -27,7 +27,7 @@ class Person:
 
 @dataclass
 class Cast:
-    """Ids of rows, not rows: each test opens its own session."""
+    """The cast as ids, not rows, because each test opens its own session."""
 
     community_id: uuid.UUID
     other_community_id: uuid.UUID
@@ -52,18 +52,18 @@ class Cast:
 
 
 def assemble(database: Database) -> Cast:
-    """Make them all in one transaction. The outsider is a moderator of the other community."""
+    """Create the cast in one transaction. The outsider is a moderator of the other community."""
     with database.writing() as session:
         home = communities.open_community(session, SYSTEM, PLATFORM, COMMUNITY, name="Harbour forum")
         away = communities.open_community(session, SYSTEM, PLATFORM, OTHER_COMMUNITY, name="Mountain forum")
-        for one in (home, away):  # their people know their way about
+        for one in (home, away):  # not new: hide the first steps
             one.getting_started_hidden_at = clock.now()
 
         def person(name: str, role: Role, community_id: uuid.UUID) -> Person:
             email = f"{name}@example.org"
             account = accounts.create(session, email, PASSWORD, display_name=name.title(), confirmed=True)
             membership = accounts.give_role(session, SYSTEM, account, community_id, role)
-            membership.welcomed_at = clock.now()  # they know their way about
+            membership.welcomed_at = clock.now()  # not new: skip the welcome page
             return Person(email, account.id, profiles.of_account(session, account).id)
 
         def key(name: str, template: KeyTemplate, where: list[uuid.UUID] | None) -> str:

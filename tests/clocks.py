@@ -1,4 +1,4 @@
-"""The service's clock in tests: put where a test wants it, and put right again after each (``tests/conftest.py``)."""
+"""Sets the service's clock in tests. ``tests/conftest.py`` resets it after each test."""
 
 from datetime import datetime, timedelta
 
@@ -6,10 +6,10 @@ from app.core import clock
 
 
 def at(moment: datetime) -> None:
-    """It is ``moment`` from now on, and stays so."""
+    """Stop the clock at ``moment``."""
     clock.set_source(lambda: moment)
 
 
 def advance(seconds: float = 0.0, **by: float) -> None:
-    """So much later than it is now, and there it stays; ``by`` as ``timedelta`` takes it."""
+    """Move the clock forward and stop it there; ``by`` has the arguments of ``timedelta``."""
     at(clock.now() + timedelta(seconds=seconds, **by))

@@ -1,11 +1,17 @@
 """Fixtures for every group. Each test that takes ``database_url`` runs on SQLite and on PostgreSQL."""
 
 import copy
+import gc
+import os
 import shutil
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import certifi
+import hypothesis
 import pytest
 from argon2 import PasswordHasher
 from flask import Flask
@@ -19,13 +25,64 @@ from app.core.webhooks.sending import Outcome
 from app.jobs.registry import register_all
 from app.settings import Settings
 from app.wiring import EXTENSION, Wiring, wire
-from tests import postgres
+from tests import examples, order, postgres, warm
 from tests.cast import Cast, assemble
-from tests.databases import ReusedDatabase
+from tests.databases import Engines, Reused, ReusedPostgres, ReusedSqlite, Rows, rows_of
 from tests.inline_engine import InlineEngine
+from tests.once import RUN, Shared
 
 # Five people are made for almost every test; what makes Argon2id slow is not what they test.
 accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+REUSED = {"sqlite": "reused_sqlite", "postgresql": "reused_postgres"}
+
+_new_context = ssl.create_default_context
+_contexts: dict[str, ssl.SSLContext] = {}
+
+
+def _kept_context(purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH, **given: Any) -> ssl.SSLContext:
+    """One context for each file of certificates: to read 130 of them again for every client takes 30 ms."""
+    file = given.get("cafile")
+    if file != certifi.where() or set(given) != {"cafile"} or purpose is not ssl.Purpose.SERVER_AUTH:
+        return _new_context(purpose, **given)
+    if file not in _contexts:
+        _contexts[file] = _new_context(cafile=file)
+    return _contexts[file]
+
+
+ssl.create_default_context = _kept_context
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--postgresql",
+        choices=["all", "marked"],
+        default="all",
+        help="run every test on PostgreSQL too, or only those marked both_databases",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "both_databases: what it runs in the database differs between the two")
+    hypothesis.settings.load_profile(examples.PROFILE)
+    if not hasattr(config, "workerinput"):
+        os.environ[RUN] = str(os.getpid())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items[:], left_out = order.chosen(items, config.getoption("--postgresql"))
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    if hasattr(config, "workerinput"):
+        items[:] = order.spread(items, config.workerinput["workercount"])
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: looking through it for garbage again and again is in vain."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)
@@ -36,78 +93,125 @@ def present() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[postgres.Server]:
-    with postgres.running() as server:
-        yield server
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
+    """What the workers of this run make once."""
+    return Shared.beside(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated, empty SQLite file; each test works on a copy."""
-    path = tmp_path_factory.mktemp("template") / "template.db"
-    engine = make_engine(f"sqlite:///{path}")
+def postgres_server(shared: Shared) -> postgres.Server:
+    """One server for the whole run, which no test may stop. It ends with the run, even when that is killed."""
+    run = int(os.environ[RUN])
+    return shared.once("postgres", lambda: postgres.running_until_the_end_of(run))
+
+
+@pytest.fixture(scope="session")
+def warm_processes(shared: Shared) -> None:
+    """Where tests fork their processes from; one for the whole run, which it ends with."""
+    path, run = shared.folder / "warm", int(os.environ[RUN])
+    shared.once("warm", lambda: warm.run(path, run))
+    os.environ[warm.SETTING] = str(path)
+
+
+def _migrate(url: str) -> None:
+    engine = make_engine(url)
     migrations.upgrade(engine)
     InlineEngine(engine).prepare()
     engine.dispose()
-    return path
+
+
+def _assemble(url: str) -> Cast:
+    database = Database(url)
+    made = assemble(database)
+    database.dispose()
+    return made
 
 
 @pytest.fixture(scope="session")
-def postgres_template(postgres_server: postgres.Server) -> str:
-    """A migrated, empty PostgreSQL database; each test works on a copy."""
-    name = postgres_server.create()
-    engine = make_engine(postgres_server.url(name))
-    migrations.upgrade(engine)
-    InlineEngine(engine).prepare()
-    engine.dispose()
-    return name
+def sqlite_template(shared: Shared) -> Path:
+    """A migrated, empty SQLite file, to copy."""
+
+    def make() -> Path:
+        path = shared.folder / "template.db"
+        _migrate(f"sqlite:///{path}")
+        return path
+
+    return shared.once("sqlite-template", make)
 
 
 @pytest.fixture(scope="session")
-def sqlite_cast(sqlite_template: Path) -> tuple[Path, Cast]:
+def postgres_template(shared: Shared, postgres_server: postgres.Server) -> str:
+    """The name of a migrated, empty PostgreSQL database, to copy."""
+
+    def make() -> str:
+        name = postgres_server.create()
+        _migrate(postgres_server.url(name))
+        return name
+
+    return shared.once("postgres-template", make)
+
+
+@pytest.fixture(scope="session")
+def sqlite_cast(shared: Shared, sqlite_template: Path) -> tuple[Path, Cast]:
     """The template with the cast in it: making the cast for each test would take longer than most tests."""
-    path = sqlite_template.with_name("cast.db")
-    shutil.copyfile(sqlite_template, path)
-    database = Database(f"sqlite:///{path}")
-    made = assemble(database)
-    database.dispose()
-    return path, made
+
+    def make() -> tuple[Path, Cast]:
+        path = sqlite_template.with_name("cast.db")
+        shutil.copyfile(sqlite_template, path)
+        return path, _assemble(f"sqlite:///{path}")
+
+    return shared.once("sqlite-cast", make)
 
 
 @pytest.fixture(scope="session")
-def postgres_cast(postgres_server: postgres.Server, postgres_template: str) -> tuple[str, Cast]:
-    """The template with the cast in it."""
-    name = postgres_server.create(postgres_template)
-    database = Database(postgres_server.url(name))
-    made = assemble(database)
-    database.dispose()
-    return name, made
+def postgres_cast(
+    shared: Shared, postgres_server: postgres.Server, postgres_template: str
+) -> tuple[str, dict[bool, Rows], Cast]:
+    """The template with the cast in it, and the rows of both."""
+
+    def make() -> tuple[str, dict[bool, Rows], Cast]:
+        name = postgres_server.create(postgres_template)
+        made = _assemble(postgres_server.url(name))
+        rows = {True: rows_of(postgres_server, name), False: rows_of(postgres_server, postgres_template)}
+        return name, rows, made
+
+    return shared.once("postgres-cast", make)
 
 
 @pytest.fixture(scope="session")
-def reused_database(
-    postgres_server: postgres.Server, postgres_template: str, postgres_cast: tuple[str, Cast]
-) -> Iterator[ReusedDatabase]:
-    """The one PostgreSQL database that the tests of this worker share, one after the other."""
-    database = ReusedDatabase(postgres_server, postgres_template, postgres_cast[0])
+def reused_sqlite(
+    tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path, sqlite_cast: tuple[Path, Cast]
+) -> Iterator[ReusedSqlite]:
+    """The one SQLite file that the tests of this worker share, one after the other."""
+    database = ReusedSqlite(tmp_path_factory.mktemp("reused"), sqlite_template, sqlite_cast[0])
     yield database
     database.drop()
 
 
+@pytest.fixture(scope="session")
+def reused_postgres(
+    postgres_server: postgres.Server, postgres_cast: tuple[str, dict[bool, Rows], Cast]
+) -> Iterator[ReusedPostgres]:
+    """The one PostgreSQL database that the tests of this worker share, one after the other."""
+    database = ReusedPostgres(postgres_server, postgres_cast[0], postgres_cast[1])
+    yield database
+    database.drop()
+
+
+@pytest.fixture(scope="session")
+def engines() -> Iterator[Engines]:
+    """The engines over the reused databases."""
+    kept = Engines()
+    yield kept
+    kept.dispose()
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest, engines: Engines) -> str:
     """The URL of a migrated database that no other test uses meanwhile: empty, or with the cast when asked for."""
-    with_cast = "cast" in request.fixturenames
-    if request.param == "sqlite":
-        template: Path = request.getfixturevalue("sqlite_template")
-        if with_cast:
-            template, _ = request.getfixturevalue("sqlite_cast")
-        path = tmp_path / "test.db"
-        shutil.copyfile(template, path)
-        return f"sqlite:///{path}"
-    database: ReusedDatabase = request.getfixturevalue("reused_database")
-    database.reset(with_cast=with_cast)
-    return database.url
+    reused: Reused = request.getfixturevalue(REUSED[request.param])
+    engines.reset(reused, with_cast="cast" in request.fixturenames)
+    return reused.url
 
 
 @pytest.fixture
@@ -139,15 +243,16 @@ def sender() -> RecordingSender:
 
 
 @pytest.fixture
-def wiring(settings: Settings, sender: RecordingSender) -> Iterator[Wiring]:
+def wiring(settings: Settings, sender: RecordingSender, engines: Engines) -> Iterator[Wiring]:
     """The service without a server: jobs wait until ``jobs.run_all()``."""
     made = wire(settings)
-    made.sender = sender
-    jobs = InlineEngine(made.database.engine)
-    register_all(jobs, made)
-    made.attach(jobs)
-    yield made
-    made.database.dispose()
+    with engines.lend(made.database) as database:
+        made.database = database
+        made.sender = sender
+        jobs = InlineEngine(database.engine)
+        register_all(jobs, made)
+        made.attach(jobs)
+        yield made
 
 
 @pytest.fixture
@@ -186,5 +291,5 @@ def client(app: Flask) -> FlaskClient:
 def cast(wiring: Wiring, request: pytest.FixtureRequest) -> Cast:
     """The people and keys that most tests ask about; ``database_url`` has put them into the database."""
     dialect = wiring.database.engine.dialect.name
-    made: Cast = request.getfixturevalue("sqlite_cast" if dialect == "sqlite" else "postgres_cast")[1]
+    made: Cast = request.getfixturevalue("sqlite_cast" if dialect == "sqlite" else "postgres_cast")[-1]
     return copy.deepcopy(made)

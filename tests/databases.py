@@ -1,31 +1,56 @@
-"""One PostgreSQL database for each worker of a test run, emptied and filled again before each test.
+"""One database of each kind for each worker of a test run, emptied and filled again before each test.
 
-A database copied from a template for every test costs 50 to 250 ms, for PostgreSQL writes all its files; deleting the
-rows and copying the template's back costs about 15. After a test that made or dropped tables the database is made anew.
+A PostgreSQL database copied from a template for every test costs 50 to 250 ms, for PostgreSQL writes all its files;
+deleting the rows and copying the template's back costs about 15. After a test that made or dropped tables the database
+is made anew. With the database its engine is kept: a new one compiles every statement again.
 """
 
+import contextlib
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
 import psycopg
 from psycopg import sql
 
+from app.core.db import Database
 from tests import postgres
 
 _LOCK_TIMEOUT = "3s"
 """How long a reset waits for a transaction that a test left open before its connection is ended."""
 
 
+Rows = list[tuple[sql.Composable, bytes]]
+"""How to copy rows into each table that has any, and those rows."""
+
+
+class Reused(Protocol):
+    """A database of this worker's own."""
+
+    @property
+    def url(self) -> str: ...
+
+    def reset(self, *, with_cast: bool) -> None:
+        """Leave every table with the rows of its template and nothing else."""
+
+    def renew(self) -> None:
+        """Make it anew: a test did more to it than write rows."""
+
+    def drop(self) -> None: ...
+
+
 @dataclass
-class ReusedDatabase:
-    """A database of this worker's own, made from two templates: one migrated, one with the cast in it too."""
+class ReusedPostgres:
+    """Made from a template with the cast in it; ``rows`` are those with the cast and those without."""
 
     server: postgres.Server
-    empty_template: str
-    cast_template: str
+    template: str
+    rows: dict[bool, Rows]
     name: str = field(init=False)
     _connection: psycopg.Connection = field(init=False)
     _empty: sql.Composable = field(init=False)
-    _rows: dict[bool, list[tuple[sql.Composable, bytes]]] = field(init=False)
     _sequences: sql.Composable = field(init=False)
     _fingerprint: object = field(init=False)
 
@@ -39,8 +64,7 @@ class ReusedDatabase:
     def reset(self, *, with_cast: bool) -> None:
         """Leave every table with the rows of its template and nothing else; sequences start where they did."""
         if self._tables_changed():
-            self.drop()
-            self._create()
+            self.renew()
         try:
             self._fill(with_cast)
         except psycopg.errors.LockNotAvailable:
@@ -51,6 +75,10 @@ class ReusedDatabase:
             )
             self._fill(with_cast)
 
+    def renew(self) -> None:
+        self.drop()
+        self._create()
+
     def drop(self) -> None:
         self._connection.close()
         self.server.drop(self.name)
@@ -58,21 +86,14 @@ class ReusedDatabase:
     def _fill(self, with_cast: bool) -> None:
         self._connection.execute(self._empty)
         with self._connection.cursor() as cursor:
-            for copying, rows in self._rows[with_cast]:
+            for copying, rows in self.rows[with_cast]:
                 with cursor.copy(copying) as copy:
                     copy.write(rows)
         self._connection.execute(self._sequences)
 
     def _create(self) -> None:
-        self.name = self.server.create(self.cast_template)
-        self._connection = self._connect(self.name)
-        tables = [
-            sql.Identifier(schema, table)
-            for schema, table in self._connection.execute(
-                "SELECT schemaname, tablename FROM pg_tables "
-                "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
-            )
-        ]
+        self.name = self.server.create(self.template)
+        self._connection = _connect(self.server, self.name)
         # One message for everything: the round trips would cost more than the work.
         self._empty = sql.SQL("; ").join(
             [
@@ -80,11 +101,9 @@ class ReusedDatabase:
                 # Foreign keys are triggers; in this role they do not fire, so the order of tables does not matter.
                 sql.SQL("SET LOCAL session_replication_role = replica"),
                 sql.SQL("SET LOCAL lock_timeout = {}").format(_LOCK_TIMEOUT),
-                *(sql.SQL("DELETE FROM {}").format(table) for table in tables),
+                *(sql.SQL("DELETE FROM {}").format(table) for table in _tables(self._connection)),
             ]
         )
-        with self._connect(self.empty_template) as template:
-            self._rows = {True: _filled(self._connection, tables), False: _filled(template, tables)}
         sequences = self._connection.execute(
             "SELECT schemaname || '.' || sequencename, coalesce(last_value, start_value), "
             "last_value IS NOT NULL FROM pg_sequences"
@@ -93,10 +112,6 @@ class ReusedDatabase:
             [*(sql.SQL("SELECT setval({}, {}, {})").format(*row) for row in sequences), sql.SQL("COMMIT")]
         )
         self._fingerprint = self._read_fingerprint()
-
-    def _connect(self, name: str) -> psycopg.Connection:
-        url = self.server.url(name).replace("postgresql+psycopg", "postgresql")
-        return psycopg.connect(url, autocommit=True, connect_timeout=5)
 
     def _tables_changed(self) -> bool:
         return self._read_fingerprint() != self._fingerprint
@@ -108,21 +123,33 @@ class ReusedDatabase:
         ).fetchone()
 
 
-def _filled(
-    connection: psycopg.Connection, tables: list[sql.Identifier]
-) -> list[tuple[sql.Composable, bytes]]:
-    """How to copy rows into each table that has any, and those rows."""
-    found: list[tuple[sql.Composable, bytes]] = []
-    for table in tables:
-        columns = sql.SQL(", ").join(_stored_columns(connection, table))
-        with (
-            connection.cursor() as cursor,
-            cursor.copy(sql.SQL("COPY {} ({}) TO STDOUT").format(table, columns)) as copy,
-        ):
-            rows = b"".join(bytes(chunk) for chunk in copy)
-        if rows:
-            found.append((sql.SQL("COPY {} ({}) FROM STDIN").format(table, columns), rows))
+def rows_of(server: postgres.Server, name: str) -> Rows:
+    """Everything that a database holds."""
+    found: Rows = []
+    with _connect(server, name) as connection:
+        for table in _tables(connection):
+            columns = sql.SQL(", ").join(_stored_columns(connection, table))
+            with (
+                connection.cursor() as cursor,
+                cursor.copy(sql.SQL("COPY {} ({}) TO STDOUT").format(table, columns)) as copy,
+            ):
+                rows = b"".join(bytes(chunk) for chunk in copy)
+            if rows:
+                found.append((sql.SQL("COPY {} ({}) FROM STDIN").format(table, columns), rows))
     return found
+
+
+def _connect(server: postgres.Server, name: str) -> psycopg.Connection:
+    url = server.url(name).replace("postgresql+psycopg", "postgresql")
+    return psycopg.connect(url, autocommit=True, connect_timeout=5)
+
+
+def _tables(connection: psycopg.Connection) -> list[sql.Identifier]:
+    found = connection.execute(
+        "SELECT schemaname, tablename FROM pg_tables "
+        "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+    )
+    return [sql.Identifier(schema, table) for schema, table in found]
 
 
 def _stored_columns(connection: psycopg.Connection, table: sql.Identifier) -> list[sql.Identifier]:
@@ -133,3 +160,140 @@ def _stored_columns(connection: psycopg.Connection, table: sql.Identifier) -> li
         [table.as_string(connection)],
     )
     return [sql.Identifier(name) for (name,) in found]
+
+
+@dataclass
+class ReusedSqlite:
+    """A file of this worker's own, filled from two others: one migrated, one with the cast in it too."""
+
+    folder: Path
+    empty_template: Path
+    cast_template: Path
+    _number: int = 0
+    _connection: sqlite3.Connection = field(init=False)
+    _version: object = field(init=False)
+    _deletes: list[str] = field(init=False)
+    _inserts: dict[bool, list[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._create()
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"reused-{self._number}.db"
+
+    @property
+    def url(self) -> str:
+        return f"sqlite:///{self.path}"
+
+    def reset(self, *, with_cast: bool) -> None:
+        """Leave every table with the rows of its template and nothing else."""
+        if self._schema_version() != self._version:
+            self.renew()
+        try:
+            self._fill(with_cast)
+        except sqlite3.DatabaseError:  # a test left a transaction open, or broke the file
+            self.renew()
+            self._fill(with_cast)
+
+    def renew(self) -> None:
+        """Go on with another file."""
+        self.drop()
+        self._number += 1
+        self._create()
+
+    def drop(self) -> None:
+        self._connection.close()
+        for suffix in ("", "-wal", "-shm", "-turns"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    def _fill(self, with_cast: bool) -> None:
+        with contextlib.ExitStack() as stack:
+            stack.callback(lambda: self._connection.in_transaction and self._connection.rollback())
+            self._connection.execute("BEGIN IMMEDIATE")
+            for statement in (*self._deletes, *self._inserts[with_cast]):
+                self._connection.execute(statement)
+            self._connection.commit()
+
+    def _schema_version(self) -> object:
+        with contextlib.suppress(sqlite3.DatabaseError):
+            return self._connection.execute("PRAGMA main.schema_version").fetchone()
+        return None
+
+    def _create(self) -> None:
+        self.path.write_bytes(self.cast_template.read_bytes())
+        self._connection = sqlite3.connect(self.path, timeout=3, isolation_level=None, uri=True)
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=OFF")
+        self._connection.execute("PRAGMA foreign_keys=OFF")  # the order of tables does not matter
+        for name, template in (("empty", self.empty_template), ("filled", self.cast_template)):
+            self._connection.execute(f"ATTACH 'file:{template}?immutable=1' AS {name}")
+        tables = [
+            name
+            for (name,) in self._connection.execute(
+                "SELECT name FROM main.sqlite_master "
+                "WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence')"
+            )
+        ]
+        self._deletes = [f'DELETE FROM main."{table}"' for table in tables]  # noqa: S608
+        self._inserts = {
+            with_cast: [
+                _copying(self._connection, source, table)
+                for table in tables
+                if self._connection.execute(f'SELECT 1 FROM {source}."{table}" LIMIT 1').fetchone()  # noqa: S608
+            ]
+            for with_cast, source in ((True, "filled"), (False, "empty"))
+        }
+        self._version = self._schema_version()
+
+
+def _copying(connection: sqlite3.Connection, source: str, table: str) -> str:
+    """The statement that copies a table's rows; generated columns cannot be copied."""
+    found = connection.execute(f'PRAGMA main.table_xinfo("{table}")').fetchall()
+    columns = ", ".join(f'"{row[1]}"' for row in found if row[6] == 0)
+    return f'INSERT INTO main."{table}" ({columns}) SELECT {columns} FROM {source}."{table}"'  # noqa: S608
+
+
+@dataclass
+class Engines:
+    """The engines over this worker's databases, one for each, kept from test to test."""
+
+    _reused: dict[str, Reused] = field(default_factory=dict)
+    _kept: dict[str, Database] = field(default_factory=dict)
+
+    def reset(self, reused: Reused, *, with_cast: bool) -> None:
+        """Reset the database; whoever connects to its URL from now on can be lent its engine."""
+        before = reused.url
+        reused.reset(with_cast=with_cast)
+        if reused.url != before:
+            self._forget(before)
+        self._reused[reused.url] = reused
+
+    @contextlib.contextmanager
+    def lend(self, own: Database) -> Iterator[Database]:
+        """The kept engine instead of a test's own, when its database is one of those that are used again."""
+        url = own.engine.url.render_as_string(hide_password=False)
+        if url not in self._reused:
+            yield own
+            own.dispose()
+            return
+        own.dispose()
+        kept = self._kept.setdefault(url, own)
+        kept.on_commit, kept.enqueue = own.on_commit, None
+        pool = kept.engine.pool
+        yield kept
+        if kept.engine.pool is not pool:
+            # Disconnected: the test did something to the database itself.
+            self._reused[url].renew()
+            self._forget(url)
+        elif kept.engine.dispatch.before_cursor_execute or kept.engine.pool.checkedout():
+            self._forget(url)
+
+    def _forget(self, url: str) -> None:
+        self._reused.pop(url, None)
+        if url in self._kept:
+            self._kept.pop(url).dispose()
+
+    def dispose(self) -> None:
+        for database in self._kept.values():
+            database.dispose()

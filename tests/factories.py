@@ -1,4 +1,4 @@
-"""Objects that many tests begin with, made by the real verbs."""
+"""Creates objects that many tests need, with the core's verbs."""
 
 import uuid
 
@@ -18,7 +18,7 @@ SPAM = "Double your Bitcoin today, guaranteed profits! Send 0.1 BTC, get 0.2 bac
 
 
 def integration(cast: Cast, *, staff: bool = True, profile_id: uuid.UUID | None = None) -> Actor:
-    """The forum's adapter, as the core sees it."""
+    """Return the actor of the home community's integration."""
     return Actor(
         kind="key",
         name="Forum adapter",
@@ -30,7 +30,7 @@ def integration(cast: Cast, *, staff: bool = True, profile_id: uuid.UUID | None 
 
 
 def submit(wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1") -> uuid.UUID:
-    """A submission that waits to be scored; its id."""
+    """Submit a request, without scoring it; return its id."""
     with wiring.database.writing() as session:
         submission = submitting.Submission(
             request_id, "author-1", content, platform_message_id=f"m-{request_id}"
@@ -41,7 +41,7 @@ def submit(wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str 
 def scored_action(
     wiring: Wiring, cast: Cast, content: str = REVIEWED, request_id: str = "post-1"
 ) -> uuid.UUID:
-    """Submitted and scored: the id of the action that was opened for it."""
+    """Submit and score a request; return the id of the action that was opened."""
     made = submit(wiring, cast, content, request_id)
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
@@ -51,7 +51,7 @@ def scored_action(
 def rate(
     wiring: Wiring, cast: Cast, action_id: uuid.UUID, levels: str, *, first: int = 0, platform: str = PLATFORM
 ) -> None:
-    """Rate an action's rationale by one new rater a letter: H helpful, S somewhat, N not."""
+    """Rate an action's rationale with one new rater for each letter: H helpful, S somewhat, N not."""
     words = {
         "H": HelpfulnessLevel.HELPFUL,
         "S": HelpfulnessLevel.SOMEWHAT_HELPFUL,

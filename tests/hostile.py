@@ -1,4 +1,4 @@
-"""Posts and names that pages find hard to hold. Tests put them in; nothing that the service ships has them."""
+"""Posts and names that can break pages. Only tests use them; the demo data has none."""
 
 HARD = (
     "Du bist so ein idiot! You are such an idiot, "
@@ -20,8 +20,8 @@ HARD = (
         :50_000
     ],
 )
-"""Posts that pages find hard to hold: very long words, markup, entities, emoji of several code points, right-to-left
-with and without marks that are never closed, a spreadsheet formula, words that look like nothing, many lines, and as
-many characters as there may be."""
+"""Posts that can break pages: very long words, markup, entities, emoji of several code points, right-to-left text with
+and without unclosed marks, a spreadsheet formula, words that look like empty values, many lines, and the maximum
+length."""
 NOTHINGS = ("null", "None", "undefined", "0")
-"""Names that people do have, and that programs take for nothing."""
+"""Real names that programs may take for an empty value."""

@@ -1,4 +1,4 @@
-"""The job engine's double for tests of everything else: it records jobs, and runs them when told."""
+"""Fake of the job engine for tests of other parts: it records jobs and runs them on request."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -36,8 +36,8 @@ class RecordedJob:
 class InlineEngine:
     """Jobs as rows of a small table, written in the caller's transaction.
 
-    A rollback, to a savepoint or of everything, drops them as it does in the engine, and a key keeps its
-    meaning. Nothing runs until ``run_all`` is called, in the calling thread, where a body's error surfaces.
+    A rollback, also to a savepoint, drops them as in the engine, and keys work as in the engine. Nothing runs until
+    ``run_all`` is called. It runs jobs in the calling thread and raises their errors.
     """
 
     def __init__(self, database: sa.Engine) -> None:
@@ -50,14 +50,14 @@ class InlineEngine:
         self._bodies[name] = function
 
     def every(self, name: str, seconds: float) -> None:
-        """Periodic jobs do not run by themselves here."""
+        """Do nothing: periodic jobs do not run by themselves here."""
 
     def prepare(self) -> None:
         with self._writer.begin() as connection:
             connection.execute(CreateTable(_TABLE, if_not_exists=True))
 
     def start(self) -> None:
-        """Nothing to start."""
+        """Do nothing: there is nothing to start."""
 
     def stop(self, drain: float = 0.0) -> bool:
         return True
@@ -84,17 +84,17 @@ class InlineEngine:
         session.execute(statement, values)
 
     def jobs(self) -> list[RecordedJob]:
-        """What is committed and has not run, oldest first."""
+        """Return the committed jobs that have not run, oldest first."""
         query = sa.select(_TABLE).where(_TABLE.c.done.is_(False)).order_by(_TABLE.c.id)
         with self._reader.connect() as connection:
             rows = connection.execute(query).all()
         return [RecordedJob(row.id, row.name, json.loads(row.args), row.key, row.due_at) for row in rows]
 
     def run_all(self, *, delayed: bool = False) -> int:
-        """Run what is due, and what that enqueues, until nothing is left; with ``delayed``, all of it.
+        """Run all due jobs, and those that they enqueue, until none is left; with ``delayed``, jobs not yet due too.
 
-        Returns how many jobs ran. A body that raises leaves its job recorded. Raises ``LookupError`` for a
-        job that nobody registered.
+        Returns how many jobs ran. A job that raises stays recorded. Raises ``LookupError`` for a job that is not
+        registered.
         """
         ran = 0
         while True:

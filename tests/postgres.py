@@ -1,12 +1,16 @@
 """A PostgreSQL server for the tests: Debian's, on a free port, in a folder of its own, ended with the run.
 
+A small process beside it (``postgres_watch.py``) ends it, so that a run that is killed leaves no server and no folder.
+
 ``initdb`` refuses root, so under root everything runs as the ``postgres`` user.
 """
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -15,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
+
+_WATCH = Path(__file__).with_name("postgres_watch.py")
 
 
 def binaries() -> Path:
@@ -74,38 +80,66 @@ class Server:
         )  # fmt: skip
 
     def stop(self, mode: str = "immediate") -> None:
-        subprocess.run(
-            _as_postgres(binaries() / "pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "-s", "stop"),
-            check=False,
-            cwd=self.folder,
-        )
+        subprocess.run(self.stop_command(mode), check=False, cwd=self.folder)
+
+    def stop_command(self, mode: str = "immediate") -> list[str]:
+        return _as_postgres(
+            binaries() / "pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "-s", "stop"
+        )  # fmt: skip
 
 
 @contextmanager
 def running() -> Iterator[Server]:
-    """A fresh server for as long as the block lasts."""
-    folder = Path(tempfile.mkdtemp(prefix="bridgenote-pg-"))
+    """A fresh server for as long as the block lasts, and no longer than this process."""
+    folder = _new_folder()
+    watch = _watch(os.getpid(), folder)
     try:
-        if os.geteuid() == 0:
-            shutil.chown(folder, "postgres", "postgres")
-        folder.chmod(0o700)
-        subprocess.run(
-            _as_postgres(
-                binaries() / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
-                "--locale=C.UTF-8", "--no-sync",
-            ),
-            check=True,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-        )  # fmt: skip
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        server = Server(folder, port)
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+        yield _started(folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        os.kill(watch, signal.SIGTERM)
+        os.waitpid(watch, 0)
+
+
+def running_until_the_end_of(pid: int) -> Server:
+    """A fresh server that ends with the process of this id, however that ends."""
+    folder = _new_folder()
+    _watch(pid, folder)
+    return _started(folder)
+
+
+def _new_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="bridgenote-pg-"))
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres", "postgres")
+    folder.chmod(0o700)
+    return folder
+
+
+def _watch(pid: int, folder: Path) -> int:
+    """Start the process that ends the server with the process ``pid``; its id.
+
+    It begins before there is a server, so whatever kills us from here on, nothing is left. It has a session of its own,
+    which no Ctrl+C at a terminal reaches.
+    """
+    command = [sys.executable, "-I", "-S", str(_WATCH), str(pid), str(folder)]
+    command += Server(folder, 0).stop_command()
+    silence = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    return os.posix_spawn(sys.executable, command, os.environ, file_actions=silence, setsid=True)
+
+
+def _started(folder: Path) -> Server:
+    subprocess.run(
+        _as_postgres(
+            binaries() / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
+            "--locale=C.UTF-8", "--no-sync",
+        ),
+        check=True,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = Server(folder, port)
+    server.start()
+    return server

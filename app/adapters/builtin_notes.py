@@ -1,4 +1,4 @@
-"""The note writer that needs no model: it quotes a fact-check, or says truthfully that there is none."""
+"""The note writer that needs no model: it quotes a fact-check, or says that none matches."""
 
 from app.core.factcheck.items import Item
 from app.core.notes.ai_notes import SUMMARY_MAX, Draft, Post
@@ -10,8 +10,8 @@ NO_MATCH = "nomatch-1"
 PROMPT_VERSION = "none"
 
 NOT_MISLEADING = frozenset({ClaimRating.TRUE, ClaimRating.MOSTLY_TRUE, None})
-"""Findings that speak for a claim, or that we cannot read: no reason to call a post misleading. All others, the mixed
-and the outdated too, say at least that it *potentially* misleads."""
+"""Ratings of a claim that do not make a post misleading: true, or unknown to us. With any other rating, also mixed or
+outdated, the post is at least *potentially* misleading."""
 
 _PUBLISHER_MAX = 80
 _RATING_MAX = 60
@@ -19,10 +19,10 @@ _SHORTEST_CLAIM = 20
 
 
 class BuiltinWriter:
-    """Writes from the matched fact-check alone (CLASSIFIERS: section 5)."""
+    """Writes only what the matched fact-check says (decision 0019)."""
 
     def write(self, post: Post, item: Item | None) -> Draft:
-        """A quotation of ``item``, or the number of fact-checks that do not match. Never fails."""
+        """Return a draft that quotes ``item``, or says how many fact-checks were compared. Never fails."""
         if item is None:
             plural = "" if post.searched == 1 else "s"
             return Draft(
@@ -48,7 +48,7 @@ class BuiltinWriter:
 
 
 def _sentence(item: Item) -> str:
-    """At most ``SUMMARY_MAX`` characters; what is too long is cut between words, the claim most of all."""
+    """Return at most ``SUMMARY_MAX`` characters. Long texts are cut between words, mostly in the claim."""
     publisher = shorten(item.publisher, _PUBLISHER_MAX)
     rating = shorten(item.rating_given, _RATING_MAX).rstrip(".!")
     frame = f"{publisher} rated a closely matching claim “{{}}” {rating}."
@@ -57,7 +57,7 @@ def _sentence(item: Item) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """``text`` on one line, of at most ``most`` characters, cut between words where there is a gap to cut at."""
+    """Return ``text`` on one line with at most ``most`` characters, cut between words if possible."""
     plain = " ".join(text.split())
     if len(plain) <= most:
         return plain

@@ -1,4 +1,4 @@
-"""Sending mail: over SMTP, or into a folder where no mail server is set."""
+"""Sends mail over SMTP, or writes it to a folder if no mail server is set."""
 
 import contextlib
 import logging
@@ -27,13 +27,13 @@ Security = Literal["starttls", "tls", "none"]
 _ENHANCED = re.compile(rb"^[245]\.\d{1,3}\.\d{1,3}\b")
 
 _ADDRESS = re.compile(r'[^\s<>()\[\],;:\\"@]+@[^\s<>()\[\],;:\\"@]+')
-"""Nothing that a header would read as more than one address, or as a comment. Quoted names are nobody's today."""
+"""One plain address: no list of addresses and no comment. Quoted local parts are not supported; nobody uses them."""
 
 
 class _Form(EmailPolicy):
-    """Text in lines as long as RFC 5322 lets them be, so that whoever opens the file can follow a link.
+    """Policy with lines as long as RFC 5322 allows, so that links in the file stay whole.
 
-    The address in ``List-Unsubscribe`` is not folded: that would encode it beyond recognition.
+    The URL in ``List-Unsubscribe`` is not folded, because folding would encode it.
     """
 
     def fold_binary(self, name: str, value: Any) -> bytes:
@@ -46,27 +46,27 @@ _FORM = _Form(linesep="\r\n", max_line_length=990, cte_type="7bit")
 
 
 def as_email(message: Message, sender: str) -> EmailMessage:
-    """The message in the form of RFC 5322. ``sender`` is an address, with a name before it or without.
+    """Convert the message to RFC 5322 form. ``sender`` is an address, with or without a name before it.
 
     Raises:
-        MailRefused: the address is none that a mail can carry.
+        MailRefused: the address is not valid in a mail header.
     """
     name, address = parseaddr(sender)
     domain = address.rpartition("@")[2]
     try:
-        made = EmailMessage(policy=_FORM)
-        made["From"] = _address(address, name)
-        made["To"] = _address(message.to)
-        made["Subject"] = message.subject
-        made["Date"] = format_datetime(clock.now())
-        made["Message-ID"] = make_msgid(domain=domain or "localhost")
-        made["Auto-Submitted"] = "auto-generated"
+        email = EmailMessage(policy=_FORM)
+        email["From"] = _address(address, name)
+        email["To"] = _address(message.to)
+        email["Subject"] = message.subject
+        email["Date"] = format_datetime(clock.now())
+        email["Message-ID"] = make_msgid(domain=domain or "localhost")
+        email["Auto-Submitted"] = "auto-generated"
         for header, value in message.headers.items():
-            made[header] = value
-        made.set_content(message.text)
+            email[header] = value
+        email.set_content(message.text)
     except (ValueError, UnicodeError, IndexError):
         raise MailRefused("its address or a header is none that a mail can carry") from None
-    return made
+    return email
 
 
 def _address(written: str, name: str = "") -> Address:
@@ -79,20 +79,20 @@ def _address(written: str, name: str = "") -> Address:
 
 @dataclass(frozen=True)
 class FolderMailer:
-    """Writes each mail into a file of ``folder`` that its owner alone can read; the log names it."""
+    """Writes each mail to a file in ``folder`` that only its owner can read, and logs the file's name."""
 
     folder: Path
     sender: str
 
     def send(self, message: Message, deadline: float) -> None:
-        made = as_email(message, self.sender)
+        email = as_email(message, self.sender)
         stamp = clock.now().strftime("%Y%m%dT%H%M%S%fZ")
         path = self.folder / f"{stamp}-{message.kind}-{secrets.token_hex(3)}.eml"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(made.as_bytes())
+                file.write(email.as_bytes())
         except OSError as error:
             raise MailDelayed(f"{path} cannot be written: {error.strerror}") from None
         log.info("No mail server is set: a mail (%s) is in %s", message.kind, path)
@@ -100,9 +100,9 @@ class FolderMailer:
 
 @dataclass(frozen=True)
 class SmtpMailer:
-    """Hands mail to one server. ``security`` starttls never goes on in the clear when the server cannot.
+    """Sends mail through one server. With ``security`` starttls, it never falls back to an unencrypted connection.
 
-    ``context`` None checks the server's certificate against the system's authorities.
+    With ``context`` None the server's certificate is checked against the system's authorities.
     """
 
     host: str
@@ -114,16 +114,16 @@ class SmtpMailer:
     context: ssl.SSLContext | None = None
 
     def send(self, message: Message, deadline: float) -> None:
-        made = as_email(message, self.sender)
+        email = as_email(message, self.sender)
         try:
             with self._connected(deadline) as server:
-                server.send_message(made)
+                server.send_message(email)
         except smtplib.SMTPRecipientsRefused as error:
-            raise self._of_code(*next(iter(error.recipients.values()))) from None
+            raise self._error_for_code(*next(iter(error.recipients.values()))) from None
         except smtplib.SMTPDataError as error:
-            raise self._of_code(error.smtp_code, error.smtp_error) from None
+            raise self._error_for_code(error.smtp_code, error.smtp_error) from None
         except smtplib.SMTPNotSupportedError as error:
-            raise self._of_missing(error) from None
+            raise self._error_for_unsupported(error) from None
         except smtplib.SMTPAuthenticationError as error:
             raise MailDelayed(f"{self._who} refused the user name or password ({error.smtp_code})") from None
         except smtplib.SMTPResponseException as error:
@@ -138,7 +138,7 @@ class SmtpMailer:
             raise MailDelayed(f"{self._who} cannot be reached: {_reason(error)}") from None
 
     def check(self, deadline: float) -> None:
-        """Connect and sign in, and send nothing. Raises OSError or ``smtplib.SMTPException``."""
+        """Connect and sign in without sending. Raises OSError or ``smtplib.SMTPException``."""
         with self._connected(deadline):
             pass
 
@@ -154,12 +154,12 @@ class SmtpMailer:
             server = smtplib.SMTP_SSL(timeout=deadline, context=context)
         else:
             server = smtplib.SMTP(timeout=deadline)
-        # The library's own limit starts anew with each read: a server that drips would hold us for ever.
+        # smtplib's timeout starts again with each read, so a server that sends slowly could hold us for ever.
         watch = threading.Timer(deadline, _hang_up, (server,))
         watch.daemon = True
         watch.start()
         try:
-            # ``_host`` is what STARTTLS checks the certificate against; ``connect`` alone leaves it empty.
+            # STARTTLS checks the certificate against ``_host``; ``connect`` alone leaves it empty.
             server._host = self.host  # type: ignore[attr-defined]
             server.connect(self.host, self.port)
             if self.security == "starttls":
@@ -173,12 +173,12 @@ class SmtpMailer:
             watch.cancel()
             server.close()
 
-    def _of_code(self, code: int, said: bytes | str) -> Exception:
-        """What a refused recipient or content means. What the server said may name the address: only codes stay."""
-        text = f"{self._who} answered {_code(code, said)}"
+    def _error_for_code(self, code: int, reply: bytes | str) -> Exception:
+        """Return the error for a refused recipient or content, with only the codes: the reply may name the address."""
+        text = f"{self._who} answered {_code(code, reply)}"
         return MailRefused(text) if 500 <= code < 600 else MailDelayed(text)
 
-    def _of_missing(self, error: smtplib.SMTPNotSupportedError) -> Exception:
+    def _error_for_unsupported(self, error: smtplib.SMTPNotSupportedError) -> Exception:
         if "SMTPUTF8" in str(error):
             return MailRefused(f"{self._who} takes no address with letters beyond ASCII")
         return MailDelayed(f"{self._who} does not offer what the settings ask for: {error}")
@@ -191,8 +191,8 @@ def _hang_up(server: smtplib.SMTP) -> None:
             sock.shutdown(socket.SHUT_RDWR)
 
 
-def _code(code: int, said: bytes | str) -> str:
-    raw = said if isinstance(said, bytes) else said.encode("utf-8", "replace")
+def _code(code: int, reply: bytes | str) -> str:
+    raw = reply if isinstance(reply, bytes) else reply.encode("utf-8", "replace")
     enhanced = _ENHANCED.match(raw)
     return f"{code} {enhanced.group().decode()}" if enhanced else str(code)
 

@@ -1,9 +1,9 @@
-"""One guarded connection: name looked up once, every address vetted, one deadline over all of it.
+"""Guarded outgoing connections: one DNS lookup, every address checked, one deadline for everything.
 
-httpx counts its timeouts per read, so a receiver that sends a byte now and then holds a sender for ever; and
-it hands names to the system, which may answer differently each time it is asked. Both are settled here, below
-httpx, in an httpcore network backend: it connects to the address it has vetted (TLS still asks for the name,
-and the Host header keeps it), and gives each socket operation only what is left of the whole deadline.
+httpx applies its timeouts per read, so a receiver that sends a byte now and then could hold a sender for ever. It also
+lets the system resolve names, and the answer may change between our check and the connection. This module solves both
+with an httpcore network backend: it connects to an address that it has checked (TLS and the Host header still use the
+name), and gives each socket operation only the time left until the deadline.
 
 The messages of the exceptions raised here are the ``error`` texts of ``core.sending.Outcome``.
 """
@@ -24,22 +24,22 @@ import httpx
 from app.core.webhooks.sending import TIMEOUT, Target, is_public
 
 Resolver = Callable[[str, int], Sequence[str]]
-"""(host, port) to the IP addresses of the host, best first. Raises OSError or UnicodeError without any."""
+"""Maps (host, port) to the IP addresses of the host, best first. Raises OSError or UnicodeError if there are none."""
 
 Dial = Callable[[str, int, float], socket.socket]
-"""(IP address, port, seconds) to a connected socket. Raises OSError."""
+"""Maps (IP address, port, timeout in seconds) to a connected socket. Raises OSError."""
 
 ADDRESSES_TRIED = 4
 
 
 class Deadline:
-    """A moment on the monotonic clock, shared by everything that one attempt waits for."""
+    """A deadline on the monotonic clock, shared by all waits of one attempt."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
 
     def left(self) -> float:
-        """Seconds left, more than 0. Raises TimeoutError when there are none."""
+        """Return the seconds left, more than 0. Raises TimeoutError if the deadline has passed."""
         seconds = self._end - time.monotonic()
         if seconds <= 0:
             raise TimeoutError
@@ -50,19 +50,19 @@ class Deadline:
 
 
 def system_addresses(host: str, port: int) -> list[str]:
-    """What the system's resolver says."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Return the addresses from the system's resolver."""
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 def dial(address: str, port: int, seconds: float) -> socket.socket:
-    """A TCP connection to an IP address, never to a name."""
+    """Open a TCP connection to an IP address, never to a name."""
     version = ipaddress.ip_address(address).version
     connection = socket.socket(socket.AF_INET6 if version == 6 else socket.AF_INET, socket.SOCK_STREAM)
     try:
         connection.settimeout(seconds)
         connection.connect((address, port))
-        # Head and body are written apart; Nagle's algorithm would hold the body back for an acknowledgement.
+        # Head and body are written separately; Nagle's algorithm would delay the body until an acknowledgement.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except BaseException:
         connection.close()
@@ -71,11 +71,11 @@ def dial(address: str, port: int, seconds: float) -> socket.socket:
 
 
 class Lookups:
-    """Asks a resolver within a deadline, although ``getaddrinfo`` knows none.
+    """Resolves names within a deadline, which ``getaddrinfo`` does not support.
 
-    Each lookup has a thread of its own and callers wait as long as they can afford. A name is looked up by
-    one thread at a time, whose answer all its callers share, so a name server that hangs holds one thread per
-    name and delays no other name. Nothing is remembered after the answer: the next attempt asks again.
+    Each lookup runs in its own thread, and callers wait for it until their deadline. All callers for the same name
+    share one thread and its answer, so a name server that hangs blocks one thread per name and delays no other name.
+    Answers are not cached: the next attempt looks the name up again.
     """
 
     def __init__(self, resolver: Resolver) -> None:
@@ -84,28 +84,28 @@ class Lookups:
         self._running: dict[tuple[str, int], Future[Sequence[str]]] = {}
 
     def addresses(self, host: str, port: int, deadline: Deadline) -> Sequence[str]:
-        """The addresses of ``host``; of a literal, itself. Raises httpcore.ConnectError or ConnectTimeout."""
+        """Return the addresses of ``host``, which may be an IP. Raises httpcore.ConnectError or ConnectTimeout."""
         try:
             return [str(ipaddress.ip_address(host))]
         except ValueError:
             pass
         try:
-            found = self._lookup(host, port).result(timeout=deadline.left())
+            resolved = self._lookup(host, port).result(timeout=deadline.left())
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(f"{TIMEOUT}: dns") from error
         except (OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise httpcore.ConnectError(f"dns: {reason.lower()}") from error
-        if not found:
+        if not resolved:
             raise httpcore.ConnectError("dns: the name has no addresses")
-        return found
+        return resolved
 
     def _lookup(self, host: str, port: int) -> "Future[Sequence[str]]":
         with self._lock:
             lookup = self._running.get((host, port))
             if lookup is None:
                 lookup = self._running[host, port] = Future()
-                # A daemon, so that a hanging name server cannot hold up the end of the process.
+                # A daemon thread, so that a hanging name server cannot delay the end of the process.
                 threading.Thread(
                     target=self._run, args=(host, port, lookup), name=f"lookup {host}", daemon=True
                 ).start()
@@ -113,13 +113,13 @@ class Lookups:
 
     def _run(self, host: str, port: int, lookup: "Future[Sequence[str]]") -> None:
         try:
-            found = self._resolver(host, port)
-        except BaseException as error:  # carried to the threads that wait, which handle it
+            addresses = self._resolver(host, port)
+        except BaseException as error:  # the waiting threads raise and handle it
             self._finish(host, port)
             lookup.set_exception(error)
         else:
             self._finish(host, port)
-            lookup.set_result(found)
+            lookup.set_result(addresses)
 
     def _finish(self, host: str, port: int) -> None:
         with self._lock:
@@ -127,7 +127,7 @@ class Lookups:
 
 
 class GuardedStream(httpcore.NetworkStream):
-    """A connected socket whose every wait ends at the deadline. httpx's own timeouts are not looked at."""
+    """A connected socket whose waits all end at the deadline. httpx's own timeouts are ignored."""
 
     def __init__(self, connection: socket.socket, deadline: Deadline) -> None:
         self._connection = connection
@@ -161,7 +161,7 @@ class GuardedStream(httpcore.NetworkStream):
     ) -> httpcore.NetworkStream:
         try:
             self._connection.settimeout(self._deadline.left())
-            # The ssl module spends this timeout on the whole handshake, however many reads that takes.
+            # The ssl module applies this timeout to the whole handshake, not to each read.
             secured = ssl_context.wrap_socket(self._connection, server_hostname=server_hostname)
         except TimeoutError as error:
             self.close()
@@ -178,7 +178,7 @@ class GuardedStream(httpcore.NetworkStream):
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Connects to one target, once its addresses are all vetted, and to nothing else."""
+    """Connects to one target only, after all its addresses have been checked."""
 
     def __init__(self, target: Target, deadline: Deadline, lookups: Lookups, dial: Dial) -> None:
         self._target = target
@@ -195,11 +195,11 @@ class GuardedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         if (_plain(host), port) != (self._target.host, self._target.port):
-            # httpx read another place in the URL than check_url did. Neither is to be believed.
+            # httpx and check_url disagree about the host in the URL, so neither can be trusted.
             raise httpcore.ConnectError(f"address not allowed: {host} port {port}")
         addresses = self._lookups.addresses(host, port, self._deadline)
         if not self._target.trusted:
-            # One bad address condemns the name: a mixed answer is how a rebinding attack looks.
+            # One forbidden address refuses the name: DNS rebinding attacks mix allowed and forbidden addresses.
             for address in addresses:
                 if not is_public(address):
                     raise httpcore.ConnectError(f"address not allowed: {address}")
@@ -209,7 +209,7 @@ class GuardedBackend(httpcore.NetworkBackend):
         failure: Exception | None = None
         for position, address in enumerate(addresses):
             try:
-                # An equal share each, so one address that swallows packets leaves time for the next.
+                # Divide the time equally, so that one address that does not answer leaves time for the next.
                 share = self._deadline.left() / (len(addresses) - position)
                 return self._dial(address, port, share)
             except TimeoutError as error:
@@ -222,10 +222,10 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class GuardedTransport(httpx.HTTPTransport):
-    """httpx's transport over one guarded connection: no proxy, no retries, HTTP/1.1, closed after use."""
+    """httpx transport for one guarded connection: no proxy, no retries, HTTP/1.1, closed after use."""
 
     def __init__(self, backend: GuardedBackend, tls: ssl.SSLContext) -> None:
-        # The parent's constructor has no parameter for a network backend; everything else of it is inherited.
+        # The parent's constructor has no parameter for a network backend; everything else is inherited.
         self._pool = httpcore.ConnectionPool(
             ssl_context=tls, max_connections=1, max_keepalive_connections=0, network_backend=backend
         )

@@ -1,8 +1,8 @@
-"""Notes drafted by a model behind an OpenAI-compatible ``/chat/completions`` (OpenAI, vLLM, Ollama, LM Studio).
+"""Drafts notes with a model behind an OpenAI-compatible ``/chat/completions`` (OpenAI, vLLM, Ollama, LM Studio).
 
-What the model reads was written by strangers, and what it answers is treated as theirs too: a closed schema, checks in
-code, and addresses that only we add (CLASSIFIERS: section 5, Injection). httpx counts its timeouts per read, so the
-whole exchange runs over one guarded connection with one deadline.
+The model reads text written by strangers, so its answer is not trusted either: it must match a closed schema and pass
+checks in code, and only our code adds URLs (decision 0019). httpx applies its timeouts per read, so the whole exchange
+uses one guarded connection with one deadline.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ PROVIDER = "openai_compatible"
 PROMPT_VERSION = "note-1"
 REPLY_BYTES = 256 * 1024
 CONTENT_MAX = 12_000
-"""Characters of a post that the model gets to read."""
+"""How many characters of a post the model reads at most."""
 ATTEMPTS = 2
 SOURCE_ID = "fact-check-1"
 
@@ -61,14 +61,14 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         "verdict": {"type": "string", "enum": ["note", "no_note_needed", "not_enough_evidence"]},
         "summary": {"type": "string"},
-        "classification": {"type": "string", "enum": [one.value for one in Classification]},
+        "classification": {"type": "string", "enum": [item.value for item in Classification]},
         "source_ids": {"type": "array", "items": {"type": "string"}},
     },
 }
 
 
 class Answer(BaseModel):
-    """What the schema lets a model say."""
+    """The model's answer, as the schema allows it."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -78,19 +78,19 @@ class Answer(BaseModel):
     source_ids: list[str]
 
 
-class _Nonsense(Exception):
-    """The reply cannot be read as an answer."""
+class _Unreadable(Exception):
+    """The reply cannot be parsed as an answer."""
 
 
 class _Declined(Exception):
-    """The model will not write a note."""
+    """The model does not write a note."""
 
 
 class OpenAiCompatibleWriter:
-    """Asks a model, at most twice within one deadline, and hands over to ``fallback`` when no draft of it will do.
+    """Asks a model at most twice within one deadline; if no draft is acceptable, ``fallback`` writes the note.
 
-    ``base_url`` is such as ``https://api.openai.com/v1``; the operator chose it, so it may be on this machine.
-    ``deadline`` is in seconds, over everything from the lookup of the name to the last byte.
+    ``base_url`` is for example ``https://api.openai.com/v1``; the operator chose it, so it may be on this machine.
+    ``deadline`` is in seconds and covers everything from the DNS lookup to the last byte.
     """
 
     def __init__(
@@ -116,45 +116,45 @@ class OpenAiCompatibleWriter:
         self._tls = tls or httpx.create_ssl_context(trust_env=False)
 
     def write(self, post: Post, item: Item | None) -> Draft:
-        """A checked draft of the model, or the fallback's with the reason (see ``NoteWriter.write``)."""
+        """Return a checked draft of the model, or the fallback's draft with the reason (see ``NoteWriter.write``)."""
         deadline = Deadline(self._seconds)
         read_by_model = material(post, item)
-        # Without the marker, which is new each time: the same question has the same hash.
-        asked = hashlib.sha256(f"{INSTRUCTIONS}\n{read_by_model}".encode()).hexdigest()
+        # Without the marker, which is random: the same prompt must have the same hash.
+        prompt_hash = hashlib.sha256(f"{INSTRUCTIONS}\n{read_by_model}".encode()).hexdigest()
         messages = prompt(read_by_model)
         raw, why = "", ""
-        nonsense: _Nonsense | None = None
+        unreadable: _Unreadable | None = None
         for _ in range(ATTEMPTS):
             raw = self._ask(messages, deadline)
-            nonsense = None
+            unreadable = None
             try:
                 model, answer = read(raw)
-                found = self._faults(answer, post, item)
-            except _Nonsense as error:
-                nonsense = error
+                faults = self._faults(answer, post, item)
+            except _Unreadable as error:
+                unreadable = error
                 continue
             except _Declined as error:
                 why = f"the model declined: {error}"
                 break
-            if not found:
-                return self._draft(answer, item, model or self._model, asked, raw)
-            why = f"the draft failed its checks: {', '.join(found)}"
-            again = f"That draft cannot be used: {'; '.join(found)}. Answer again."
+            if not faults:
+                return self._draft(answer, item, model or self._model, prompt_hash, raw)
+            why = f"the draft failed its checks: {', '.join(faults)}"
+            again = f"That draft cannot be used: {'; '.join(faults)}. Answer again."
             messages = [*messages, {"role": "user", "content": again}]
-        if nonsense is not None:
-            log.error("the AI provider's reply cannot be read: %s", nonsense)
+        if unreadable is not None:
+            log.error("the AI provider's reply cannot be read: %s", unreadable)
             raise UpstreamFailed("AI provider sent an unusable answer")
         log.info("the builtin writer stepped in: %s", why)
-        made = self._fallback.write(post, item)
+        draft = self._fallback.write(post, item)
         return replace(
-            made,
+            draft,
             prompt_version=PROMPT_VERSION,
-            prompt_sha256=asked,
+            prompt_sha256=prompt_hash,
             reply=_storable(raw),
             fell_back=why[:255],
         )
 
-    def _draft(self, answer: Answer, item: Item | None, model: str, asked: str, raw: str) -> Draft:
+    def _draft(self, answer: Answer, item: Item | None, model: str, prompt_hash: str, raw: str) -> Draft:
         sources = (item.url,) if item is not None and answer.source_ids else ()
         return Draft(
             summary=" ".join([answer.summary.strip(), *sources]),
@@ -163,21 +163,21 @@ class OpenAiCompatibleWriter:
             provider=PROVIDER,
             model=model,
             prompt_version=PROMPT_VERSION,
-            prompt_sha256=asked,
+            prompt_sha256=prompt_hash,
             reply=_storable(raw),
         )
 
     def _faults(self, answer: Answer, post: Post, item: Item | None) -> list[str]:
         text = answer.summary.strip()
         offered = {SOURCE_ID} if item is not None else set()
-        found = ai_notes.faults(text, post.content)
+        faults = ai_notes.faults(text, post.content)
         if set(answer.source_ids) - offered:
-            found.append("it names sources that it was not given")
+            faults.append("it names sources that it was not given")
         if Classification(answer.classification) is Classification.MISLEADING and not offered & set(
             answer.source_ids
         ):
-            found.append("it calls the post misleading without a source")
-        return found + ai_notes.harsh(text, post, self._classifiers)
+            faults.append("it calls the post misleading without a source")
+        return faults + ai_notes.harsh(text, post, self._classifiers)
 
     def _ask(self, messages: list[dict[str, str]], deadline: Deadline) -> str:
         body = json.dumps(
@@ -215,7 +215,7 @@ class OpenAiCompatibleWriter:
 
 
 def material(post: Post, item: Item | None) -> str:
-    """What the model reads of the world, as JSON on one line."""
+    """Return the post and the fact-check for the model, as JSON on one line."""
     fact_checks = []
     if item is not None:
         fact_checks.append(
@@ -230,9 +230,9 @@ def material(post: Post, item: Item | None) -> str:
 
 
 def prompt(read_by_model: str) -> list[dict[str, str]]:
-    """The messages: fixed instructions, and the material between markers that nobody could have foreseen.
+    """Return the messages: fixed instructions, and the material between random markers.
 
-    JSON keeps the material on one line, so nothing in it can look like a marker's line of its own.
+    The material is JSON on one line, so nothing in it can look like a line with a marker.
     """
     marker = f"=== material {secrets.token_hex(16)} ==="
     return [
@@ -242,10 +242,10 @@ def prompt(read_by_model: str) -> list[dict[str, str]]:
 
 
 def read(raw: str) -> tuple[str | None, Answer]:
-    """The model's name as the provider gives it, when it is one, and its answer.
+    """Parse a reply: return the model's name, if the provider gives a valid one, and the answer.
 
     Raises:
-        _Nonsense: this is no chat completion, or no answer to our schema.
+        _Unreadable: this is not a chat completion, or the answer does not match our schema.
         _Declined: the model refused, was filtered, or sees no need or no evidence.
     """
     try:
@@ -254,17 +254,17 @@ def read(raw: str) -> tuple[str | None, Answer]:
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise _Nonsense(f"no chat completion ({type(error).__name__})") from error
+        raise _Unreadable(f"no chat completion ({type(error).__name__})") from error
     if refusal:
         raise _Declined("it refused")
     if choice.get("finish_reason") == "content_filter":
         raise _Declined("its answer was filtered")
     if not isinstance(content, str):
-        raise _Nonsense("the message has no text")
+        raise _Unreadable("the message has no text")
     try:
         answer = Answer.model_validate_json(content)
     except (ValidationError, UnicodeError, RecursionError) as error:
-        raise _Nonsense("the text does not fit the schema") from error
+        raise _Unreadable("the text does not fit the schema") from error
     if answer.verdict != "note":
         raise _Declined(answer.verdict)
     name = reply.get("model")
@@ -289,7 +289,7 @@ def _body(response: httpx.Response) -> str:
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
         raise UpstreamFailed("AI provider sent an unusable answer")
     received = bytearray()
-    # The raw stream: what comes compressed although we declined that is never unpacked.
+    # Read the raw stream: a compressed answer, which we did not accept, is never decompressed.
     for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
         received += chunk
         if len(received) > REPLY_BYTES:

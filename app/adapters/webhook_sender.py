@@ -1,9 +1,8 @@
-"""Deliveries over HTTP: the ``Sender`` of production.
+"""Sends webhook deliveries over HTTP: the ``Sender`` used in production.
 
-Each attempt is a connection of its own. That makes "vetted again at every attempt" literally true, spares us
-the race in which a kept connection closes just as a POST goes out (an attempt lost for nothing), and costs a
-handshake: some hundreds of deliveries per second on two cores remain, well above the hundred promised.
-Certificates, the one costly thing to load, are read once per sender.
+Each attempt opens a new connection. So the addresses are checked again at every attempt, and no attempt is lost because
+a kept connection closes just as a POST is sent. The cost is a handshake: two cores still send some hundreds of
+deliveries per second, well above the hundred promised. Certificates are expensive to load and are read once per sender.
 """
 
 import ssl
@@ -37,16 +36,16 @@ from app.core.webhooks.sending import (
 
 BODY_LIMIT = 64 * 1024
 BODY_SECONDS = 1.0
-"""How long an answer's body is listened to after its head. The status decides; the body is for people."""
+"""How long the body of a response is read after its head. Only the status counts; the body is shown to people."""
 
 _ERROR_LENGTH = 300
 
 
 class HttpSender:
-    """Sends to public https addresses, and to what ``allow`` names. Threads share one.
+    """Sends to public https URLs and to the hosts in ``allow``. Threads share one instance.
 
-    ``resolver`` and ``dial`` are how names become addresses and addresses connections; ``tls`` is whom to
-    trust, by default the authorities that httpx ships.
+    ``resolver`` resolves names and ``dial`` opens connections; ``tls`` has the trusted authorities, by default those
+    that httpx ships.
     """
 
     def __init__(
@@ -62,11 +61,11 @@ class HttpSender:
         self._tls = tls or httpx.create_ssl_context(trust_env=False)
 
     def send(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Outcome:
-        """POST ``body`` (see ``Sender.send``). After the head, at most one more second goes to the body.
+        """POST ``body`` (see ``Sender.send``). The response's body is read for at most one second after its head.
 
-        The deadline covers the lookup, the connection, TLS, the request and the whole head of the answer:
-        a status line whose headers never end is no answer. An answer that breaks off in its body counts by
-        its status, for the receiver has made up its mind by then.
+        The deadline covers the DNS lookup, the connection, TLS, the request and the whole head of the response; a
+        response whose headers never end is a failure. If the connection breaks in the body, the status still counts,
+        because the receiver has decided by then.
         """
         started = time.monotonic()
         limit = Deadline(deadline)
@@ -95,28 +94,28 @@ class HttpSender:
             excerpt = _excerpt(response)
             response.close()
         delivered = 200 <= response.status_code < 300
-        asked = None if delivered else parse_retry_after(response.headers.get("Retry-After"), now())
-        return Outcome(response.status_code, elapsed, excerpt, None, asked)
+        retry_after = None if delivered else parse_retry_after(response.headers.get("Retry-After"), now())
+        return Outcome(response.status_code, elapsed, excerpt, None, retry_after)
 
 
 def _completed(headers: Mapping[str, str]) -> dict[str, str]:
-    # Compression is declined, and what comes compressed all the same is never unpacked.
+    # Compression is not accepted, and a response that is compressed anyway is never decompressed.
     return {**headers, "Accept": "*/*", "Accept-Encoding": "identity", "Connection": "close"}
 
 
 def _excerpt(response: httpx.Response) -> str:
-    if response.status_code < 200:  # 101: from here on it is no HTTP
+    if response.status_code < 200:  # 101: what follows is not HTTP
         return ""
     received = bytearray()
     try:
-        # More than the excerpt is read, so that an ordinary receiver can finish its answer in peace. The raw
-        # stream, not iter_bytes: that one would decompress.
+        # Read more than the excerpt, so that an ordinary receiver can finish its response. Use the raw stream,
+        # because iter_bytes would decompress it.
         for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
             received += chunk
             if len(received) >= BODY_LIMIT:
                 break
     except httpx.TransportError:
-        pass  # The status stands; what came of the body is shown.
+        pass  # The status counts; the part of the body that arrived is shown.
     coding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in ("", "identity"):
         return excerpt_of(f"(compressed answer, not unpacked: {coding})".encode())
@@ -124,7 +123,7 @@ def _excerpt(response: httpx.Response) -> str:
 
 
 def _failed(reason: str, started: float) -> Outcome:
-    # Some reasons quote what the receiver sent, so they are cleaned like an excerpt.
+    # Some reasons quote the receiver's response, so they are cleaned like an excerpt.
     return Outcome(None, _milliseconds_since(started), error=excerpt_of(reason.encode())[:_ERROR_LENGTH])
 
 

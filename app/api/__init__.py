@@ -1,13 +1,14 @@
-"""The JSON:API (Spec: Endpoints; Contract).
+"""The JSON:API (docs/integration.md).
 
-A request passes ``blueprints`` (the key, by ``auth``; the question, by ``query``), then its view: ``@input`` reads the
-body or the query strictly (``adapter`` → ``parse``, ``query``), one session calls the core's verbs, ``jsonapi``
-answers. What is refused on the way ends in ``app/errors.py``, worded by ``errors``.
+``blueprints`` checks each request first (the key with ``auth``, the query parameters with ``query``). Then the view
+runs: ``@input`` parses the body or the query strictly (``adapter`` calls ``parse`` or ``query``), the view calls the
+core's verbs in a session, and ``jsonapi`` builds the response. ``app/errors.py`` handles exceptions; ``errors`` renders
+them.
 """
 
 from apiflask import APIFlask
 
-from app.api import (  # noqa: F401 - they add their views
+from app.api import (  # noqa: F401 - importing them registers their views
     ai_notes,
     community_servers,
     field_clients,

@@ -1,7 +1,7 @@
-"""The X-Adapter headers: which platform, community and user a call speaks for (Contract: section 1).
+"""The X-Adapter headers: the platform, community and user on whose behalf a call is made (docs/integration.md).
 
-WSGI joins a repeated header's values with a comma (PEP 3333; waitress and werkzeug's test client alike), so a comma
-is what a repetition leaves. No header but the username may hold one: there a comma is part of a name.
+WSGI servers join the values of a repeated header with a comma (PEP 3333), so a comma may mean a repeated header. Only
+the username may contain one, because names contain commas.
 """
 
 import re
@@ -18,7 +18,7 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Asserted:
-    """What the integration says of the acting user. None: it did not say."""
+    """What the integration says about the acting user. None: the header is absent."""
 
     platform: str | None = None
     user_id: str | None = None
@@ -29,10 +29,10 @@ class Asserted:
     scope: str | None = None
 
     @property
-    def speaks_of_a_user(self) -> bool:
-        """Whether somebody acts through the key, named or not: then the key itself does not."""
-        said = (self.user_id, self.username, self.trust_level, self.admin, self.moderator)
-        return any(one is not None for one in said)
+    def has_user(self) -> bool:
+        """Whether any header describes a user. If so, that user acts, and not the key itself."""
+        user_headers = (self.user_id, self.username, self.trust_level, self.admin, self.moderator)
+        return any(value is not None for value in user_headers)
 
     @property
     def is_staff(self) -> bool:
@@ -40,7 +40,7 @@ class Asserted:
 
 
 def read(headers: Headers) -> Asserted:
-    """The headers' values, each checked. Raises ``Malformed`` naming the header."""
+    """Read and check the headers. Raises ``Malformed``, with the header's name."""
     values = {name: _text(headers, f"X-Adapter-{name}") for name in _NAMES}
     platform, user_id, scope = values["Platform"], values["User-Id"], values["Scope"]
     username = values["Username"]
@@ -74,7 +74,7 @@ def _text(headers: Headers, name: str) -> str | None:
     if "," in value and name != "X-Adapter-Username":
         raise Malformed(f"{name} is repeated or holds a comma")
     try:
-        # WSGI hands bytes over as Latin-1; clients send UTF-8, and some send Latin-1 in earnest.
+        # WSGI decodes header bytes as Latin-1. Most clients send UTF-8, but some really send Latin-1.
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return value

@@ -1,8 +1,8 @@
-"""APIFlask's ``@input`` and ``@output`` with our strict reading: importing this replaces its pydantic adapter.
+"""Makes APIFlask's ``@input`` parse strictly: importing this module replaces APIFlask's pydantic adapter.
 
-APIFlask's own reads JSON leniently and words errors its own way. With this adapter ``@public.input(Model)`` gives the
-view ``json_data`` from ``parse.body``, and ``@public.input(Model, location="query")`` gives ``query_data`` from
-``query.read``; the OpenAPI document shows the wrapped form of a body, and the plain one where it is accepted.
+APIFlask's own adapter parses JSON leniently and has its own error format. With this one ``@public.input(Model)`` passes
+``json_data`` from ``parse.body`` to the view, and ``@public.input(Model, location="query")`` passes ``query_data`` from
+``query.read``. The OpenAPI document shows the JSON:API form of a body, and the plain form where it is accepted.
 """
 
 from typing import Any
@@ -15,14 +15,14 @@ from app.api import parse, query
 from app.api.shapes import Body
 
 IGNORED: dict[str, Any] = {"description": "Accepted and ignored."}
-"""The schema of a member that JSON:API allows and nobody reads."""
+"""The schema of a member that JSON:API allows and that we ignore."""
 
 
 class StrictAdapter(PydanticAdapter):
-    """Reads input by ``parse`` and ``query``."""
+    """Reads input with ``parse`` and ``query``."""
 
     def validate_input(self, request: Request, location: str, **kwargs: Any) -> Any:
-        """The input of a view. Raises what ``parse.body`` and ``query.read`` raise."""
+        """Return the parsed input of a view. Raises what ``parse.body`` and ``query.read`` raise."""
         if location == "json":
             if not issubclass(self.model_class, Body):
                 raise TypeError(f"{self.model_class.__name__} is no Body")
@@ -32,7 +32,7 @@ class StrictAdapter(PydanticAdapter):
         raise ValueError(f"no view reads input from {location}")
 
     def get_openapi_schema(self, **kwargs: Any) -> dict[str, Any]:
-        """The schema of a model; of a body with its JSON:API wrapping around the attributes."""
+        """Return the schema of a model. For a body, the attributes are wrapped in a JSON:API document."""
         schema: dict[str, Any] = super().get_openapi_schema(**kwargs)
         model = self.model_class
         if not issubclass(model, Body) or model.resource is None:

@@ -1,4 +1,4 @@
-"""AI notes: asked for, drafted outside of any transaction, kept (Contract: section 4; CLASSIFIERS: section 5)."""
+"""AI notes: request a draft and store it as a note (docs/integration.md; decision 0019)."""
 
 from flask import Response
 from sqlalchemy.orm import Session
@@ -23,7 +23,7 @@ def create_ai_note(reference: str) -> Response:
     with wired().database.reading() as session:
         post, item = ai_notes.prepare(session, caller.actor, _find(session, reference))
     auth.count("ai_notes", str(caller.key_id))
-    # No session is open here: the provider may take its time.
+    # No session is open here, because the provider may take many seconds.
     draft = wired().note_writer.write(post, item)
     with wired().database.writing() as session:
         note = ai_notes.keep(session, caller.actor, _find(session, reference), draft, item)

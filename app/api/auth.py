@@ -1,4 +1,4 @@
-"""Who is calling: the key, the user it speaks for, and how much it may still ask (Contract: section 1)."""
+"""Authentication of API calls: the key, the acting user, and the rate limits (docs/integration.md)."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -32,10 +32,11 @@ OWN_PLATFORMS = frozenset({profiles.WEB, profiles.SERVICE_PLATFORM})
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks: ``actor`` for the core, and what the X-Adapter headers say.
+    """The caller of a request: the ``actor`` for the core, and the values of the X-Adapter headers.
 
-    ``scope_id`` is the community that X-Adapter-Scope names. ``home`` is where the acting user of ``actor`` is known:
-    that one, else the key's only one, which is read only for users whose ids need it.
+    ``scope_id`` is the community in X-Adapter-Scope. ``home`` is the community in which the acting user's profile was
+    looked up: the one in X-Adapter-Scope, else the key's only community. It is loaded only if the user's platform
+    numbers its users per community.
     """
 
     actor: Actor
@@ -49,7 +50,7 @@ class Caller:
         return self.asserted.platform
 
     def identity_in(self, community: Community | None) -> Identity | None:
-        """The acting user as a community knows them; None when nobody acts."""
+        """Return the acting user's identity in a community; None if the call names no user."""
         platform, user_id = self.asserted.platform, self.asserted.user_id
         if platform is None or user_id is None:
             return None
@@ -57,40 +58,43 @@ class Caller:
 
 
 def caller() -> Caller:
-    """The caller of this request, known once its blueprint let it in."""
-    found: Caller = flask.g.caller
-    return found
+    """Return the caller of this request. Available after ``authenticate``."""
+    current: Caller = flask.g.caller
+    return current
 
 
 def actor() -> Actor:
-    """The caller as the core's verbs take it."""
+    """Return the caller's actor, as the core's verbs expect it."""
     return caller().actor
 
 
 def caller_in(session: Session, community_id: uuid.UUID) -> Caller:
-    """The caller, with the acting user as this community knows them (Decision 0015).
+    """Return the caller with the acting user's profile in this community (decision 0015).
 
-    For verbs that ask whose something is. Call it in a writing session: a user new to the community is made.
+    Needed by verbs that check who owns something. Call it in a writing session: it creates the profile of a user who
+    is new to the community.
     """
-    asked = caller()
-    if asked.actor.profile_id is None or asked.platform in profiles.GLOBAL_PLATFORMS:
-        return asked
-    if asked.home is not None and asked.home.id == community_id:
-        return asked
+    current = caller()
+    if current.actor.profile_id is None or current.platform in profiles.GLOBAL_PLATFORMS:
+        return current
+    if current.home is not None and current.home.id == community_id:
+        return current
     community = session.get_one(Community, community_id)
-    identity = asked.identity_in(community)
-    if identity is None or identity == asked.identity_in(asked.home):
-        return asked
-    said = asked.asserted
-    profile = profiles.ensure(session, *identity, display_name=said.username, trust_level=said.trust_level)
-    return replace(asked, actor=replace(asked.actor, profile_id=profile.id), home=community)
+    identity = current.identity_in(community)
+    if identity is None or identity == current.identity_in(current.home):
+        return current
+    asserted = current.asserted
+    profile = profiles.ensure(
+        session, *identity, display_name=asserted.username, trust_level=asserted.trust_level
+    )
+    return replace(current, actor=replace(current.actor, profile_id=profile.id), home=community)
 
 
 def authenticate(scope: Scope = Scope.ADAPTER) -> None:
-    """Let a call in, or refuse it: the ``before_request`` of every blueprint of the API.
+    """Authenticate a call or refuse it. Runs as ``before_request`` of every blueprint of the API.
 
-    One read, and some more for a call that names a user or a community; it writes only when the key's last use is
-    older than a minute, or when the asserted user is new or changed.
+    Needs one database read, and a few more if the call names a user or a community. Writes only if the key's last
+    recorded use is older than a minute, or the asserted user is new or changed.
     """
     request = flask.request
     with wired().database.looking() as connection:
@@ -103,35 +107,36 @@ def authenticate(scope: Scope = Scope.ADAPTER) -> None:
     if read_only and request.method not in SAFE_METHODS:
         raise Forbidden(READ_ONLY)
     asserted = acting.read(request.headers)
-    made, identity, profile = _speaker(key, asserted, read_only)
-    profile = _keep(key, asserted, identity, profile, read_only)
+    caller, identity, profile = _resolve_caller(key, asserted, read_only)
+    profile = _record_use(key, asserted, identity, profile, read_only)
     if profile is not None:
         name = f"{asserted.username or asserted.user_id} via {key.name}"
-        made = replace(made, actor=replace(made.actor, name=name[: limits.NAME_MAX], profile_id=profile.id))
-    flask.g.caller = made
+        actor = replace(caller.actor, name=name[: limits.NAME_MAX], profile_id=profile.id)
+        caller = replace(caller, actor=actor)
+    flask.g.caller = caller
 
 
-def _speaker(
+def _resolve_caller(
     key: LiveKey, asserted: Asserted, read_only: bool
 ) -> tuple[Caller, Identity | None, Profile | None]:
-    """The caller by its key; and the user it speaks for, as their community knows them, with the profile if known."""
+    """Return the caller, the acting user's identity in their community, and their profile if it exists."""
     actor = _actor(key, asserted, read_only)
     if asserted.scope is None and asserted.user_id is None:
         return Caller(actor, key.id, asserted, None, None), None, None
     with wired().database.reading() as session:
-        named = _scope(session, actor, asserted)
-        numbered = asserted.user_id is not None and asserted.platform not in profiles.GLOBAL_PLATFORMS
-        home = only_community(session, actor) if named is None and numbered else named
-        made = Caller(actor, key.id, asserted, named.id if named is not None else None, home)
-        identity = made.identity_in(home)
-        return made, identity, _known_profile(session, identity)
+        scope = _scope(session, actor, asserted)
+        has_local_id = asserted.user_id is not None and asserted.platform not in profiles.GLOBAL_PLATFORMS
+        home = only_community(session, actor) if scope is None and has_local_id else scope
+        caller = Caller(actor, key.id, asserted, scope.id if scope is not None else None, home)
+        identity = caller.identity_in(home)
+        return caller, identity, _known_profile(session, identity)
 
 
 def identify(connection: sa.Connection, request: Request) -> LiveKey:
-    """The live key that the headers carry.
+    """Return the live API key in the headers.
 
-    A Bearer token with our prefix decides; otherwise X-API-Key counts, even beside an unrelated Bearer token. Two
-    different valid keys are refused. Unknown, malformed, revoked and expired look alike.
+    A Bearer token with our prefix is used first; otherwise X-API-Key, even if there is an unrelated Bearer token. Two
+    different valid keys are refused. Unknown, malformed, revoked and expired keys get the same answer.
     """
     bearer = _bearer(request)
     other = request.headers.get("X-API-Key") or None
@@ -163,7 +168,7 @@ def _actor(key: LiveKey, asserted: Asserted, read_only: bool) -> Actor:
         name=key.name,
         key_id=key.id,
         communities=None if key.everywhere else key.communities,
-        staff=not read_only and (asserted_staff if asserted.speaks_of_a_user else True),
+        staff=not read_only and (asserted_staff if asserted.has_user else True),
         read_only=read_only,
         may_open_communities=key.may_open_communities and not read_only,
         archived=key.archived,
@@ -171,7 +176,7 @@ def _actor(key: LiveKey, asserted: Asserted, read_only: bool) -> Actor:
 
 
 def _scope(session: Session, actor: Actor, asserted: Asserted) -> Community | None:
-    """The community that X-Adapter-Scope names. Only a call that may open it may name one that is not there."""
+    """Return the community in X-Adapter-Scope. An unknown one is allowed only if the view and the key may open it."""
     if asserted.scope is None:
         return None
     try:
@@ -184,9 +189,9 @@ def _scope(session: Session, actor: Actor, asserted: Asserted) -> Community | No
 
 
 def only_community(session: Session, actor: Actor) -> Community | None:
-    """The community of a key that has only one."""
-    mine = actor.communities
-    return session.get(Community, next(iter(mine))) if mine is not None and len(mine) == 1 else None
+    """Return the community of a key that has exactly one, else None."""
+    ids = actor.communities
+    return session.get(Community, next(iter(ids))) if ids is not None and len(ids) == 1 else None
 
 
 def _known_profile(session: Session, identity: Identity | None) -> Profile | None:
@@ -197,10 +202,10 @@ def _known_profile(session: Session, identity: Identity | None) -> Profile | Non
     return profiles.find(session, *identity)
 
 
-def _keep(
+def _record_use(
     key: LiveKey, asserted: Asserted, identity: Identity | None, profile: Profile | None, read_only: bool
 ) -> Profile | None:
-    """Write down the key's use and the user, when there is something to write: the user's profile."""
+    """Store the key's last use and the acting user's data if they changed. Returns the user's profile."""
     now = clock.now()
     view = flask.current_app.view_functions[flask.request.endpoint or ""]
     is_poll = getattr(view, "is_poll", False)
@@ -212,14 +217,14 @@ def _keep(
     if not changed and flask.request.method in ("GET", "HEAD"):
         try:
             with wired().database.writing() as session:
-                keys.note_use(session, key.id, now, is_poll=is_poll)
+                keys.record_use(session, key.id, now, is_poll=is_poll)
         except sa.exc.DBAPIError as error:
-            # A full disk must not end reads; the next call writes the moment.
+            # Reads must still work when the disk is full. The next call stores the key's last use.
             flask.current_app.logger.warning("the use of a key was not written: %s", error.orig)
         return profile
     with wired().database.writing() as session:
         if used:
-            keys.note_use(session, key.id, now, is_poll=is_poll)
+            keys.record_use(session, key.id, now, is_poll=is_poll)
         if changed and identity is not None:
             profile = profiles.ensure(
                 session, *identity, display_name=asserted.username, trust_level=asserted.trust_level
@@ -235,10 +240,10 @@ def _differs(profile: Profile | None, asserted: Asserted) -> bool:
 
 
 def count(name: LimitName, *who: str) -> Standing | None:
-    """Count one call against a limit: where ``who`` stands with it; None when limits are off.
+    """Count one call of ``who`` against a limit. Returns the limit's state, or None when limits are off.
 
     Raises:
-        OverLimit: over it; the answer then describes this limit.
+        OverLimit: the limit is exceeded; the rate headers of the response then describe this limit.
     """
     try:
         return wired().throttle.hit(name, *who)
@@ -248,7 +253,7 @@ def count(name: LimitName, *who: str) -> Standing | None:
 
 
 def check_count(name: LimitName, *who: str) -> None:
-    """As ``count``, without counting: refuse whoever has nothing left of it."""
+    """Raise ``OverLimit`` if ``who`` has no calls left, without counting one."""
     try:
         wired().throttle.check(name, *who)
     except OverLimit as refusal:
@@ -257,9 +262,9 @@ def check_count(name: LimitName, *who: str) -> None:
 
 
 def add_rate_headers(response: Response) -> Response:
-    """``RateLimit`` and ``RateLimit-Policy`` (IETF draft-ietf-httpapi-ratelimit-headers), and no caching.
+    """Add ``RateLimit`` and ``RateLimit-Policy`` (IETF draft-ietf-httpapi-ratelimit-headers), and forbid caching.
 
-    They describe the key's limit, or whichever limit refused the call.
+    The headers describe the key's limit, or the limit that refused the call.
     """
     name, standing = flask.g.get("standing", ("key", None))
     if standing is not None:

@@ -1,4 +1,4 @@
-"""Blueprints that nobody enters without a key: authentication is theirs, not the views' (HOUSE: Authentication)."""
+"""Blueprints that require an API key: the blueprint authenticates, not the view (docs/architecture.md)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +9,7 @@ from apiflask import APIBlueprint
 from werkzeug.routing import BaseConverter
 
 from app.api import (
-    adapter,  # noqa: F401 - replaces APIFlask's reading before any view is decorated
+    adapter,  # noqa: F401 - replaces APIFlask's adapter before any view is decorated
     auth,
     parse,
     query,
@@ -23,53 +23,54 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class AnyId(BaseConverter):
-    """An id of the integration's in a path: servers decode ``%2F`` before we see it, and an id may be a URL."""
+    """Path converter for ids of the integration. They may contain slashes: servers decode ``%2F``, and an id may be a
+    URL."""
 
     part_isolating = False
     regex = r"(?s:.+?)"
 
 
 class RequestReference(AnyId):
-    """A request's. One that ends like a path of ours is found by our UUID alone."""
+    """Path converter for requests. A ``request_id`` that ends in ``/ai-notes`` can be reached only by our UUID."""
 
     regex = r"(?s:.+?)(?<!/ai-notes)"
 
 
 def guarded(name: str, *, scope: Scope = Scope.ADAPTER, **options: Any) -> APIBlueprint:
-    """A blueprint whose every view needs a key with ``scope``; answers carry the key's rate limit."""
-    made = APIBlueprint(name, __name__, **options)
-    made.before_request(partial(auth.authenticate, scope))
-    made.before_request(_check_size)
-    made.before_request(_check_question)
-    made.after_request(auth.add_rate_headers)
-    return made
+    """Create a blueprint whose views all need a key with ``scope``. Its responses carry the rate limit headers."""
+    blueprint = APIBlueprint(name, __name__, **options)
+    blueprint.before_request(partial(auth.authenticate, scope))
+    blueprint.before_request(_check_size)
+    blueprint.before_request(_check_accept_and_query)
+    blueprint.after_request(auth.add_rate_headers)
+    return blueprint
 
 
 def _check_size() -> None:
-    # Also where no view reads the body; of one that is far too large the server hands over nothing else.
+    # Checked even if the view does not read the body.
     parse.check_size(flask.request)
 
 
-def _check_question() -> None:
+def _check_accept_and_query() -> None:
     parse.check_accept(flask.request)
     view = flask.current_app.view_functions[flask.request.endpoint or ""]
-    # APIFlask keeps what @input declared in ``_spec``; a test of unknown filters guards this.
+    # APIFlask stores what @input declared in ``_spec``, which is private; a test of unknown filters guards this.
     declared = getattr(view, "_spec", {}).get("args", [])
     allowed = [query.names(model) for model, location in declared if location == "query"]
     query.check(flask.request, frozenset().union(*allowed))
 
 
 def opens_communities(view: View) -> View:
-    """Mark a view that may open an unknown community: its ``X-Adapter-Scope`` may name one that is not there yet."""
+    """Mark a view that may open an unknown community: ``X-Adapter-Scope`` may name one that does not exist yet."""
     view.opens_communities = True  # type: ignore[attr-defined]
     return view
 
 
 def polls(view: View) -> View:
-    """Mark a view that integrations ask again and again to learn of decisions."""
+    """Mark a view that integrations poll for decisions."""
     view.is_poll = True  # type: ignore[attr-defined]
     return view
 
 
 public = guarded("public")
-"""Everything under ``/api/public/v1``, and again under ``/api/v2`` (Contract: section 8)."""
+"""Every view under ``/api/public/v1``, also served under ``/api/v2`` (docs/integration.md)."""

@@ -1,4 +1,4 @@
-"""Community servers: looked up by platform id, read, opened on first contact (Contract: section 6)."""
+"""Community servers: look up by platform id, read, open on first contact (docs/integration.md)."""
 
 import uuid
 from dataclasses import replace
@@ -17,7 +17,7 @@ from app.api.schemas.requests import CommunityDocument, CommunityLookup
 from app.core.communities import communities
 from app.core.errors import Conflict, Malformed, NotFound
 from app.core.ids import parse_id
-from app.core.models import Community, Policy
+from app.core.models import Community, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.wiring import wired
@@ -25,30 +25,30 @@ from app.wiring import wired
 DEFAULT_PLATFORM = "discord"
 
 
-def platform_of(caller: Caller, given: str | None = None) -> str:
-    """The platform that a call speaks of: as given, else X-Adapter-Platform, else ``discord``."""
-    return given or caller.platform or DEFAULT_PLATFORM
+def platform_of(caller: Caller, parameter: str | None = None) -> str:
+    """Return the platform of a call: the parameter, else X-Adapter-Platform, else ``discord``."""
+    return parameter or caller.platform or DEFAULT_PLATFORM
 
 
 def query_problem(name: str, msg: str) -> Located:
-    """A 422 about one query parameter."""
-    return Located.at("query", name, msg=msg)
+    """Create the 422 error for one query parameter."""
+    return Located.at_path("query", name, msg=msg)
 
 
 def find(session: Session, caller: Caller, reference: str) -> Community:
-    """The community with our UUID, the platform's id or its slug, among the caller's.
+    """Return the caller's community with this UUID, platform id or slug.
 
     Raises:
-        NotFound: unknown or foreign.
+        NotFound: there is none, or it is not the caller's.
         Malformed: two platforms of the caller use this id, and X-Adapter-Platform names neither.
     """
     return session.get_one(Community, find_id(session, caller, reference))
 
 
 def find_known(caller: Caller, reference: str) -> uuid.UUID | None:
-    """The id of a community that is there. None: ``find_or_open`` says what becomes of it.
+    """Return the id of a community, or None if there is none; ``find_or_open`` then opens or refuses it.
 
-    Asked before a writing session, which then need not be held for the question.
+    Called before the writing session begins, to keep that session short.
     """
     with wired().database.looking() as connection:
         try:
@@ -58,18 +58,18 @@ def find_known(caller: Caller, reference: str) -> uuid.UUID | None:
 
 
 def find_id(session: Session | sa.Connection, caller: Caller, reference: str) -> uuid.UUID:
-    """The id of the community that ``find`` finds; refused alike."""
+    """Return the id of the community that ``find`` would return. Raises the same errors."""
     try:
         return communities.resolve_id(session, caller.actor, reference, caller.platform)
     except Conflict as ambiguous:
-        # 409 would read as "submitted before" (Spec: Errors).
+        # Clients would understand 409 as "submitted before" (docs/integration.md).
         raise Malformed(ambiguous.detail) from ambiguous
 
 
 def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[uuid.UUID, Actor]:
-    """The community's id, opened when a platform id is unknown and the key may; and the actor, who then sees it.
+    """Return the community's id and the actor. Opens a community with an unknown platform id if the key may.
 
-    An unknown UUID never opens one. Call it in a writing session.
+    The returned actor has access to the new community. An unknown UUID never opens one. Call it in a writing session.
     """
     actor = caller.actor
     try:
@@ -89,7 +89,7 @@ def find_or_open(session: Session, caller: Caller, reference: str) -> tuple[uuid
 @public.doc(responses=[404])
 @opens_communities
 def look_up_community(query_data: CommunityLookup) -> Response:
-    """Find a community by its platform's id; a key that may open communities opens an unknown one."""
+    """Find a community by its platform's id. A key that may open communities opens an unknown one."""
     caller = auth.caller()
     platform = platform_of(caller, query_data.platform)
     platform_id = query_data.platform_community_server_id
@@ -106,18 +106,20 @@ def look_up_community(query_data: CommunityLookup) -> Response:
 @public.output(CommunityDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404])
 def read_community(reference: str) -> Response:
-    """Read a community with the category configuration in force."""
+    """Read a community with its current category configuration."""
     with wired().database.reading() as session:
         community = find(session, auth.caller(), reference)
         return _answer(community, policies.current(session, community.id))
 
 
-def _answer(community: Community, policy: Policy) -> Response:
-    return jsonapi.answer(jsonapi.document(show(community, policy), at=f"/community-servers/{community.id}"))
+def _answer(community: Community, thresholds: ThresholdSet) -> Response:
+    return jsonapi.answer(
+        jsonapi.document(show(community, thresholds), path=f"/community-servers/{community.id}")
+    )
 
 
-def show(community: Community, policy: Policy) -> dict[str, Any]:
-    """The resource object of a community; ``policy`` is the version in force, with its categories."""
+def show(community: Community, thresholds: ThresholdSet) -> dict[str, Any]:
+    """Return the resource object of a community. ``thresholds`` is its current threshold set, with the categories."""
     attributes = {
         "platform": community.platform,
         "platform_community_server_id": community.platform_community_server_id,
@@ -126,7 +128,7 @@ def show(community: Community, policy: Policy) -> dict[str, Any]:
         "description": community.description,
         "is_active": community.is_active and community.archived_at is None,
         "is_public": community.is_public,
-        "config_version": policy.version,
+        "config_version": thresholds.version,
         "categories": [
             {
                 "name": category.name,
@@ -137,7 +139,7 @@ def show(community: Community, policy: Policy) -> dict[str, Any]:
                 "tier2_action": category.tier2_action.value,
                 "review_group": category.review_group.value,
             }
-            for category in policy.categories
+            for category in thresholds.categories
         ],
         "created_at": community.created_at,
         "updated_at": community.updated_at,

@@ -1,4 +1,4 @@
-"""Error bodies: ``{"detail": …}``, a list of problems for a 422, a sentence for everything else (Spec: Errors)."""
+"""Error bodies: ``{"detail": …}`` with a list of problems for a 422 and a sentence for every other status."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,34 +12,34 @@ from app.core.errors import Invalid, Problem
 from app.errors import Explained
 
 SECRET_WORDS = ("secret", "password", "token", "code", "api_key", "authorization")
-"""A member whose name holds one of these may carry a secret, also where its name is not the right one."""
+"""A member whose name contains one of these may hold a secret; this also covers misspelt names."""
 HIDDEN = "[hidden]"
 NO_OBJECT = "Input should be an object"
-"""JSON's word for it; pydantic speaks of dictionaries."""
+"""Replaces pydantic's message, which says "dictionary"."""
 LISTED = 20
-"""Problems that one answer lists; the last of them says how many more there are."""
+"""How many problems one response lists at most. If there are more, the last item says how many."""
 LEFT_OUT = "too_many_problems"
-"""The type of that last one."""
+"""The type of that last item."""
 LONGEST_INPUT = 500
-"""Characters of a text that ``input`` repeats."""
+"""How many characters of a text ``input`` repeats at most."""
 INPUT_BUDGET = 2_000
-"""Bytes of JSON that one ``input`` takes at most, or a little more: a body must not come back many times as long."""
+"""Approximate limit, in bytes of JSON, of one ``input``: an error must not be many times longer than the body."""
 LONGEST_LOC = 255
-"""Characters of an unknown member's name that ``loc`` repeats."""
+"""How many characters of an unknown member's name ``loc`` repeats at most."""
 
 
 def render(explained: Explained) -> Response:
-    """The response of an error, ``application/json``."""
+    """Return the response for an error, ``application/json``."""
     detail: Any = explained.detail
     if explained.problems:
-        detail = [_item(problem) for problem in shortened(explained.problems)]
+        detail = [_item(problem) for problem in limit_problems(explained.problems)]
     response = Response(json.dumps({"detail": detail}), explained.status, mimetype="application/json")
     response.headers.update(explained.headers)
     return response
 
 
-def found_by_pydantic(error: ValidationError, prefix: tuple[str, ...]) -> list[Problem]:
-    """The problems that pydantic found, their paths starting with ``prefix`` (``body, data, attributes``)."""
+def pydantic_problems(error: ValidationError, prefix: tuple[str, ...]) -> list[Problem]:
+    """Return pydantic's errors as problems whose paths start with ``prefix`` (``body, data, attributes``)."""
     return [
         Problem(
             item["type"],
@@ -51,30 +51,30 @@ def found_by_pydantic(error: ValidationError, prefix: tuple[str, ...]) -> list[P
     ]
 
 
-def shortened(problems: Sequence[Problem], total: int | None = None) -> Sequence[Problem]:
-    """At most ``LISTED`` of ``total`` problems, the last in place of all that are left out."""
+def limit_problems(problems: Sequence[Problem], total: int | None = None) -> Sequence[Problem]:
+    """Return at most ``LISTED`` of ``total`` problems. If some are left out, the last item says how many."""
     total = len(problems) if total is None else total
     if total <= LISTED:
         return problems
-    shown = problems[: LISTED - 1]
-    left = f"{total - len(shown):,} more problems are not listed"
-    return [*shown, Problem(LEFT_OUT, shown[0].loc, left)]
+    listed = problems[: LISTED - 1]
+    msg = f"{total - len(listed):,} more problems are not listed"
+    return [*listed, Problem(LEFT_OUT, listed[0].loc, msg)]
 
 
 class Located(Invalid):
-    """Invalid with complete paths: each ``loc`` already starts with ``body``, ``query``, ``path`` or ``header``."""
+    """``Invalid`` with complete paths: each ``loc`` already starts with ``body``, ``query``, ``path`` or ``header``."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__(*(Problem(p.type, _Complete(p.loc), p.msg, p.input) for p in problems))
 
     @classmethod
-    def at(cls, *loc: str, msg: str, value: Any = None, type: str = "value_error") -> "Located":
-        """One problem at a complete path."""
+    def at_path(cls, *loc: str, msg: str, value: Any = None, type: str = "value_error") -> "Located":
+        """Create the error for one problem at a complete path."""
         return cls(Problem(type, loc, msg, value))
 
 
 class _Complete(tuple[str | int, ...]):
-    """A path that needs no prefix."""
+    """A complete path, which needs no prefix."""
 
     __slots__ = ()
 
@@ -82,9 +82,9 @@ class _Complete(tuple[str | int, ...]):
 def _item(problem: Problem) -> dict[str, Any]:
     loc = list(problem.loc) if isinstance(problem.loc, _Complete) else [*_prefix(problem), *problem.loc]
     is_secret = any(_is_secret(part) for part in loc)
-    shown = HIDDEN if is_secret else _Excerpt(INPUT_BUDGET).of(problem.input)
+    shown = HIDDEN if is_secret else _Excerpt(INPUT_BUDGET).shorten(problem.input)
     if problem.type == LEFT_OUT:
-        loc = loc[:1]  # those that are left out have paths of their own
+        loc = loc[:1]  # the problems left out have different paths
     return {"type": problem.type, "loc": [_cut(part) for part in loc], "msg": problem.msg, "input": shown}
 
 
@@ -93,13 +93,13 @@ def _cut(part: str | int) -> str | int:
 
 
 def _prefix(problem: Problem) -> tuple[str, ...]:
-    """Where the core's bare field name stood in this request: as its body was shaped, or in its query or path."""
-    read: tuple[str, ...] | None = flask.g.get("body_loc")
+    """Return where in this request the core's field came from: body (in its actual form), query or the path."""
+    body_loc: tuple[str, ...] | None = flask.g.get("body_loc")
     name = str(problem.loc[0]) if problem.loc else ""
     if name in flask.request.args and name not in flask.g.get("body_members", ()):
         return ("query",)
-    if read is not None:
-        return read
+    if body_loc is not None:
+        return body_loc
     return ("path",) if name in (flask.request.view_args or {}) else ("query",)
 
 
@@ -108,15 +108,15 @@ def _is_secret(member: object) -> bool:
 
 
 class _Excerpt:
-    """Makes a value fit to be repeated: short, without secrets, plain JSON.
+    """Prepares a value of the request for repetition in an error: short, without secrets, plain JSON.
 
-    ``left`` is how many bytes of JSON it may still take. Work is bounded by it too.
+    ``left`` is how many bytes of JSON may still be used. It also bounds the work.
     """
 
     def __init__(self, left: int) -> None:
         self._left = left
 
-    def of(self, value: Any, depth: int = 0) -> Any:
+    def shorten(self, value: Any, depth: int = 0) -> Any:
         if isinstance(value, str):
             return self._text(value)
         if value is None or isinstance(value, bool | int | float):
@@ -132,7 +132,7 @@ class _Excerpt:
                     members["…"] = f"{len(value)} members"
                     break
                 hidden = _is_secret(name)
-                members[self._text(str(name))] = HIDDEN if hidden else self.of(member, depth + 1)
+                members[self._text(str(name))] = HIDDEN if hidden else self.shorten(member, depth + 1)
             return members
         if isinstance(value, list | tuple):
             items: list[Any] = []
@@ -140,7 +140,7 @@ class _Excerpt:
                 if self._left <= 0:
                     items.append(f"… {len(value)} items")
                     break
-                items.append(self.of(item, depth + 1))
+                items.append(self.shorten(item, depth + 1))
             return items
         return self._text(str(value))
 

@@ -1,6 +1,7 @@
-"""The paths that existing integrations call besides the public ones: flat JSON both ways (Contract: section 8).
+"""Paths outside the public API that existing integrations call. Bodies and responses are flat JSON.
 
-Same keys and same rules as everywhere; documented under a tag of their own.
+Keys and rules are the same as in the public API; the OpenAPI document lists them under a separate tag
+(docs/integration.md).
 """
 
 import json
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.api import auth, community_servers
 from app.api.blueprints import ALIAS_PREFIX, guarded, opens_communities
-from app.api.jsonapi import plain
+from app.api.jsonapi import json_value
 from app.api.schemas.field_clients import (
     CommunityCreate,
     CommunityName,
@@ -40,8 +41,8 @@ clients = guarded("field_clients", tag="Clients in the field")
 @clients.doc(responses=[400, 409])
 @opens_communities
 def create_community(json_data: CommunityCreate) -> Response:
-    """Open a community: 201; 409 when it is there. Only a key that may open communities opens one."""
-    given = json_data.model_dump(exclude={"platform", "platform_community_server_id", "settings"})
+    """Open a community: 201; 409 if it exists. Needs a key that may open communities."""
+    fields = json_data.model_dump(exclude={"platform", "platform_community_server_id", "settings"})
     with wired().database.writing() as session:
         community = communities.create(
             session,
@@ -49,7 +50,7 @@ def create_community(json_data: CommunityCreate) -> Response:
             json_data.platform,
             json_data.platform_community_server_id,
             supplied=json_data.settings or {},
-            **given,
+            **fields,
         )
         return answer(show(community), 201)
 
@@ -62,7 +63,7 @@ def create_community(json_data: CommunityCreate) -> Response:
 def rename_community(
     platform_community_server_id: str, json_data: CommunityName, query_data: CommunityNameQuery
 ) -> Response:
-    """Take over a community's name and figures from its platform."""
+    """Update a community's name and figures from its platform."""
     with wired().database.writing() as session:
         community = _find(session, platform_community_server_id, query_data.platform)
         communities.rename(session, auth.actor(), community, json_data.name, json_data.server_stats)
@@ -85,16 +86,16 @@ def _find(session: Session, platform_id: str, platform: str | None) -> Community
 def read_rating_thresholds() -> Response:
     """How many ratings a note needs before it gets a status.
 
-    In the community that ``X-Adapter-Scope`` names, else in the key's only one, else where a community sets nothing.
+    Of the community in ``X-Adapter-Scope``, else of the key's only community, else the service's default.
     """
     caller = auth.caller()
-    own = caller.actor.communities
-    community_id = caller.scope_id or (next(iter(own)) if own is not None and len(own) == 1 else None)
-    settings = community_settings.defaults()
+    ids = caller.actor.communities
+    community_id = caller.scope_id or (next(iter(ids)) if ids is not None and len(ids) == 1 else None)
+    settings = wired().community_defaults
     if community_id is not None:
         with wired().database.reading() as session:
             settings = community_settings.read(session, community_id)
-    # One rater has one rating per note, so both figures are the same.
+    # A rater has one rating per note, so both figures are the same.
     needed = settings.min_ratings
     return answer({"min_ratings_needed": needed, "min_raters_per_note": needed})
 
@@ -103,21 +104,21 @@ def read_rating_thresholds() -> Response:
 @clients.output(ScoringAnalysis)
 @clients.doc(responses=[400, 404])
 def read_scoring_analysis(reference: str) -> Response:
-    """Figures of one community: activity, categories, consensus, the raters who did most."""
+    """Figures of one community: activity, categories, consensus and the most active raters."""
     with wired().database.reading() as session:
         community = community_servers.find(session, auth.caller(), reference)
-        found = insights.scoring_analysis(session, auth.actor(), community.id)
-    return answer(asdict(found))
+        analysis = insights.scoring_analysis(session, auth.actor(), community.id)
+    return answer(asdict(analysis))
 
 
 def answer(body: Mapping[str, Any], status: int = 200) -> Response:
-    """The response that carries a flat body, ``application/json``."""
-    written = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return Response(written, status, mimetype="application/json")
+    """Return a response with a flat body, ``application/json``."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return Response(text, status, mimetype="application/json")
 
 
 def show(community: Community) -> dict[str, Any]:
-    """The flat object of a community."""
+    """Return the flat object of a community."""
     attributes = {
         "id": community.id,
         "platform": community.platform,
@@ -132,4 +133,4 @@ def show(community: Community) -> dict[str, Any]:
         "created_at": community.created_at,
         "updated_at": community.updated_at,
     }
-    return {name: plain(value) for name, value in attributes.items()}
+    return {name: json_value(value) for name, value in attributes.items()}

@@ -1,4 +1,4 @@
-"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (Spec: Conventions; Contract: section 2)."""
+"""JSON:API 1.1 documents: resource objects, envelopes, links and meta (docs/integration.md)."""
 
 import enum
 import json
@@ -24,18 +24,18 @@ _POSITION = ("page[number]", "page[after]", "page[before]", "offset")
 def resource(
     type: str, id: uuid.UUID, attributes: Mapping[str, Any], *, null: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """A resource object. Attributes that are None are left out, but for those named in ``null``."""
+    """Return a resource object. Attributes that are None are left out, except those in ``null``."""
     shown = {
-        # Most values are text, and a list has some thousands.
-        name: value if value.__class__ is str else plain(value)
+        # Most values are text, and a list has thousands of them, so text skips the call.
+        name: value if value.__class__ is str else json_value(value)
         for name, value in attributes.items()
         if value is not None or name in null
     }
     return {"type": type, "id": str(id), "attributes": shown}
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON shows it: times in UTC with ``Z``, ids and words as text."""
+def json_value(value: Any) -> Any:
+    """Convert a value for JSON: times to UTC text with ``Z``, UUIDs and enums to text."""
     write = _WRITERS.get(type(value))
     if write is not None:
         return write(value)
@@ -48,28 +48,28 @@ _WRITERS: Mapping[type, Callable[[Any], str]] = {datetime: clock.iso, uuid.UUID:
 def document(
     data: Any,
     *,
-    at: str | None = None,
+    path: str | None = None,
     meta: Mapping[str, Any] | None = None,
     links: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The envelope. ``at`` is the resource's own path below the prefix, for its ``self`` link."""
-    made: dict[str, Any] = {"jsonapi": {"version": "1.1"}, "data": data}
-    if at is not None:
-        links = {"self": url(at), "describedby": _absolute(DESCRIBED_BY), **(links or {})}
+    """Return a JSON:API document. ``path`` is the resource's path below the prefix, for the ``self`` link."""
+    members: dict[str, Any] = {"jsonapi": {"version": "1.1"}, "data": data}
+    if path is not None:
+        links = {"self": url(path), "describedby": _absolute(DESCRIBED_BY), **(links or {})}
     if links:
-        made["links"] = dict(links)
+        members["links"] = dict(links)
     if meta:
-        made["meta"] = {name: plain(value) for name, value in meta.items()}
-    return made
+        members["meta"] = {name: json_value(value) for name, value in meta.items()}
+    return members
 
 
 def listing(page: Page[Any], show: Callable[[Any], dict[str, Any]], **meta: Any) -> dict[str, Any]:
-    """The document of one page of a list: ``show`` makes a resource object of a row."""
+    """Return the document of one page of a list. ``show`` turns a row into a resource object."""
     counted = {
         "count": page.count,
         "page": page.number,
         "pages": page.pages,
-        "limit": page.wanted.size,
+        "limit": page.part.size,
         "offset": page.offset,
     }
     return document([show(row) for row in page.rows], meta=counted | meta, links=_page_links(page))
@@ -78,22 +78,20 @@ def listing(page: Page[Any], show: Callable[[Any], dict[str, Any]], **meta: Any)
 def answer(
     document: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """The response that carries a document, ``application/vnd.api+json``."""
-    written = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "backslashreplace"
-    )
-    return Response(written, status, headers=dict(headers or {}), content_type=JSON_API)
+    """Return a response with a document, ``application/vnd.api+json``."""
+    body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    return Response(body, status, headers=dict(headers or {}), content_type=JSON_API)
 
 
-def nothing() -> Response:
-    """204, without a body."""
+def no_content() -> Response:
+    """Return a 204 response, without a body."""
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
 
 
 def url(path: str) -> str:
-    """The absolute URL of a path below the prefix under which this request came (``/requests/…``)."""
+    """Return the absolute URL of a path such as ``/requests/…``, below the API prefix that this request used."""
     prefix = ALIAS_PREFIX if flask.request.path.startswith(f"{ALIAS_PREFIX}/") else PREFIX
     return _absolute(prefix + path)
 
@@ -104,19 +102,19 @@ def _absolute(path: str) -> str:
 
 def _page_links(page: Page[Any]) -> dict[str, str | None]:
     kept = [(name, value) for name, value in flask.request.args.items() if name not in _POSITION]
-    size = page.wanted.size
+    size = page.part.size
 
     def link(offset: int, **cursor: str) -> str:
         position: list[tuple[str, Any]] = [("page[number]", offset // size + 1)]
-        if page.wanted.offset is not None:
+        if page.part.offset is not None:
             position = [("offset", offset)]
         position += [(f"page[{name}]", value) for name, value in cursor.items()]
         return _link([*kept, *position])
 
     first, last = link(0), link(max(0, page.pages - 1) * size)
-    # An empty page of a list that has rows stands beyond one of its ends: the way back is the page at that end.
+    # An empty page of a non-empty list is before its start or after its end. Link to the page at that end.
     beyond = page.count > 0 and not page.rows
-    back, on = (last, None) if page.wanted.before is None else (None, first)
+    back, on = (last, None) if page.part.before is None else (None, first)
     if not beyond:
         back = link(max(0, page.offset - size), before=page.previous) if page.previous else None
         on = link(page.offset + size, after=page.next) if page.next else None

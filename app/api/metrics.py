@@ -1,7 +1,7 @@
-"""Figures for a monitoring system, in Prometheus' text formats, behind a Metrics key (Contract: section 1, Templates).
+"""Figures for monitoring in Prometheus' text formats. Needs a Metrics key (docs/integration.md).
 
-Every figure is read from the database at the scrape, so it is the same whichever process answers, and a restart
-resets none. A key that acts in some communities counts those alone.
+Every scrape reads the figures from the database, so all processes answer the same and a restart resets nothing. A key
+for some communities gets the figures of only those.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,21 +30,21 @@ metrics = guarded("metrics", scope=Scope.METRICS, enable_openapi=False)
 
 @metrics.get("/metrics")
 def read_metrics() -> Response:
-    """All figures, in the format that the caller prefers."""
+    """Return all figures, in the format that the Accept header prefers."""
     actor = auth.actor()
     with wired().database.reading() as session:
         standing, speed = insights.standing(session, actor), monitoring.read(session, actor)
     registry = CollectorRegistry()
     registry.register(Figures(standing, speed))
     if actor.communities is None:
-        # Of everybody's requests: no matter for the key of one community.
+        # These count the HTTP requests of all callers, which a key of one community must not see.
         registry.register(Answers())
     encode, content_type = choose_encoder(flask.request.headers.get("Accept", ""))
     return Response(encode(registry), content_type=content_type)
 
 
 class Figures(Collector):
-    """A standing, and how fast things went lately, as metric families."""
+    """Current totals and recent durations as metric families."""
 
     def __init__(self, standing: Standing, speed: monitoring.Figures) -> None:
         self._standing = standing
@@ -52,11 +52,13 @@ class Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = self._standing
-        yield _by("bridgenote_requests", "Requests by status.", "status", now.requests)
-        yield _by("bridgenote_moderation_actions", "Moderation actions by state.", "state", now.actions)
-        yield _by("bridgenote_notes", "Notes by status.", "status", now.notes)
-        yield _by("bridgenote_deliveries", "Webhook deliveries by state.", "state", now.deliveries)
-        yield _by("bridgenote_review_queue_length", "Reviews that wait, by group.", "group", now.review_queue)
+        yield _family("bridgenote_requests", "Requests by status.", "status", now.requests)
+        yield _family("bridgenote_moderation_actions", "Moderation actions by state.", "state", now.actions)
+        yield _family("bridgenote_notes", "Notes by status.", "status", now.notes)
+        yield _family("bridgenote_deliveries", "Webhook deliveries by state.", "state", now.deliveries)
+        yield _family(
+            "bridgenote_review_queue_length", "Reviews that wait, by group.", "group", now.review_queue
+        )
         yield GaugeMetricFamily(
             "bridgenote_oldest_due_delivery_age_seconds",
             "How long the oldest webhook delivery that could be sent has been waiting.",
@@ -98,7 +100,7 @@ class Figures(Collector):
             yield family
 
 
-def _by(name: str, help_text: str, label: str, counts: Mapping[Word, int]) -> GaugeMetricFamily:
+def _family(name: str, help_text: str, label: str, counts: Mapping[Word, int]) -> GaugeMetricFamily:
     family = GaugeMetricFamily(name, help_text, labels=[label])
     for word, count in counts.items():
         family.add_metric([word.value], count)

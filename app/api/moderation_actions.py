@@ -1,4 +1,4 @@
-"""Moderation actions: listed in both forms, read, moved, recorded (Spec: Moderation actions; Contract: section 5)."""
+"""Moderation actions: list, read, change state, record (docs/integration.md)."""
 
 import uuid
 from dataclasses import replace
@@ -15,11 +15,12 @@ from app.api.parse import JSON_API
 from app.api.schemas.actions import ActionCreate, ActionDocument, ActionList, ActionPatch, ActionQuery
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Invalid, NotFound
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
-from app.core.notes import verdicts
 from app.core.paging import paginate
 from app.core.requests import submitting
+from app.core.review import verbs
 from app.core.vocabulary import ActionState
 from app.core.webhooks import payloads
 from app.wiring import wired
@@ -32,39 +33,42 @@ from app.wiring import wired
 @polls
 def list_moderation_actions(query_data: ActionQuery) -> Response:
     """List moderation actions, newest first; bracketed and unbracketed filters combine with AND."""
-    asked, caller = query_data, auth.caller()
-    community_id = asked.community or _fallback(caller, asked)
-    wanted = asked.slice(community_id)
+    caller = auth.caller()
+    community_id = query_data.community or _default_community(caller, query_data)
+    page_slice = query_data.slice(community_id)
     statement = actions.matching(
         caller.actor,
-        community_id=asked.filter_community,
-        state=asked.filter_state,
-        tier=asked.filter_tier,
+        community_id=query_data.filter_community,
+        state=query_data.filter_state,
+        tier=query_data.filter_tier,
     ).options(*actions.READ_OPTIONS)
     for column, value in (
         (Action.community_id, community_id),
-        (Action.action_state, asked.state),
-        (Action.action_tier, asked.tier),
+        (Action.action_state, query_data.state),
+        (Action.action_tier, query_data.tier),
     ):
         if value is not None:
             statement = statement.where(column == value)
     with wired().database.reading() as session:
-        page = paginate(session, statement, Action.created_at, Action.id, wanted)
+        page = paginate(session, statement, Action.created_at, Action.id, page_slice)
         return jsonapi.answer(jsonapi.listing(page, show))
 
 
-def _fallback(caller: Caller, asked: ActionQuery) -> uuid.UUID | None:
-    """The community of a list that names none: the scope's, then the key's only one; None means all of the key's."""
-    if asked.filter_community is not None:
+def _default_community(caller: Caller, query: ActionQuery) -> uuid.UUID | None:
+    """Return the community for a query without one: from X-Adapter-Scope, else the key's only one.
+
+    None means all communities of the key. Raises ``Located`` if an unbracketed filter needs a community.
+    """
+    if query.filter_community is not None:
         return None
     if caller.scope_id is not None:
         return caller.scope_id
-    mine = caller.actor.communities
-    if mine is not None and len(mine) == 1:
-        return next(iter(mine))
-    if asked.is_plain:
+    ids = caller.actor.communities
+    if ids is not None and len(ids) == 1:
+        return next(iter(ids))
+    if query.is_plain:
         msg = "Field required: this API key acts in several communities, and X-Adapter-Scope names none"
-        raise Located.at("query", "community_server_id", msg=msg, type="missing")
+        raise Located.at_path("query", "community_server_id", msg=msg, type="missing")
     return None
 
 
@@ -85,27 +89,27 @@ def read_moderation_action(action_id: str) -> Response:
 def patch_moderation_action(action_id: str, json_data: ActionPatch) -> Response:
     """Acknowledge an action, appeal against it, or make a moderator's move.
 
-    Said again, an acknowledgement or a move changes nothing and is 200.
+    Repeating an acknowledgement or a move changes nothing and is 200.
     """
     actor = auth.actor()
     with wired().database.writing() as session:
         action = actions.get(session, actor, _identity(action_id))
         _check_platform_action_id(action, json_data)
-        verdicts.change_action(
+        verbs.change_action(
             session,
             actor,
             action,
             json_data.action_state,
             platform_action_id=json_data.platform_action_id,
-            reason=json_data.reason or "",
+            why=Why(json_data.reason or ""),
         )
         return jsonapi.answer(_document(session, action.id))
 
 
-def _check_platform_action_id(action: Action, given: ActionPatch) -> None:
-    """Only an acknowledgement takes one; a client that repeats the stored one elsewhere is no error."""
-    value = given.platform_action_id
-    if given.action_state is not ActionState.APPLIED and value not in {None, action.platform_action_id}:
+def _check_platform_action_id(action: Action, patch: ActionPatch) -> None:
+    """Refuse a ``platform_action_id`` outside an acknowledgement. Repeating the stored one is allowed."""
+    value = patch.platform_action_id
+    if patch.action_state is not ActionState.APPLIED and value not in {None, action.platform_action_id}:
         raise Invalid.field("platform_action_id", "can only be set with action_state applied", value)
 
 
@@ -114,19 +118,19 @@ def _check_platform_action_id(action: Action, given: ActionPatch) -> None:
 @public.output(ActionDocument, 201, content_type=JSON_API)
 @public.doc(responses=[200, 400, 404, 409])
 def create_moderation_action(json_data: ActionCreate) -> Response:
-    """Record an action that the integration took: 201; 200 where that acknowledges an open proposal of its type."""
+    """Record an action that the integration took: 201; 200 if that acknowledges an open proposal of the same type."""
     caller = auth.caller()
     with wired().database.writing() as session:
         community = community_servers.find(session, caller, json_data.community_server_id)
-        # The body's community decides between equal request_ids, and a request of another one is unknown here.
-        here = replace(caller.actor, communities=frozenset({community.id}))
-        request = submitting.find(session, here, json_data.request_id)
-        action, made = acknowledgements.record_taken(
+        # Two communities may use the same request_id: look only in the body's community.
+        local_actor = replace(caller.actor, communities=frozenset({community.id}))
+        request = submitting.find(session, local_actor, json_data.request_id)
+        action, created = acknowledgements.record_taken(
             session, caller.actor, request, json_data.action_type, json_data.reason
         )
         document = _document(session, action.id)
     location = jsonapi.url(f"/moderation-actions/{action.id}")
-    return jsonapi.answer(document, 201 if made else 200, {"Location": location})
+    return jsonapi.answer(document, 201 if created else 200, {"Location": location})
 
 
 def _identity(action_id: str) -> uuid.UUID:
@@ -138,11 +142,11 @@ def _identity(action_id: str) -> uuid.UUID:
 
 def _document(session: Session, action_id: uuid.UUID) -> dict[str, Any]:
     action = actions.read(session, auth.actor(), action_id)
-    return jsonapi.document(show(action), at=f"/moderation-actions/{action.id}")
+    return jsonapi.document(show(action), path=f"/moderation-actions/{action.id}")
 
 
 def show(action: Action) -> dict[str, Any]:
-    """The resource object of an action read with ``actions.READ_OPTIONS``."""
+    """Return the resource object of an action that was read with ``actions.READ_OPTIONS``."""
     attributes = {
         "request_id": action.request.request_id,
         "community_server_id": action.community_id,

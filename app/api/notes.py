@@ -1,4 +1,4 @@
-"""Notes: written, listed, read, edited, deleted, and staff's word on them (Spec: Notes; Contract: section 4)."""
+"""Notes: write, list, read, edit, delete, publish and dismiss (docs/integration.md)."""
 
 import uuid
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from app.api.blueprints import public
 from app.api.parse import JSON_API
 from app.api.schemas.notes import NoteCreate, NoteDocument, NoteEdit, NoteList, NoteQuery, NoteVerdict
 from app.core.errors import NotFound
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Note
 from app.core.notes import notes, verdicts
@@ -27,27 +28,27 @@ from app.wiring import wired
 @public.output(NoteDocument, 201, content_type=JSON_API)
 @public.doc(responses=[400, 404, 409])
 def create_note(json_data: NoteCreate) -> Response:
-    """Write a note. An author has one on each request."""
-    caller, given = auth.caller(), json_data
+    """Write a note. An author can have one note on each request."""
+    caller = auth.caller()
     with wired().database.writing() as session:
-        community = community_servers.find(session, caller, given.community_server_id)
+        community = community_servers.find(session, caller, json_data.community_server_id)
         caller = auth.caller_in(session, community.id)
         request = None
-        if given.request_id is not None:
-            request = submitting.find(session, caller.actor, given.request_id, scope=community.id)
+        if json_data.request_id is not None:
+            request = submitting.find(session, caller.actor, json_data.request_id, scope=community.id)
         author = profiles.ensure(
-            session, *people.meant(session, caller, given.author_id, community, "author_id")
+            session, *people.resolve_identity(session, caller, json_data.author_id, community, "author_id")
         )
         note = notes.write(
             session,
             caller.actor,
             community.id,
             author,
-            given.summary,
-            given.classification,
-            author_ref=given.author_id,
+            json_data.summary,
+            json_data.classification,
+            author_ref=json_data.author_id,
             request=request,
-            channel_id=given.channel_id,
+            channel_id=json_data.channel_id,
         )
         shown = show(note)
     return created(shown)
@@ -59,23 +60,23 @@ def create_note(json_data: NoteCreate) -> Response:
 @public.doc(responses=[400])
 def list_notes(query_data: NoteQuery) -> Response:
     """List notes, newest first."""
-    asked = query_data
+    raters = query_data.raters_not_in
     statement = notes.matching(
         auth.actor(),
-        status=asked.status,
-        status_not=asked.status_not,
-        classification=asked.classification,
-        community_id=asked.community,
-        author=asked.author,
-        request=asked.request,
-        platform_message_id=asked.platform_message_id,
-        created_from=asked.created_from,
-        created_to=asked.created_to,
-        rater=asked.rater,
-        raters_not_in=asked.raters_not_in.split(",") if asked.raters_not_in is not None else None,
+        status=query_data.status,
+        status_not=query_data.status_not,
+        classification=query_data.classification,
+        community_id=query_data.community,
+        author=query_data.author,
+        request=query_data.request,
+        platform_message_id=query_data.platform_message_id,
+        created_from=query_data.created_from,
+        created_to=query_data.created_to,
+        rater=query_data.rater,
+        raters_not_in=raters.split(",") if raters is not None else None,
     )
     with wired().database.reading() as session:
-        page = paginate(session, statement, Note.created_at, Note.id, asked.slice())
+        page = paginate(session, statement, Note.created_at, Note.id, query_data.slice())
         return jsonapi.answer(jsonapi.listing(page, show))
 
 
@@ -93,9 +94,9 @@ def read_note(note_id: str) -> Response:
 @public.output(NoteDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404, 409])
 def patch_note(note_id: str, json_data: NoteEdit) -> Response:
-    """Change a note's text or classification: its author or staff."""
+    """Change a note's text or classification. Only its author and staff may."""
     with wired().database.writing() as session:
-        actor, note = _to_change(session, note_id)
+        actor, note = _get_for_change(session, note_id)
         notes.edit(session, actor, note, json_data.summary, json_data.classification)
         return _answer(note)
 
@@ -104,11 +105,11 @@ def patch_note(note_id: str, json_data: NoteEdit) -> Response:
 @public.output({}, 204)
 @public.doc(responses=[404])
 def delete_note(note_id: str) -> Response:
-    """Delete a note: its author or staff. The rationale of an action stays."""
+    """Delete a note. Only its author and staff may. A note that is the rationale of an action cannot be deleted."""
     with wired().database.writing() as session:
-        actor, note = _to_change(session, note_id)
+        actor, note = _get_for_change(session, note_id)
         notes.withdraw(session, actor, note)
-    return jsonapi.nothing()
+    return jsonapi.no_content()
 
 
 @public.post("/notes/<note_id>/force-publish")
@@ -129,39 +130,39 @@ def dismiss_note(note_id: str, json_data: NoteVerdict) -> Response:
     return _decide(verdicts.dismiss, note_id, json_data)
 
 
-def _decide(verb: Callable[..., None], note_id: str, given: NoteVerdict) -> Response:
+def _decide(verb: Callable[..., None], note_id: str, verdict: NoteVerdict) -> Response:
     with wired().database.writing() as session:
-        actor, note = _to_change(session, note_id)
-        verb(session, actor, note, reason=given.reason or "")
+        actor, note = _get_for_change(session, note_id)
+        verb(session, actor, note, why=Why(verdict.reason or ""))
         return _answer(note)
 
 
-def _to_change(session: Session, note_id: str) -> tuple[Actor, Note]:
-    """A note, and the actor as the note's community knows them."""
+def _get_for_change(session: Session, note_id: str) -> tuple[Actor, Note]:
+    """Return the note and the actor, with the acting user's profile in the note's community."""
     note = notes.get(session, auth.actor(), identity(note_id))
     return auth.caller_in(session, note.community_id).actor, note
 
 
 def identity(note_id: str) -> uuid.UUID:
-    """The UUID in a path; what is none names no note."""
-    found = parse_id(note_id)
-    if found is None:
+    """Return the UUID in a path. Raises NotFound if it is not a UUID."""
+    uuid = parse_id(note_id)
+    if uuid is None:
         raise NotFound("note")
-    return found
+    return uuid
 
 
 def created(shown: dict[str, Any]) -> Response:
-    """The answer to whoever made a note."""
-    at = f"/notes/{shown['id']}"
-    return jsonapi.answer(jsonapi.document(shown, at=at), 201, {"Location": jsonapi.url(at)})
+    """Return the 201 response for a new note; ``shown`` is its resource object."""
+    path = f"/notes/{shown['id']}"
+    return jsonapi.answer(jsonapi.document(shown, path=path), 201, {"Location": jsonapi.url(path)})
 
 
 def _answer(note: Note) -> Response:
-    return jsonapi.answer(jsonapi.document(show(note), at=f"/notes/{note.id}"))
+    return jsonapi.answer(jsonapi.document(show(note), path=f"/notes/{note.id}"))
 
 
 def show(note: Note) -> dict[str, Any]:
-    """The resource object of a note; ``author_id`` as it was sent, ``request_id`` our UUID."""
+    """Return the resource object of a note. ``author_id`` is as it was sent, ``request_id`` is our UUID."""
     attributes = {
         "author_id": note.author_ref,
         "summary": note.summary,

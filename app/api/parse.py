@@ -1,4 +1,4 @@
-"""Bodies: how they arrive, what they may be, and a JSON reader that leaves nothing to guess (Contract: section 2)."""
+"""Request bodies: media types, size, and a strict JSON parser (docs/integration.md)."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from werkzeug.exceptions import NotAcceptable, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
-from app.api.errors import LISTED, NO_OBJECT, Located, found_by_pydantic, shortened
+from app.api.errors import LISTED, NO_OBJECT, Located, limit_problems, pydantic_problems
 from app.api.shapes import Body
 from app.core import limits
 from app.core.errors import Conflict, Malformed, Problem
@@ -23,7 +23,7 @@ from app.core.ids import parse_id
 JSON_API = "application/vnd.api+json"
 NESTING_MAX = 64
 ITEMS_MAX = 100
-"""Items of a list, or of an object in it, whose every item is checked. No field of ours takes as many."""
+"""Most items of a list or object whose items are validated one by one. No field allows more."""
 _INTEGER_DIGITS = 20
 _TOP_MEMBERS = frozenset({"data", "jsonapi", "meta", "links"})
 _DATA_MEMBERS = frozenset({"type", "id", "attributes", "meta", "links"})
@@ -32,14 +32,14 @@ Model = TypeVar("Model", bound=Body)
 
 
 def body(request: Request, model: type[Model]) -> Model:
-    """The request's body as ``model``, unwrapped from its JSON:API document or as a plain object.
+    """Parse the request's body as ``model``, from a JSON:API document or a plain object.
 
-    Leaves in ``flask.g`` where the attributes stood (``body_loc``), which there were (``body_members``) and the body's
-    own ``id`` (``body_id``), so that what the core refuses later is reported at the right place.
+    Stores in ``flask.g`` the path of the attributes (``body_loc``), their names (``body_members``) and the body's
+    ``id`` (``body_id``), so that errors raised later by the core are reported at the right path.
 
     Raises:
-        Malformed: not JSON, or JSON that two readers would read differently (400).
-        Conflict: ``id`` is another than the path's (409, JSON:API 1.1: Updating Resources).
+        Malformed: not JSON, or JSON that two parsers would understand differently (400).
+        Conflict: ``id`` differs from the path's (409, JSON:API 1.1: Updating Resources).
         Located: it parses but is invalid (422), ``type`` included.
     """
     flask.g.body_loc = ("body",)
@@ -57,10 +57,10 @@ def body(request: Request, model: type[Model]) -> Model:
 
 
 def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Model:
-    """The model, or at most ``LISTED`` of its problems.
+    """Return the validated model. Raises ``Located`` with at most ``LISTED`` problems.
 
-    Unknown members and long lists are looked at before pydantic sees them: it would word every problem of a million
-    items before we leave out all but twenty.
+    Unknown members and long lists are refused before pydantic runs, because it would describe every problem of a
+    million items, of which we would list only twenty.
     """
     if not isinstance(attributes, dict):
         raise _no_object(attributes, loc)
@@ -69,15 +69,15 @@ def _validate(model: type[Model], attributes: Any, loc: tuple[str, ...]) -> Mode
         raise Located(*long)
     problems: list[Problem] = []
     try:
-        made = model.model_validate(known)
+        validated = model.model_validate(known)
     except ValidationError as error:
-        problems = found_by_pydantic(error, loc)
+        problems = pydantic_problems(error, loc)
     extra = len(attributes) - len(known)
     if not extra and not problems:
-        return made
-    strangers = (name for name in attributes if name not in known)
-    unknown = [_unknown(loc, name, attributes[name]) for name in islice(strangers, LISTED)]
-    raise Located(*shortened([*problems, *unknown], len(problems) + extra))
+        return validated
+    unknown_names = (name for name in attributes if name not in known)
+    unknown = [_unknown(loc, name, attributes[name]) for name in islice(unknown_names, LISTED)]
+    raise Located(*limit_problems([*problems, *unknown], len(problems) + extra))
 
 
 def _unknown(loc: tuple[str, ...], name: str, value: Any) -> Problem:
@@ -85,33 +85,33 @@ def _unknown(loc: tuple[str, ...], name: str, value: Any) -> Problem:
 
 
 def _long_lists(model: type[Body], known: dict[str, Any], loc: tuple[str, ...]) -> list[Problem]:
-    """The first list, or object with members of ours, that has more items than any may have."""
+    """Return a problem for the first list or object, nested ones included, with more than ``ITEMS_MAX`` items."""
     waiting: deque[tuple[tuple[str | int, ...], Any]] = deque(
         ((name,), value)
         for name, value in known.items()
         if isinstance(value, list | dict) and not _is_free(model.model_fields[name].annotation)
     )
     while waiting:
-        at, value = waiting.popleft()
+        path, value = waiting.popleft()
         if len(value) > ITEMS_MAX:
             kind = "List" if isinstance(value, list) else "Object"
             msg = f"{kind} should have at most {ITEMS_MAX} items, not {len(value):,}"
-            return [Problem("too_long", (*loc, *at), msg, value)]
+            return [Problem("too_long", (*loc, *path), msg, value)]
         members = value.items() if isinstance(value, dict) else enumerate(value)
-        waiting.extend(((*at, name), member) for name, member in members if isinstance(member, list | dict))
+        waiting.extend(((*path, name), member) for name, member in members if isinstance(member, list | dict))
     return []
 
 
 def _is_free(annotation: Any) -> bool:
-    """Whether a field takes any JSON object: nobody looks at its members one by one."""
+    """Whether a field accepts any JSON object, whose members are not validated one by one."""
     if annotation is Any or annotation is dict or get_origin(annotation) is dict:
         return True
     is_choice = get_origin(annotation) in {Union, UnionType, Annotated}
-    return is_choice and any(_is_free(one) for one in get_args(annotation))
+    return is_choice and any(_is_free(arg) for arg in get_args(annotation))
 
 
 def read(request: Request, limit: int = limits.BODY_MAX_BYTES) -> bytes:
-    """The body's bytes; never holds more than ``limit`` of them, declared or chunked. Over it: 413."""
+    """Return the body's bytes, declared or chunked; never reads more than ``limit`` + 1. Larger bodies are 413."""
     check_size(request, limit)
     parts: list[bytes] = []
     left = limit + 1
@@ -127,7 +127,7 @@ def read(request: Request, limit: int = limits.BODY_MAX_BYTES) -> bytes:
 
 
 def check_size(request: Request, limit: int = limits.BODY_MAX_BYTES) -> None:
-    """413 for a body that says itself that it is larger than ``limit`` bytes."""
+    """Raise 413 if Content-Length is more than ``limit`` bytes."""
     if request.content_length is not None and request.content_length > limit:
         raise _too_large(limit)
 
@@ -137,7 +137,7 @@ def _too_large(limit: int) -> RequestEntityTooLarge:
 
 
 def check_media_type(request: Request) -> None:
-    """Bodies are JSON or JSON:API; the latter takes no parameter but ``profile`` (we support no extension): 415."""
+    """Raise 415 unless the body is JSON or JSON:API; the latter only with the parameter ``profile`` (no extensions)."""
     kind, options = parse_options_header(request.headers.get("Content-Type"))
     kind = kind.lower()
     if kind == JSON_API and not options.keys() - {"profile"}:
@@ -150,20 +150,20 @@ def check_media_type(request: Request) -> None:
 
 
 def check_accept(request: Request) -> None:
-    """406 when every JSON:API media type in ``Accept`` carries parameters (JSON:API 1.1: Server Responsibilities)."""
-    wanted = [
+    """Raise 406 if every JSON:API type in ``Accept`` has parameters (JSON:API 1.1: Server Responsibilities)."""
+    accepted = [
         parse_options_header(part.strip())
         for part in re.split(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', request.headers.get("Accept", ""))
     ]
-    ours = [options for kind, options in wanted if kind.lower() == JSON_API]
+    ours = [options for kind, options in accepted if kind.lower() == JSON_API]
     if ours and all(options.keys() - {"profile", "q"} for options in ours):
         raise NotAcceptable(f"{JSON_API} is served without parameters other than profile")
 
 
 def loads(raw: bytes) -> Any:
-    """Strict JSON (RFC 8259, I-JSON): UTF-8 without a mark, unique names, numbers that 64 bits hold.
+    """Parse strict JSON (RFC 8259, I-JSON): UTF-8 without byte order mark, unique names, numbers within 64 bits.
 
-    Lone surrogates pass: they parse. What stores text refuses them (422).
+    Lone surrogates are accepted here; fields that store text refuse them (422).
     """
     if raw.startswith(b"\xef\xbb\xbf"):
         raise Malformed("Request body must not start with a byte order mark")
@@ -188,12 +188,12 @@ def loads(raw: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise Malformed(f"Request body has the member {json.dumps(twice[:100])} twice")
-    return made
+    return members
 
 
 def _integer(text: str) -> int:
@@ -218,26 +218,28 @@ def _constant(name: str) -> Any:
 def _check_nesting(value: Any) -> None:
     level = [value]
     for depth in range(NESTING_MAX + 1):
-        containers = [one for one in level if isinstance(one, dict | list)]
+        containers = [item for item in level if isinstance(item, dict | list)]
         if not containers:
             return
         if depth == NESTING_MAX:
             break
-        level = [inner for one in containers for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [
+            inner for item in containers for inner in (item.values() if isinstance(item, dict) else item)
+        ]
     raise Malformed(f"Request body is nested more than {NESTING_MAX} levels deep")
 
 
 def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
-    """The attributes of a document, and the path at which they stand."""
+    """Return the attributes of a document and their path in it."""
     if model.resource is None or (model.plain and not (isinstance(document, dict) and "data" in document)):
         return document, ("body",)
     if isinstance(document, dict) and "data" not in document:
-        # Said before any stranger is: without it there are as many as the sender has attributes.
+        # Report this before unknown members: without ``data``, every attribute would be an unknown member.
         form = json.dumps({"data": {"type": model.resource, "attributes": {}}})
         raise Located(Problem("missing", ("body", "data"), f"Field required: the body is {form}", document))
-    _want_object(document, _TOP_MEMBERS, ("body",))
+    _check_object(document, _TOP_MEMBERS, ("body",))
     data = document["data"]
-    _want_object(data, _DATA_MEMBERS, ("body", "data"))
+    _check_object(data, _DATA_MEMBERS, ("body", "data"))
     _check_type(data, model)
     _check_id(data, model)
     if "attributes" not in data:
@@ -245,13 +247,13 @@ def unwrap(document: Any, model: type[Body]) -> tuple[Any, tuple[str, ...]]:
     return data["attributes"], ("body", "data", "attributes")
 
 
-def _want_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> None:
+def _check_object(value: Any, members: frozenset[str], loc: tuple[str, ...]) -> None:
     if not isinstance(value, dict):
         raise _no_object(value, loc)
     extra = [name for name in value if name not in members]
     if extra:
         unknown = [_unknown(loc, name, value[name]) for name in extra[:LISTED]]
-        raise Located(*shortened(unknown, len(extra)))
+        raise Located(*limit_problems(unknown, len(extra)))
 
 
 def _no_object(value: Any, loc: tuple[str, ...]) -> Located:
@@ -267,22 +269,25 @@ def _check_type(data: dict[str, Any], model: type[Body]) -> None:
         loc = ("body", "data", "type")
         raise Located(Problem("string_type", loc, "Input should be a valid string", data["type"]))
     if data["type"] != model.resource:
-        # JSON:API says 409, which clients of this interface read as "submitted before" (Decision 0027).
+        # JSON:API says 409, but our clients understand 409 as "submitted before" (decision 0027).
         loc = ("body", "data", "type")
         raise Located(Problem("literal_error", loc, f"Input should be '{model.resource}'", data["type"]))
 
 
 def _check_id(data: dict[str, Any], model: type[Body]) -> None:
-    """A body's ``id`` must be the path's. Where a path takes several names for one object, its view compares."""
+    """Raise Conflict if the body's ``id`` differs from the path's. For ``loose`` models the view compares them."""
     if "id" not in data:
         if model.needs_id and not model.loose:
             raise Located(Problem("missing", ("body", "data", "id"), "Field required", data))
         return
-    given = data["id"]
-    if not isinstance(given, str):
+    body_id = data["id"]
+    if not isinstance(body_id, str):
         loc = ("body", "data", "id")
-        raise Located(Problem("string_type", loc, "Input should be a valid string", given))
-    flask.g.body_id = given
-    named = list((flask.request.view_args or {}).values())
-    if named and not model.loose and (parse_id(given) or given) != (parse_id(named[-1]) or named[-1]):
+        raise Located(Problem("string_type", loc, "Input should be a valid string", body_id))
+    flask.g.body_id = body_id
+    path_ids = list((flask.request.view_args or {}).values())
+    if not path_ids or model.loose:
+        return
+    path_id = path_ids[-1]
+    if (parse_id(body_id) or body_id) != (parse_id(path_id) or path_id):
         raise Conflict("The id in the body differs from the id in the path")

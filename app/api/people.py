@@ -1,4 +1,4 @@
-"""People that a body names beside, or instead of, the acting user (Contract: section 4)."""
+"""Authors and raters named in a body, in addition to or instead of the acting user (docs/integration.md)."""
 
 from sqlalchemy.orm import Session
 
@@ -13,19 +13,19 @@ from app.core.people import profiles
 from app.core.people.profiles import Identity
 
 
-def meant(
+def resolve_identity(
     session: Session, caller: Caller, reference: str | None, community: Community, field: str
 ) -> Identity:
-    """Whom ``reference``, else the acting user, means in this community: our UUID or the platform's user id.
+    """Return the identity that ``reference`` (our UUID or the platform's user id) has in this community.
 
-    Refuses a body that names nobody, somebody beside the acting user, or a person of our own: accounts of the
-    dashboard and the service itself speak for themselves alone, no key speaks for them.
+    Without ``reference`` it is the acting user. Raises ``Located`` if there is neither, and ``Forbidden`` if
+    ``reference`` is not the acting user, or is an account of the dashboard or the service: no key acts for those.
     """
     acting = caller.identity_in(community)
-    identity = acting if reference is None else _named(session, caller, reference, community, field)
+    identity = acting if reference is None else _parse_reference(session, caller, reference, community, field)
     if identity is None:
         msg = "Field required when no acting user is named by X-Adapter-Platform and X-Adapter-User-Id"
-        raise Located.at("body", "data", "attributes", field, msg=msg, type="missing")
+        raise Located.at_path("body", "data", "attributes", field, msg=msg, type="missing")
     if acting is not None and identity != acting:
         raise Forbidden(f"{field} must be the acting user")
     if identity.platform in OWN_PLATFORMS:
@@ -33,14 +33,16 @@ def meant(
     return identity
 
 
-def _named(session: Session, caller: Caller, reference: str, community: Community, field: str) -> Identity:
+def _parse_reference(
+    session: Session, caller: Caller, reference: str, community: Community, field: str
+) -> Identity:
     limits.foreign_id(reference, field)
     uuid = parse_id(reference)
-    # The id of a profile that the key may not know of is a user id of the platform, as an unknown one is.
+    # A UUID of a profile that the key may not see is treated like an unknown one: as the platform's user id.
     profile = profiles.get_known(session, caller.actor, uuid) if uuid is not None else None
     if profile is None:
         platform = community_servers.platform_of(caller)
         return Identity(platform, reference, profiles.scope_in(platform, community))
-    # A profile that was looked up without a community means the person of that id in this one.
+    # For a profile without a scope, use the person with the same user id in this community.
     scope = profile.provider_scope or profiles.scope_in(profile.platform, community)
     return Identity(profile.platform, profile.platform_user_id, scope)

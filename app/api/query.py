@@ -1,4 +1,4 @@
-"""Query parameters: which may stand there, and what they mean (Contract: section 2)."""
+"""Query parameters: refuse unknown ones and parse the others (docs/integration.md)."""
 
 from typing import TypeVar
 from urllib.parse import unquote_to_bytes
@@ -6,7 +6,7 @@ from urllib.parse import unquote_to_bytes
 from flask import Request
 from pydantic import BaseModel, ValidationError
 
-from app.api.errors import Located, found_by_pydantic
+from app.api.errors import Located, pydantic_problems
 from app.core.errors import Malformed
 
 _FAMILIES = ("filter[", "page[", "fields[")
@@ -16,12 +16,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def names(model: type[BaseModel]) -> frozenset[str]:
-    """The parameters that a query model reads."""
+    """Return the names of the parameters that a query model reads."""
     return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
 def check(request: Request, allowed: frozenset[str]) -> None:
-    """Refuse (400) what nobody would read: unknown members of JSON:API's families, and repeated parameters."""
+    """Refuse (400) repeated parameters and unknown parameters of JSON:API's families, such as ``filter[…]``."""
     try:
         unquote_to_bytes(request.query_string).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -35,8 +35,8 @@ def check(request: Request, allowed: frozenset[str]) -> None:
 
 
 def read(request: Request, model: type[Model]) -> Model:
-    """The query as ``model``; a bad value is 422 with ``loc`` such as ``query, page[size]``."""
+    """Parse the query as ``model``. A bad value is 422, with ``loc`` such as ``query, page[size]``."""
     try:
         return model.model_validate(request.args.to_dict())
     except ValidationError as error:
-        raise Located(*found_by_pydantic(error, ("query",))) from error
+        raise Located(*pydantic_problems(error, ("query",))) from error

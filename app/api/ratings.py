@@ -1,4 +1,4 @@
-"""Ratings: given, changed, listed, counted (Spec: Ratings; Contract: section 4)."""
+"""Ratings: create, change, list and count (docs/integration.md)."""
 
 import uuid
 from typing import Any
@@ -26,16 +26,16 @@ from app.wiring import wired
 @public.output(RatingDocument, 201, content_type=JSON_API)
 @public.doc(responses=[200, 400, 404])
 def create_rating(json_data: RatingCreate) -> Response:
-    """Rate a note, or change one's rating of it: 201 the first time, 200 from then on."""
-    asked, given = auth.caller(), json_data
+    """Rate a note or change the rating: 201 the first time, then 200."""
+    caller = auth.caller()
     with wired().database.reading() as session:
-        community_id = notes.get(session, asked.actor, given.note_id).community_id
+        community_id = notes.get(session, caller.actor, json_data.note_id).community_id
         community = session.get_one(Community, community_id)
-        identity = people.meant(session, asked, given.rater_id, community, "rater_id")
+        identity = people.resolve_identity(session, caller, json_data.rater_id, community, "rater_id")
         rater = profiles.find(session, *identity)
         person_id = profiles.canonical(session, rater).id if rater is not None else None
     if person_id is None:
-        # A transaction of its own: the limit counts by profile, and is asked outside of any.
+        # The rate limit counts by profile and is checked outside of any transaction, so create the profile first.
         with wired().database.writing() as session:
             person_id = profiles.canonical(session, profiles.ensure(session, *identity)).id
     auth.count("ratings", str(person_id))
@@ -44,15 +44,15 @@ def create_rating(json_data: RatingCreate) -> Response:
         rating, new = ratings.rate(
             session,
             caller.actor,
-            notes.get(session, caller.actor, given.note_id),
+            notes.get(session, caller.actor, json_data.note_id),
             profiles.ensure(session, *identity),
-            given.helpfulness_level,
-            rater_ref=given.rater_id,
+            json_data.helpfulness_level,
+            rater_ref=json_data.rater_id,
         )
         shown = show(rating)
-    at = f"/ratings/{shown['id']}"
-    headers = {"Location": jsonapi.url(at)} if new else None
-    return jsonapi.answer(jsonapi.document(shown, at=at), 201 if new else 200, headers)
+    path = f"/ratings/{shown['id']}"
+    headers = {"Location": jsonapi.url(path)} if new else None
+    return jsonapi.answer(jsonapi.document(shown, path=path), 201 if new else 200, headers)
 
 
 @public.get("/ratings/<rating_id>")
@@ -69,15 +69,15 @@ def read_rating(rating_id: str) -> Response:
 @public.output(RatingDocument, content_type=JSON_API)
 @public.doc(responses=[400, 404, 409])
 def put_rating(rating_id: str, json_data: RatingEdit) -> Response:
-    """Change one's own rating."""
-    wanted = _identity(rating_id)
+    """Change a rating. Only its rater may."""
+    target_id = _identity(rating_id)
     with wired().database.reading() as session:
-        found = ratings.get(session, auth.actor(), wanted)
-        rater_id, community_id = found.rater_id, found.community_id
+        rating = ratings.get(session, auth.actor(), target_id)
+        rater_id, community_id = rating.rater_id, rating.community_id
     auth.count("ratings", str(rater_id))
     with wired().database.writing() as session:
         actor = auth.caller_in(session, community_id).actor
-        return _answer(ratings.change(session, actor, wanted, json_data.helpfulness_level))
+        return _answer(ratings.change(session, actor, target_id, json_data.helpfulness_level))
 
 
 @public.get("/notes/<note_id>/ratings")
@@ -89,7 +89,7 @@ def list_ratings(note_id: str, query_data: Paged) -> Response:
     with wired().database.reading() as session:
         note = notes.get(session, auth.actor(), identity(note_id))
         part = query_data.slice("ratings", note.id)
-        page = paginate(session, ratings.of_note(note), Rating.created_at, Rating.id, part)
+        page = paginate(session, ratings.for_note(note), Rating.created_at, Rating.id, part)
         return jsonapi.answer(jsonapi.listing(page, show))
 
 
@@ -100,23 +100,23 @@ def read_rating_stats(note_id: str) -> Response:
     """Count the ratings of a note's current text by level."""
     with wired().database.reading() as session:
         note = notes.get(session, auth.actor(), identity(note_id))
-        shown = show_stats(note, ratings.stats(session, note))
-    return jsonapi.answer(jsonapi.document(shown, at=f"/notes/{note.id}/ratings/stats"))
+        stats = show_stats(note, ratings.stats(session, note))
+    return jsonapi.answer(jsonapi.document(stats, path=f"/notes/{note.id}/ratings/stats"))
 
 
 def _identity(rating_id: str) -> uuid.UUID:
-    found = parse_id(rating_id)
-    if found is None:
+    uuid = parse_id(rating_id)
+    if uuid is None:
         raise NotFound("rating")
-    return found
+    return uuid
 
 
 def _answer(rating: Rating) -> Response:
-    return jsonapi.answer(jsonapi.document(show(rating), at=f"/ratings/{rating.id}"))
+    return jsonapi.answer(jsonapi.document(show(rating), path=f"/ratings/{rating.id}"))
 
 
 def show(rating: Rating) -> dict[str, Any]:
-    """The resource object of a rating; ``rater_id`` as it was sent."""
+    """Return the resource object of a rating. ``rater_id`` is as it was sent."""
     attributes = {
         "note_id": rating.note_id,
         "rater_id": rating.rater_ref,
@@ -128,7 +128,7 @@ def show(rating: Rating) -> dict[str, Any]:
 
 
 def show_stats(note: Note, stats: Stats) -> dict[str, Any]:
-    """The resource object of a note's counts. Its id is the note's; unrated, its times are the note's too."""
+    """Return the resource object of a note's counts. It has the note's id, and without ratings the note's times too."""
     attributes = {
         "total": stats.total,
         "helpful": stats.helpful,

@@ -1,4 +1,4 @@
-"""Requests: submit, list, poll, read, patch, withdraw (Spec: Requests; Contract: section 3)."""
+"""Requests: submit, list, poll, read, patch, withdraw (docs/integration.md)."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ from app.wiring import wired
 
 _TIERS = {1: "immediate_action", 2: "community_review"}
 _OVERLAP = timedelta(seconds=60)
-"""How far back a poll over several communities repeats itself: decisions are in order per community only."""
+"""How far a poll over several communities overlaps the last one: decisions are in order only within a community."""
 
 
 @public.post("/requests")
@@ -41,12 +41,12 @@ _OVERLAP = timedelta(seconds=60)
 def create_request(json_data: RequestCreate) -> Response:
     """Submit content for moderation.
 
-    The same ``request_id`` again gives the stored request with 200, or 409 where the operator chose so.
+    The same ``request_id`` again returns the stored request with 200, or 409 if the operator chose that.
     """
     caller, submission = auth.caller(), _submission(json_data)
-    known = community_servers.find_known(caller, json_data.community_server_id)
+    known_id = community_servers.find_known(caller, json_data.community_server_id)
     with wired().database.writing() as session:
-        community_id, actor = known, caller.actor
+        community_id, actor = known_id, caller.actor
         if community_id is None:
             community_id, actor = community_servers.find_or_open(
                 session, caller, json_data.community_server_id
@@ -56,18 +56,18 @@ def create_request(json_data: RequestCreate) -> Response:
             shown = _shown(session, reading.find(session, actor, str(receipt.request.id)))
     if receipt.new:
         shown = show_new(receipt.request)
-    at = f"/requests/{shown['id']}"
+    path = f"/requests/{shown['id']}"
     if not receipt.new and wired().settings.duplicate_request_status == 409:
-        return render(Explained(409, "This request_id was submitted before", {"Location": jsonapi.url(at)}))
+        return render(Explained(409, "This request_id was submitted before", {"Location": jsonapi.url(path)}))
     shown["attributes"]["status"] = shown["attributes"]["status"].lower()
     meta = None if receipt.new else {"duplicate": True, "content_differs": receipt.content_differs}
-    document = jsonapi.document(shown, at=at, meta=meta)
-    return jsonapi.answer(document, 201 if receipt.new else 200, {"Location": jsonapi.url(at)})
+    document = jsonapi.document(shown, path=path, meta=meta)
+    return jsonapi.answer(document, 201 if receipt.new else 200, {"Location": jsonapi.url(path)})
 
 
-def _submission(given: RequestCreate) -> submitting.Submission:
-    fields = given.model_dump(exclude={"community_server_id", "original_message_content", "metadata"})
-    return submitting.Submission(content=given.original_message_content, extra=given.metadata, **fields)
+def _submission(body: RequestCreate) -> submitting.Submission:
+    fields = body.model_dump(exclude={"community_server_id", "original_message_content", "metadata"})
+    return submitting.Submission(content=body.original_message_content, extra=body.metadata, **fields)
 
 
 @public.get("/requests")
@@ -77,39 +77,39 @@ def _submission(given: RequestCreate) -> submitting.Submission:
 @polls
 def list_requests(query_data: RequestQuery) -> Response:
     """List requests, newest first; with ``status=decided`` the catch-up poll, oldest decision first."""
-    actor, asked = auth.actor(), query_data
-    if asked.since is not None and asked.status is None:
+    actor = auth.actor()
+    if query_data.since is not None and query_data.status is None:
         raise community_servers.query_problem("since", "needs status=decided")
-    wanted = reading.matching(
+    statement = reading.matching(
         actor,
-        status=asked.filter_status,
-        communities=(asked.filter_community, asked.community),
-        requested_by=asked.requested_by,
-        requested_from=asked.requested_from,
-        requested_to=asked.requested_to,
+        status=query_data.filter_status,
+        communities=(query_data.filter_community, query_data.community),
+        requested_by=query_data.requested_by,
+        requested_from=query_data.requested_from,
+        requested_to=query_data.requested_to,
     )
     meta: dict[str, Any] = {}
     with wired().database.reading() as session:
-        if asked.status is None:
-            page = reading.listed(session, wanted, asked.slice())
+        if query_data.status is None:
+            page = reading.listed(session, statement, query_data.slice())
         else:
-            since = asked.since or datetime(1970, 1, 1, tzinfo=UTC)
-            page = reading.decided(session, wanted, since, asked.slice())
-            meta["next_since"] = _next_since(page, since, _is_one_community(actor, asked))
-        begun = reading.actions_of(session, page.rows)
-        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, begun.get(row.id)), **meta))
+            since = query_data.since or datetime(1970, 1, 1, tzinfo=UTC)
+            page = reading.decided(session, statement, since, query_data.slice())
+            meta["next_since"] = _next_since(page, since, _is_one_community(actor, query_data))
+        open_actions = reading.actions_of(session, page.rows)
+        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, open_actions.get(row.id)), **meta))
 
 
-def _is_one_community(actor: Actor, asked: RequestQuery) -> bool:
-    mine = actor.communities is not None and len(actor.communities) == 1
-    return mine or asked.community is not None or asked.filter_community is not None
+def _is_one_community(actor: Actor, query: RequestQuery) -> bool:
+    has_one = actor.communities is not None and len(actor.communities) == 1
+    return has_one or query.community is not None or query.filter_community is not None
 
 
 def _next_since(page: Page[Any], since: datetime, one_community: bool) -> datetime:
-    """Where the next poll begins so that it misses nothing.
+    """Return the ``since`` of the next poll, so that it misses no decision.
 
-    Within a community decisions are strictly ordered, so the microsecond after the last one seen is exact. Across
-    communities a transaction that began earlier may commit later: the poll repeats a little instead.
+    Within a community decisions are strictly ordered, so it is the microsecond after the last decision on the page.
+    Across communities a transaction that began earlier may commit later, so the next poll repeats ``_OVERLAP``.
     """
     if not page.rows:
         return since
@@ -126,8 +126,8 @@ def _next_since(page: Page[Any], since: datetime, one_community: bool) -> dateti
 def read_request(reference: str) -> Response:
     """Read one request by our UUID or by the integration's ``request_id``."""
     with wired().database.reading() as session:
-        asked = auth.caller()
-        return _answer(session, reading.find(session, asked.actor, reference, scope=asked.scope_id))
+        caller = auth.caller()
+        return _answer(session, reading.find(session, caller.actor, reference, scope=caller.scope_id))
 
 
 @public.patch("/requests/<request_reference:reference>")
@@ -161,7 +161,7 @@ def delete_request(reference: str) -> Response:
     """Withdraw a request; its ``request_id`` is free again."""
     with wired().database.writing() as session:
         submitting.withdraw(session, auth.actor(), _find(session, reference))
-    return jsonapi.nothing()
+    return jsonapi.no_content()
 
 
 def _find(session: Session, reference: str) -> Request:
@@ -170,13 +170,13 @@ def _find(session: Session, reference: str) -> Request:
 
 
 def _check_body_id(request: Request) -> None:
-    given: str | None = flask.g.get("body_id")
-    if given is not None and (parse_id(given) or given) not in {request.id, request.request_id}:
+    body_id: str | None = flask.g.get("body_id")
+    if body_id is not None and (parse_id(body_id) or body_id) not in {request.id, request.request_id}:
         raise Conflict("The id in the body differs from the id in the path")
 
 
 def _answer(session: Session, row: Any) -> Response:
-    return jsonapi.answer(jsonapi.document(_shown(session, row), at=f"/requests/{row.id}"))
+    return jsonapi.answer(jsonapi.document(_shown(session, row), path=f"/requests/{row.id}"))
 
 
 def _shown(session: Session, row: Any) -> dict[str, Any]:
@@ -202,17 +202,20 @@ _ATTRIBUTES = {
     "dataset_name": "dataset_name",
     "dataset_item_id": "dataset_item_id",
 }
-"""Attributes of a request, and what the core calls them."""
+"""Attributes of a request in the API, with the names of the core's columns."""
 _submitted = attrgetter(*_ATTRIBUTES.values())
 
 
 def show_new(request: Request) -> dict[str, Any]:
-    """The resource object of a request of which nothing is known yet but what was submitted; status in upper case."""
+    """Return the resource object of a new request, which has only the submitted data; status in upper case."""
     return _resource(request.id, dict(zip(_ATTRIBUTES, _submitted(request), strict=True)))
 
 
-def show(row: Any, begun: Any) -> dict[str, Any]:
-    """The resource object of a row of ``request_reading``; ``begun`` is the action of one not decided yet, or None."""
+def show(row: Any, open_action: Any) -> dict[str, Any]:
+    """Return the resource object of a row of ``requests.reading``.
+
+    ``open_action`` is the action of a request that is not decided yet, or None.
+    """
     attributes = dict(zip(_ATTRIBUTES, _submitted(row), strict=True))
     if row.content_removed_at is not None:
         attributes["content"] = None
@@ -227,8 +230,9 @@ def show(row: Any, begun: Any) -> dict[str, Any]:
             else None,
             "action_id": row.action_id,
         }
-    elif begun is not None:
-        attributes |= {"moderation_action": _TIERS.get(begun.action_tier.number), "action_id": begun.id}
+    elif open_action is not None:
+        tier = _TIERS.get(open_action.action_tier.number)
+        attributes |= {"moderation_action": tier, "action_id": open_action.id}
     attributes["note_status"] = row.note_status
     return _resource(row.id, attributes)
 

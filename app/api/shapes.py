@@ -1,4 +1,4 @@
-"""The pieces that input and output models are made of: strict types, and what a body or a query may look like."""
+"""Building blocks of the input and output models: strict field types and the base classes of bodies and queries."""
 
 import enum
 import json
@@ -24,14 +24,14 @@ PAGE_NUMBER_MAX = 1_000_000_000
 
 
 def _read_instant(value: Any) -> datetime:
-    """RFC 3339 text with its zone, as UTC. pydantic alone would take numbers and dates without a zone."""
+    """Parse RFC 3339 text with a zone, and convert it to UTC. pydantic alone would accept numbers and no zone."""
     match = _INSTANT.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
         day, time, fraction, zone = match.groups()
         zone = "+00:00" if zone in "Zz" else zone
         try:
-            written = f"{day}T{time}.{(fraction or '0')[:6].ljust(6, '0')}{zone}"
-            return datetime.fromisoformat(written).astimezone(UTC)
+            text = f"{day}T{time}.{(fraction or '0')[:6].ljust(6, '0')}{zone}"
+            return datetime.fromisoformat(text).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
     why = "Input should be an ISO 8601 date and time with a zone, such as 2026-01-31T12:00:00Z"
@@ -41,16 +41,16 @@ def _read_instant(value: Any) -> datetime:
 
 
 def _read_id(value: Any) -> uuid.UUID:
-    found = parse_id(value) if isinstance(value, str) else None
-    if found is None:
+    identity = parse_id(value) if isinstance(value, str) else None
+    if identity is None:
         raise PydanticCustomError("uuid_parsing", "Input should be a valid UUID in its hyphenated form")
-    return found
+    return identity
 
 
 def _read_whole(value: Any) -> int:
     if not isinstance(value, str) or not _WHOLE.fullmatch(value):
         raise PydanticCustomError("int_parsing", "Input should be a whole number in plain digits")
-    # Whatever is longer is above every limit, which then says so.
+    # A longer number is above every limit; the check of the limit then reports it.
     return int(value) if len(value) <= _DIGITS_MAX else 10**_DIGITS_MAX
 
 
@@ -68,7 +68,10 @@ def _read_yes(value: Any) -> bool:
 
 
 def one_of(kind: type[enum.StrEnum], *, any_case: bool = False) -> BeforeValidator:
-    """Reads a word of ``kind``: ``Annotated[NoteStatus, one_of(NoteStatus)]``. Strict models take no plain enum."""
+    """Validator that parses a value of an enum: ``Annotated[NoteStatus, one_of(NoteStatus)]``.
+
+    Needed because strict pydantic models do not convert text to an enum.
+    """
 
     def read_word(value: Any) -> enum.StrEnum:
         if isinstance(value, str):
@@ -84,43 +87,43 @@ def one_of(kind: type[enum.StrEnum], *, any_case: bool = False) -> BeforeValidat
 Instant = Annotated[
     datetime, BeforeValidator(_read_instant), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""A moment in a body or a query."""
+"""A point in time in a body or a query."""
 Id = Annotated[uuid.UUID, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "format": "uuid"})]
 """One of our own ids."""
 STORABLE = AfterValidator(_storable)
-"""Stands after the limits of a text: pydantic speaks of items, not characters, when it counts after a function."""
+"""Put it after the limits of a text: after a function, pydantic's message would count items instead of characters."""
 Text = Annotated[str, STORABLE]
-"""Text that a database can keep: no NUL."""
+"""Text that a database can store: no NUL, no lone surrogates."""
 ForeignId = Annotated[str, Field(min_length=1, max_length=limits.ID_MAX), STORABLE]
-"""An id of the integration's platform, kept exactly as given."""
+"""An id of the integration's platform, stored exactly as sent."""
 Cursor = Annotated[str, STORABLE, WithJsonSchema({"type": "string", "format": "cursor"})]
-"""A place in a list, as a link of ours carries it."""
+"""A position in a list, from a link in an earlier response."""
 NOT_BLANK: JsonDict = {"pattern": r"\S"}
-"""How the OpenAPI document says that a text must hold more than white space, which the core sees to."""
+"""In the OpenAPI document: the text must contain more than white space. The core checks it."""
 Platform = Annotated[str, Field(pattern=limits.PLATFORM_PATTERN)]
 Status = Annotated[RequestStatus, one_of(RequestStatus, any_case=True)]
-"""A request's status in either case (Contract: section 3)."""
+"""A request's status in either case (docs/integration.md)."""
 
 
 def whole(least: int, most: int, default: int, alias: str, description: str = "") -> Any:
-    """The field of a whole number in a query: ``size: Whole = whole(1, 100, 20, "page[size]")``."""
+    """Field for a whole number in a query: ``size: Whole = whole(1, 100, 20, "page[size]")``."""
     return Field(default, alias=alias, ge=least, le=most, description=description or None)
 
 
 Yes = Annotated[bool, BeforeValidator(_read_yes), WithJsonSchema({"const": True})]
-"""A member that is true or absent."""
+"""A member that is either true or absent."""
 DIGITS = BeforeValidator(_read_whole)
-"""Stands after the limits of a number, or the OpenAPI document would not know them."""
+"""Put it after the limits of a number, or they are missing in the OpenAPI document."""
 Whole = Annotated[int, DIGITS]
-"""A whole number in a query: plain ASCII digits, nothing else that ``int`` would take."""
+"""A whole number in a query: only ASCII digits; ``int`` would accept more."""
 
 
 class Body(BaseModel):
     """The attributes of a request body. Unknown members are refused; enums need ``one_of``.
 
-    ``resource`` is the JSON:API ``type`` of the wrapped form (None: the body is a plain object only); ``plain``
-    accepts the plain object too; ``loose`` lets ``type`` and ``id`` be left out and compares no id; ``needs_id``
-    asks for ``id``, as JSON:API does of a PATCH; ``optional`` takes no body for an empty one.
+    ``resource`` is the JSON:API ``type`` of the wrapped form (None: only a plain object is accepted). ``plain`` also
+    accepts a plain object. ``loose`` allows leaving out ``type`` and ``id`` and does not compare the id. ``needs_id``
+    requires ``id``, as JSON:API does for PATCH. ``optional`` treats a missing body as an empty one.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -137,30 +140,33 @@ class Query(BaseModel):
 
     model_config = ConfigDict(extra="ignore", populate_by_name=False)
 
-    def list_name(self, *about: object) -> str:
-        """Which list is asked for, whichever part of it, for ``Slice.of``; ``about`` is what no parameter says."""
+    def list_name(self, *extra: object) -> str:
+        """Return a name of the list for ``Slice.of``: the same for all pages, different for other filters.
+
+        ``extra`` are further properties of the list that are not query parameters.
+        """
         filters = self.model_dump(mode="json", exclude=_POSITION, exclude_none=True)
-        return json.dumps([type(self).__name__, filters, *map(str, about)], sort_keys=True)
+        return json.dumps([type(self).__name__, filters, *map(str, extra)], sort_keys=True)
 
 
 _POSITION = {"number", "size", "after", "before", "limit", "offset"}
-"""Fields that say which part of a list is wanted."""
+"""Fields that select a page of a list."""
 
 
 class Paged(Query):
-    """The parameters of every list (Spec: Pagination, filtering and envelope rules; Contract: Stable pages)."""
+    """The parameters of every list (docs/integration.md)."""
 
     number: Whole = whole(1, PAGE_NUMBER_MAX, 1, "page[number]", "Page, from 1; shows the live list.")
     size: Whole = whole(1, 100, 20, "page[size]", "Rows of a page.")
     after: Cursor | None = Field(None, alias="page[after]", description="Cursor that `links.next` carries.")
     before: Cursor | None = Field(None, alias="page[before]", description="Cursor that `links.prev` carries.")
 
-    def slice(self, *about: object) -> Slice:
-        """What the core's paging wants to know; ``about`` as of ``list_name``."""
-        return Slice(self.number, self.size, after=self.after, before=self.before, of=self.list_name(*about))
+    def slice(self, *extra: object) -> Slice:
+        """Return the page parameters for the core's ``paginate``; ``extra`` as in ``list_name``."""
+        return Slice(self.number, self.size, after=self.after, before=self.before, of=self.list_name(*extra))
 
 
 class Shown(BaseModel):
-    """Attributes of a resource in a response: documentation, and what the tests check every body against."""
+    """Attributes of a resource in a response. Used for documentation; the tests check every response against them."""
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,4 @@
-"""User profiles: found or made by platform identity, linked to accounts (Contract: section 6)."""
+"""User profiles: look up or create by platform identity, link to accounts (docs/integration.md)."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ from app.wiring import wired
 @public.output(ProfileDocument, content_type=JSON_API)
 @public.doc(responses=[404])
 def look_up_profile(query_data: ProfileLookup) -> Response:
-    """Find a person by platform identity, or make their profile; a read-only key only finds.
+    """Find a person's profile by platform identity, or create it. A read-only key never creates one.
 
-    404 where ``provider_scope`` is none of the key's communities, and for an account (platform ``web``) that belongs to
-    none of them: the answer is the same whether there is such a person or not.
+    404 if ``provider_scope`` is not one of the key's communities, and for an account (platform ``web``) that belongs to
+    none of them: the answer is the same whether such a person exists or not.
     """
     caller = auth.caller()
     platform = platform_of(caller, query_data.platform)
@@ -52,15 +52,15 @@ def look_up_profile(query_data: ProfileLookup) -> Response:
 def link_profile(json_data: ProfileLink) -> Response:
     """Link the acting user's profile to the account that shows the code; from then on both are one rater.
 
-    Said again, it changes nothing. A code that is wrong, used or expired is 422, and too many of them are 429.
+    Repeating the call changes nothing. A wrong, used or expired code is 422; too many of them are 429.
     """
     caller = auth.caller()
     profile_id = caller.actor.profile_id
     identity = caller.identity_in(caller.home)
-    said = {"Platform": caller.platform, "User-Id": caller.asserted.user_id}
+    required = {"Platform": caller.platform, "User-Id": caller.asserted.user_id}
     if identity is not None and not profiles.is_complete(identity):
-        said["Scope"] = None
-    missing = [f"X-Adapter-{name}" for name, value in said.items() if value is None]
+        required["Scope"] = None
+    missing = [f"X-Adapter-{name}" for name, value in required.items() if value is None]
     if missing or profile_id is None:
         msg = "Field required: it says whose profile is linked"
         raise Located(*(Problem("missing", ("header", name), msg) for name in missing))
@@ -77,22 +77,22 @@ def link_profile(json_data: ProfileLink) -> Response:
 
 
 def show(profile: Profile) -> dict[str, Any]:
-    """The resource object of a profile.
+    """Return the resource object of a profile.
 
-    A number that each server gives to somebody else, without a server, is nobody in particular: what a call said of
-    its user then is not told to the next one, which may be another integration's.
+    On platforms that number users per server, an id without a server may be different people for different
+    integrations. What one call said about such a user is not shown to others.
     """
-    is_somebody = profiles.is_complete(
+    is_identified = profiles.is_complete(
         Identity(profile.platform, profile.platform_user_id, profile.provider_scope)
     )
     attributes = {
         "platform": profile.platform,
         "platform_user_id": profile.platform_user_id,
         "provider_scope": profile.provider_scope or None,
-        "display_name": profile.display_name if is_somebody else None,
-        "trust_level": profile.trust_level if is_somebody else None,
-        "is_linked": profile.account_id is not None and is_somebody,
-        "metadata": (profile.extra or None) if is_somebody else None,
+        "display_name": profile.display_name if is_identified else None,
+        "trust_level": profile.trust_level if is_identified else None,
+        "is_linked": profile.account_id is not None and is_identified,
+        "metadata": (profile.extra or None) if is_identified else None,
         "created_at": profile.created_at,
         "updated_at": profile.updated_at,
     }

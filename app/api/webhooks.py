@@ -1,6 +1,6 @@
-"""Webhooks: registered, listed, changed, tested, removed (Spec: Webhook registration; Contract: section 7, Register).
+"""Webhooks: register, list, change, test and remove (docs/integration.md).
 
-They live outside the API's prefix, under the same keys. A secret comes in and never goes out.
+These paths are outside the API's prefix but need the same keys. Responses never contain a secret.
 """
 
 import uuid
@@ -23,7 +23,7 @@ from app.core import clock
 from app.core.communities import communities
 from app.core.errors import NotFound
 from app.core.ids import parse_id
-from app.core.models import Community, Endpoint
+from app.core.models import Community, Webhook
 from app.core.paging import paginate
 from app.core.permissions import Permission
 from app.core.webhooks import endpoints as webhooks
@@ -32,7 +32,7 @@ from app.wiring import base_url, wired
 PREFIX = "/webhooks"
 
 endpoints = guarded("webhooks", tag="Webhooks")
-"""Everything under ``/webhooks``."""
+"""Every view under ``/webhooks``."""
 
 
 @endpoints.post("/register")
@@ -41,13 +41,13 @@ endpoints = guarded("webhooks", tag="Webhooks")
 @endpoints.doc(responses=[200, 400, 404])
 @opens_communities
 def register_webhook(json_data: WebhookRegistration) -> Response:
-    """Register a URL for a community's events: 201; 200 where it was registered before, with the new secret."""
+    """Register a URL for a community's events: 201. If it was registered before: 200, and the new secret is used."""
     with wired().database.writing() as session:
         community_id, actor = community_servers.find_or_open(
             session, auth.caller(), json_data.platform_community_server_id
         )
         community = communities.get(session, actor, community_id)
-        endpoint, made = webhooks.register(
+        webhook, created = webhooks.register(
             session,
             actor,
             wired().sealer,
@@ -57,8 +57,8 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
             json_data.secret,
             json_data.events,
         )
-        headers = {"Location": _location(endpoint)}
-        return jsonapi.answer(_document(endpoint, community), 201 if made else 200, headers)
+        headers = {"Location": _location(webhook)}
+        return jsonapi.answer(_document(webhook, community), 201 if created else 200, headers)
 
 
 @endpoints.get("")
@@ -67,13 +67,13 @@ def register_webhook(json_data: WebhookRegistration) -> Response:
 @endpoints.doc(responses=[400])
 def list_webhooks(query_data: WebhookQuery) -> Response:
     """List the webhooks of the key's communities, newest first."""
-    statement = webhooks.matching(auth.actor())
+    statement = webhooks.visible_statement(auth.actor())
     if query_data.community is not None:
-        statement = statement.where(Endpoint.community_id == query_data.community)
+        statement = statement.where(Webhook.community_id == query_data.community)
     with wired().database.reading() as session:
-        page = paginate(session, statement, Endpoint.created_at, Endpoint.id, query_data.slice())
-        named = communities.among(session, {endpoint.community_id for endpoint in page.rows})
-        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, named[row.community_id])))
+        page = paginate(session, statement, Webhook.created_at, Webhook.id, query_data.slice())
+        by_id = communities.by_ids(session, {webhook.community_id for webhook in page.rows})
+        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, by_id[row.community_id])))
 
 
 @endpoints.get("/<string(length=36):webhook_id>")
@@ -82,10 +82,10 @@ def list_webhooks(query_data: WebhookQuery) -> Response:
 def read_webhook(webhook_id: str) -> Response:
     """Read one webhook."""
     with wired().database.reading() as session:
-        endpoint = webhooks.get(
+        webhook = webhooks.get(
             session, auth.actor(), _identity(webhook_id), permission=Permission.SEE_WEBHOOKS
         )
-        return _answer(session, endpoint)
+        return _answer(session, webhook)
 
 
 @endpoints.patch("/<string(length=36):webhook_id>")
@@ -94,38 +94,38 @@ def read_webhook(webhook_id: str) -> Response:
 @endpoints.doc(responses=[400, 404, 409])
 def patch_webhook(webhook_id: str, json_data: WebhookPatch) -> Response:
     """Change a webhook's URL, events or secret, or enable or disable it."""
-    given = json_data.model_dump(include=json_data.model_fields_set)
-    if "events" in given:
-        given["event_names"] = given.pop("events")
+    changes = json_data.model_dump(include=json_data.model_fields_set)
+    if "events" in changes:
+        changes["event_names"] = changes.pop("events")
     with wired().database.writing() as session:
-        endpoint = webhooks.change(
-            session, auth.actor(), wired().sealer, wired().allow, _identity(webhook_id), **given
+        webhook = webhooks.change(
+            session, auth.actor(), wired().sealer, wired().allow, _identity(webhook_id), **changes
         )
-        return _answer(session, endpoint)
+        return _answer(session, webhook)
 
 
 @endpoints.delete("/<string(length=36):webhook_id>")
 @endpoints.output({}, 204)
 @endpoints.doc(responses=[404])
 def delete_webhook(webhook_id: str) -> Response:
-    """Remove a webhook; what was due to it is cancelled."""
+    """Remove a webhook. Its pending deliveries are cancelled."""
     with wired().database.writing() as session:
         webhooks.remove(session, auth.actor(), _identity(webhook_id))
-    return jsonapi.nothing()
+    return jsonapi.no_content()
 
 
 @endpoints.post("/<string(length=36):webhook_id>/test")
 @endpoints.output(WebhookDocument, 202, content_type=JSON_API)
 @endpoints.doc(responses=[404, 409])
 def test_webhook(webhook_id: str) -> Response:
-    """Send a ``webhook.test`` event to this webhook alone; ``meta.event_id`` names it. Disabled: 409."""
+    """Send a ``webhook.test`` event to this webhook only; ``meta.event_id`` is its id. 409 if disabled."""
     with wired().database.reading() as session:
         webhooks.get(session, auth.actor(), _identity(webhook_id))
     auth.count("webhook_tests", str(_identity(webhook_id)))
     with wired().database.writing() as session:
         event = webhooks.send_test(session, auth.actor(), _identity(webhook_id))
-        endpoint = webhooks.get(session, auth.actor(), _identity(webhook_id))
-        return _answer(session, endpoint, 202, event_id=event.id)
+        webhook = webhooks.get(session, auth.actor(), _identity(webhook_id))
+        return _answer(session, webhook, 202, event_id=event.id)
 
 
 def _identity(webhook_id: str) -> uuid.UUID:
@@ -135,41 +135,41 @@ def _identity(webhook_id: str) -> uuid.UUID:
     return identity
 
 
-def _answer(session: Session, endpoint: Endpoint, status: int = 200, **meta: Any) -> Response:
-    community = session.get_one(Community, endpoint.community_id)
-    return jsonapi.answer(_document(endpoint, community, **meta), status)
+def _answer(session: Session, webhook: Webhook, status: int = 200, **meta: Any) -> Response:
+    community = session.get_one(Community, webhook.community_id)
+    return jsonapi.answer(_document(webhook, community, **meta), status)
 
 
-def _document(endpoint: Endpoint, community: Community, **meta: Any) -> dict[str, Any]:
-    shown = show(endpoint, community)
-    links = {"self": _location(endpoint), "describedby": _absolute(jsonapi.DESCRIBED_BY)}
+def _document(webhook: Webhook, community: Community, **meta: Any) -> dict[str, Any]:
+    shown = show(webhook, community)
+    links = {"self": _location(webhook), "describedby": _absolute(jsonapi.DESCRIBED_BY)}
     return jsonapi.document(shown, links=links, meta=meta) | {"id": shown["id"]}
 
 
-def _location(endpoint: Endpoint) -> str:
-    return _absolute(f"{PREFIX}/{endpoint.id}")
+def _location(webhook: Webhook) -> str:
+    return _absolute(f"{PREFIX}/{webhook.id}")
 
 
 def _absolute(path: str) -> str:
-    # ``jsonapi.url`` names paths below the API's prefix, and these are not.
+    # ``jsonapi.url`` is for paths below the API's prefix; webhook paths are outside it.
     return base_url() + path
 
 
-def show(endpoint: Endpoint, community: Community) -> dict[str, Any]:
-    """The resource object of a webhook, without its secrets."""
-    until = endpoint.previous_until
+def show(webhook: Webhook, community: Community) -> dict[str, Any]:
+    """Return the resource object of a webhook, without its secrets."""
+    until = webhook.previous_until
     attributes = {
-        "url": endpoint.url,
-        "events": endpoint.events,
-        "community_server_id": endpoint.community_id,
+        "url": webhook.url,
+        "events": webhook.events,
+        "community_server_id": webhook.community_id,
         "platform_community_server_id": community.platform_community_server_id,
-        "is_active": endpoint.is_active,
-        "disabled_reason": endpoint.disabled_reason,
-        "failures": endpoint.failures,
-        "failing_since": endpoint.failing_since,
-        "last_success_at": endpoint.last_success_at,
+        "is_active": webhook.is_active,
+        "disabled_reason": webhook.disabled_reason,
+        "failures": webhook.failures,
+        "failing_since": webhook.failing_since,
+        "last_success_at": webhook.last_success_at,
         "previous_secret_until": until if until is not None and clock.now() < until else None,
-        "created_at": endpoint.created_at,
-        "updated_at": endpoint.updated_at,
+        "created_at": webhook.created_at,
+        "updated_at": webhook.updated_at,
     }
-    return jsonapi.resource("webhooks", endpoint.id, attributes, null=tuple(attributes))
+    return jsonapi.resource("webhooks", webhook.id, attributes, null=tuple(attributes))

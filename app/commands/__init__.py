@@ -1,1 +1,1 @@
-"""The command line: one module for each command. ``main`` lists them and imports each when it is asked for."""
+"""The command line: one module for each command. ``main`` lists them and imports a module when its command runs."""

@@ -28,9 +28,9 @@ def create_account(
     email: str, password: str, role: str | None, platform: str | None, community: str | None
 ) -> None:
     """Create a confirmed account; prints its id. In a community it is a rater unless --role says otherwise."""
-    named = pairs([platform] if platform else [], [community] if community else [])
-    wanted = Role(role) if role else Role.RATER
-    if role is not None and wanted is not Role.ADMIN and not named:
+    communities = pairs([platform] if platform else [], [community] if community else [])
+    granted_role = Role(role) if role else Role.RATER
+    if role is not None and granted_role is not Role.ADMIN and not communities:
         raise click.UsageError(f"--role {role} needs --platform and --community: where it holds")
     if password == "-":  # noqa: S105 - not a password, the sign for standard input
         password = sys.stdin.readline().rstrip("\r\n")
@@ -40,8 +40,8 @@ def create_account(
         raise click.UsageError(f"--email: {error}") from None
     with opened_wiring() as wiring:
         with wiring.database.writing() as session:
-            everywhere = wanted is Role.ADMIN and not named
+            everywhere = granted_role is Role.ADMIN and not communities
             account = accounts.create(session, email, password, confirmed=True, service_admin=everywhere)
-            for pair in named:
-                accounts.give_role(session, SYSTEM, account, community_of(session, *pair).id, wanted)
+            for pair in communities:
+                accounts.give_role(session, SYSTEM, account, community_of(session, *pair).id, granted_role)
         click.echo(str(account.id))

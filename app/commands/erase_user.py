@@ -14,7 +14,7 @@ from app.core.upkeep import erasure
 
 
 class _DryRun(Exception):
-    """Ends the transaction before it is committed."""
+    """Raised to roll the transaction back."""
 
 
 @click.command("erase-user")
@@ -43,14 +43,14 @@ def erase_user(
 
     Their ratings and decisions stay under nobody's name, so no score changes.
     """
-    given = [email is not None, account_id is not None, platform is not None]
-    if sum(given) != 1 or (platform is None) != (user_id is None):
+    identifiers = [email is not None, account_id is not None, platform is not None]
+    if sum(identifiers) != 1 or (platform is None) != (user_id is None):
         raise click.UsageError("Name the person by --email, by --account, or by --platform and --user-id")
-    done: erasure.Erased | None = None
+    erased: erasure.Erased | None = None
     try:
         with opened_wiring() as wiring, wiring.database.writing() as session:
             if platform is not None and user_id is not None:
-                done = erasure.erase_identity(
+                erased = erasure.erase_identity(
                     session, SYSTEM, platform, user_id, provider_scope, note_texts=note_texts
                 )
             else:
@@ -60,17 +60,17 @@ def erase_user(
                     )
                 if account_id is None:
                     raise NotFound("account")
-                done = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)
+                erased = erasure.erase_account(session, SYSTEM, account_id, note_texts=note_texts)
             if dry_run:
                 raise _DryRun
     except _DryRun:
         pass
-    assert done is not None  # noqa: S101 - for the type checker: anything else has raised
+    assert erased is not None  # noqa: S101 - for the type checker: anything else has raised
     click.echo("Would be erased:" if dry_run else "Erased:")
-    for what, rows in done.gone.items():
+    for what, rows in erased.gone.items():
         click.echo(f"  {rows:>6} {what}")
     click.echo("Stays, without a name:")
-    for what, rows in done.kept.items():
+    for what, rows in erased.kept.items():
         click.echo(f"  {rows:>6} {what}")
     if dry_run:
         click.echo("Nothing was changed.")

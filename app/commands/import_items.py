@@ -1,4 +1,4 @@
-"""``import-items``: published fact-checks from a JSON Lines file into the datasets (CLASSIFIERS: section 4)."""
+"""``import-items``: imports published fact-checks from a JSON Lines file into the datasets (decision 0019)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from app.core.factcheck.reading import CHUNK, SHOWN_FAULTS, read, unknown_rating
 
 
 class BadFile(click.ClickException):
-    """The file is not as it must be: nothing was imported."""
+    """The file is invalid; nothing was imported."""
 
     exit_code = 2
 
@@ -43,10 +43,10 @@ def import_items(file: Path, skip_bad: bool, dry_run: bool) -> None:
         click.echo(f"{_items(len(reading.items))} of {file.name} can be imported; nothing was.")
     else:
         with opened_wiring() as wiring:
-            done = keep(wiring.database, reading.items)
+            totals = keep(wiring.database, reading.items)
         click.echo(
-            f"{_items(len(reading.items))} of {file.name}: {done.new} new, {done.changed} changed, "
-            f"{done.unchanged} unchanged."
+            f"{_items(len(reading.items))} of {file.name}: {totals.new} new, {totals.changed} changed, "
+            f"{totals.unchanged} unchanged."
         )
     if reading.bad_lines:
         click.echo(f"{_lines(reading.bad_lines)} left out.")
@@ -54,17 +54,17 @@ def import_items(file: Path, skip_bad: bool, dry_run: bool) -> None:
         click.echo(words)
 
 
-def keep(database: Database, found: Sequence[Item]) -> Imported:
-    """Write the items, some hundreds in each transaction."""
-    done = Imported()
-    for start in range(0, len(found), CHUNK):
+def keep(database: Database, fact_checks: Sequence[Item]) -> Imported:
+    """Store the items, some hundreds in each transaction, and return the totals."""
+    totals = Imported()
+    for start in range(0, len(fact_checks), CHUNK):
         with database.writing() as session:
-            done += items.keep(session, found[start : start + CHUNK])
-    return done
+            totals += items.keep(session, fact_checks[start : start + CHUNK])
+    return totals
 
 
-def _unknown(found: Sequence[Item]) -> Iterator[str]:
-    words = unknown_ratings(found)
+def _unknown(fact_checks: Sequence[Item]) -> Iterator[str]:
+    words = unknown_ratings(fact_checks)
     if words:
         yield f"{_items(words.total())} with a rating in words that we do not know, kept as they are:"
     for word, count in words.most_common(SHOWN_FAULTS):

@@ -1,9 +1,9 @@
 """The command line: ``python -m app …``, or ``bridgenote …`` once installed.
 
-Exit status: 0 done; 1 it failed, such as when the database cannot be reached; 2 it was asked for wrongly, naming the
-option or the setting. A command that touches the database migrates it first when it is behind, so every command works
-on an empty data folder; all of them may run while the server runs. Each command is a module of its own, imported when
-it is asked for: ``--help`` must not wait for the whole service.
+Exit status: 0 success; 1 failure, for example when the database cannot be reached; 2 wrong usage, with the name of the
+option or setting. A command that uses the database migrates it first if needed, so every command works on an empty
+data folder. Commands may run while the server runs. Each command has its own module, imported only when the command
+runs, so that ``--help`` is fast.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ _COMMANDS = {
     ),
     "worker": ("app.commands.worker", "Run jobs and deliveries without serving."),
 }
-"""Each command: its module, which is imported when the command is asked for, and what --help says of it."""
+"""By command name: its module, and its summary in --help."""
 _OPTION_OF = {
     "platform_community_server_id": "community",
     "tier1_action": "tier1-action",
@@ -52,7 +52,7 @@ _OPTION_OF = {
 
 
 class Commands(click.Group):
-    """Our commands, and one place that turns what goes wrong into a sentence and an exit status."""
+    """Our commands. Errors of all commands become a sentence and an exit status here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -65,7 +65,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of --help, without importing any command."""
+        """Write the command list of --help without importing any command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
 
@@ -85,14 +85,14 @@ def _explained() -> Iterator[None]:
 
 
 def _explain(error: Exception) -> Exception:
-    """The error in one sentence, as click shows it; anything unforeseen stays what it is."""
+    """Convert an expected error to click's, with one sentence. Unexpected errors are returned unchanged."""
     import pydantic
     import sqlalchemy.exc as sa_exc
 
     from app.core import errors
 
     if isinstance(error, pydantic.ValidationError):
-        return click.UsageError("\n".join(_setting_problem(one) for one in error.errors()))
+        return click.UsageError("\n".join(_setting_problem(problem) for problem in error.errors()))
     if isinstance(error, errors.Invalid):
         return click.UsageError("; ".join(f"{_option(p.loc)} {p.msg}" for p in error.problems))
     if isinstance(error, errors.Refused):
@@ -107,7 +107,7 @@ def _explain(error: Exception) -> Exception:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return click.ClickException(f"{where}{error.strerror or error}")
-    # Settings with a grammar of their own; named by ``runtime.BadSetting``, which this avoids importing.
+    # This is ``runtime.BadSetting``, a setting with a syntax error; importing that module would be slow.
     if isinstance(error, ValueError) and hasattr(error, "why"):
         return click.UsageError(f"BRIDGENOTE_{str(getattr(error, 'name', '')).upper()}: {error.why}")
     return error
@@ -116,27 +116,27 @@ def _explain(error: Exception) -> Exception:
 def _option(loc: Sequence[str | int]) -> str:
     name = str(loc[0]) if loc else ""
     if name == "file":
-        return "FILE"  # an argument, wherever there is one
+        return "FILE"  # always an argument, not an option
     return f"--{_OPTION_OF.get(name, name.replace('_', '-'))}"
 
 
 def _setting_problem(problem: Any) -> str:
     message = str(problem["msg"]).removeprefix("Value error, ")
-    # The input is left out: it may be a secret.
+    # Do not show the input: it may be a secret.
     return f"BRIDGENOTE_{str(problem['loc'][0]).upper()}: {message}" if problem["loc"] else message
 
 
 def _installed_version() -> str:
-    """The version of the installed package, or of the checkout we run in."""
+    """Return the version of the installed package, or of the checkout."""
     try:
         return importlib.metadata.version("bridgenote")
     except importlib.metadata.PackageNotFoundError:
-        written = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-        return str(tomllib.loads(written)["project"]["version"])
+        text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+        return str(tomllib.loads(text)["project"]["version"])
 
 
-def _version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted:
+def _version(ctx: click.Context, _option: click.Parameter, is_set: bool) -> None:
+    if is_set:
         click.echo(f"bridgenote {_installed_version()}")
         ctx.exit()
 
@@ -159,6 +159,6 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    # Before anything imports NumPy: threads inside each of our threads only fight over the cores.
+    # Set before NumPy is imported: we have our own threads, and OpenBLAS threads would compete with them for the cores.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     cli.main(prog_name="bridgenote" if "__main__" not in sys.argv[0] else "python -m app")

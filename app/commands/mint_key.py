@@ -11,7 +11,7 @@ from app.core.vocabulary import KeyTemplate
 
 @click.command("mint-key")
 @click.option("--name", required=True, help="What it is for, as the list of keys shows it.")
-@click.option("--template", type=click.Choice([one.value for one in KeyTemplate]), required=True)
+@click.option("--template", type=click.Choice([template.value for template in KeyTemplate]), required=True)
 @click.option("--platform", "platforms", multiple=True, metavar="P", help="The platform of each --community.")
 @click.option(
     "--community",
@@ -25,11 +25,11 @@ def mint_key(
     name: str, template: str, platforms: tuple[str, ...], community_ids: tuple[str, ...], days: int | None
 ) -> None:
     """Create an API key. The last line of the output is the key; it is shown this once."""
-    named = pairs(platforms, community_ids)
+    names = pairs(platforms, community_ids)
     with opened_wiring() as wiring:
         with wiring.database.writing() as session:
-            where = [community_of(session, *pair).id for pair in named] or None
+            where = [community_of(session, *pair).id for pair in names] or None
             minted = keys.mint(session, SYSTEM, name, KeyTemplate(template), where, days=days)
-        scope = ", ".join("/".join(pair) for pair in named) or "every community"
+        scope = ", ".join("/".join(pair) for pair in names) or "every community"
         click.echo(f"Key {name!r} ({template}) for {scope}. Keep it: it is not shown again.")
         click.echo(minted.text)

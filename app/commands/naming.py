@@ -1,4 +1,4 @@
-"""Communities that a command line names: the pairs of --platform and --community, opened when unknown."""
+"""The options --platform and --community, which name communities. Unknown communities are opened."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,10 @@ from app.core.permissions import SYSTEM
 
 
 def pairs(platforms: Sequence[str], community_ids: Sequence[str]) -> list[tuple[str, str]]:
-    """(platform, id) of each community named; one --platform may serve several --community."""
+    """Return (platform, id) of each community. One --platform may be given for several --community.
+
+    Raises click.UsageError if the numbers do not match.
+    """
     if platforms and not community_ids:
         raise click.UsageError("--platform needs a --community: the platform's own id of it")
     if community_ids and not platforms:
@@ -24,5 +27,5 @@ def pairs(platforms: Sequence[str], community_ids: Sequence[str]) -> list[tuple[
 
 
 def community_of(session: Session, platform: str, community_id: str) -> Community:
-    """The community with this platform id, opened when unknown."""
+    """Return the community with this platform id; open it if unknown."""
     return communities.look_up(session, SYSTEM, platform, community_id)[0]

@@ -1,4 +1,4 @@
-"""What commands share: reading the settings and opening the service for one command."""
+"""Functions that commands share: read the settings, and open the wiring for one command."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -9,20 +9,20 @@ from app.settings import Settings
 from app.wiring import Wiring
 
 
-def prepared_settings(**given: Any) -> Settings:
-    """The settings in force, with what was given on the command line on top, and the data folder made."""
-    settings = runtime.check(read_settings(given))
+def prepared_settings(**options: Any) -> Settings:
+    """Read and check the settings, overridden by command line options that are not None. Creates the data folder."""
+    settings = runtime.check(read_settings(options))
     logs.configure("WARNING")
     return settings.ready()
 
 
-def read_settings(given: Mapping[str, Any]) -> Settings:
-    """The settings of the environment and of .env, with what was given on the command line on top."""
-    return Settings(**{name: value for name, value in given.items() if value is not None})
+def read_settings(options: Mapping[str, Any]) -> Settings:
+    """Read the settings from the environment and .env, overridden by command line options that are not None."""
+    return Settings(**{name: value for name, value in options.items() if value is not None})
 
 
 @contextlib.contextmanager
 def opened_wiring() -> Iterator[Wiring]:
-    """The service over a migrated database, for one command."""
+    """Open the wiring with a migrated database, for one command."""
     with runtime.opened(prepared_settings()) as wiring:
         yield wiring

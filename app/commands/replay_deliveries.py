@@ -18,7 +18,7 @@ _DAY = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 @click.command("replay-deliveries")
 @click.option("--platform", required=True, metavar="P", help="The community's platform, such as discourse.")
 @click.option("--community", required=True, metavar="ID", help="The platform's own id of the community.")
-@click.option("--state", type=click.Choice([one.value for one in REPLAYABLE]), required=True)
+@click.option("--state", type=click.Choice([state.value for state in REPLAYABLE]), required=True)
 @click.option("--since", type=_DAY, help="Put into the queue at this time or later, in UTC.")
 @click.option("--until", type=_DAY, help="Put into the queue before this time, in UTC.")
 @click.option("--dry-run", is_flag=True, help="Only say how many there are.")
@@ -39,11 +39,11 @@ def replay_deliveries(
             place = communities.find(session, platform, community)
             if place is None:
                 raise NotFound("community server")
-            found = replays.preview(session, SYSTEM, place.id, filters)
-        if found.shut_out:
-            click.echo(f"Left out, for their webhook is disabled or removed: {found.shut_out}.")
+            preview = replays.preview(session, SYSTEM, place.id, filters)
+        if preview.shut_out:
+            click.echo(f"Left out, for their webhook is disabled or removed: {preview.shut_out}.")
         if dry_run:
-            click.echo(f"Can be sent again: {found.total}.")
+            click.echo(f"Can be sent again: {preview.total}.")
             return
         with wiring.database.writing() as session:
             total = replays.begin(session, SYSTEM, place.id, filters).total

@@ -1,6 +1,6 @@
-"""``rotate-encryption-key``: every stored secret sealed anew, while the service runs.
+"""``rotate-encryption-key``: encrypts every stored secret with a new key, while the service runs.
 
-Safe to interrupt and to repeat: each sealed value names its key, so whatever is left is found again.
+Safe to interrupt and to repeat: each encrypted value contains its key's id, so the next run finds the remaining ones.
 """
 
 import os
@@ -21,20 +21,20 @@ NEW, OLD = "BRIDGENOTE_ENCRYPTION_KEY", "BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY"
 
 @click.command("rotate-encryption-key")
 def rotate_encryption_key() -> None:
-    """Seal every stored secret anew, while the service runs.
+    """Seal every stored secret with the new key, while the service runs.
 
     Set BRIDGENOTE_ENCRYPTION_KEY to the new key and BRIDGENOTE_PREVIOUS_ENCRYPTION_KEY to the old one, restart every
     server and worker, then run this. A key that was generated into the data folder is replaced there by a new one.
     """
     settings = prepared_settings()
     with runtime.opened(settings) as wiring, wiring.database.reading() as session:
-        left = resealing.outdated(session, wiring.sealer)
+        outdated = resealing.outdated(session, wiring.sealer)
     if not read_settings({}).encryption_key.get_secret_value():
-        settings = _with_new_file(settings, is_resumed=left > 0)
-    elif left and not settings.previous_encryption_key.get_secret_value():
-        raise click.UsageError(f"{left} secrets are sealed with another key: set {OLD} to it")
-    done, broken = _reseal_all(settings)
-    click.echo(f"{done} secrets were sealed anew with the key in force; {broken} could not be opened.")
+        settings = _with_new_file(settings, is_resumed=outdated > 0)
+    elif outdated and not settings.previous_encryption_key.get_secret_value():
+        raise click.UsageError(f"{outdated} secrets are sealed with another key: set {OLD} to it")
+    resealed, broken = _reseal_all(settings)
+    click.echo(f"{resealed} secrets were sealed anew with the key in force; {broken} could not be opened.")
     if broken:
         raise click.ClickException(
             f"{broken} secrets open with neither key: set {OLD} to theirs, or give these webhooks new secrets"
@@ -44,27 +44,31 @@ def rotate_encryption_key() -> None:
 
 
 def _reseal_all(settings: Settings) -> tuple[int, int]:
-    """In batches, each its own transaction: how many were sealed anew, and how many do not open."""
+    """Re-encrypt all secrets in batches, each in its own transaction.
+
+    Returns how many were re-encrypted, and how many could not be decrypted.
+    """
     database, sealer, total = Database(settings.sqlalchemy_url), make_sealer(settings), 0
     try:
         while True:
             with database.writing() as session:
-                done, broken = resealing.reseal(session, sealer)
-            total += done
-            if done == 0:
+                resealed, broken = resealing.reseal(session, sealer)
+            total += resealed
+            if resealed == 0:
                 return total, len(broken)
     finally:
         database.dispose()
 
 
 def _with_new_file(settings: Settings, *, is_resumed: bool) -> Settings:
-    """The settings with a new key, the old one kept beside it; an interrupted rotation goes on with the key it made.
+    """Write a new key to the data folder, keep the old one next to it, and return the settings with both.
 
-    Servers that run go on opening both: they look into the folder when they meet a key they do not know.
+    A resumed rotation continues with the key it generated before. Running servers can decrypt with both keys: they read
+    the folder again when a value needs an unknown key.
     """
     folder = settings.data_dir
     if not is_resumed:
-        # The old key first: whatever happens between the two, it is not lost.
+        # Write the old key first, so that it is not lost if we are interrupted between the two.
         _write(folder / "previous_encryption_key", settings.encryption_key.get_secret_value())
         _write(folder / "encryption_key", secrets.token_urlsafe(32))
         click.echo(f"A new key is in {folder / 'encryption_key'}; the old one is beside it.")

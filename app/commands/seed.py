@@ -16,9 +16,11 @@ def seed(demo: bool) -> None:
         raise click.ClickException("Demo sign-ins exist only in development, on a loopback address")
     with runtime.opened(settings) as wiring:
         if demo:
-            made = seeding.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
-            done = startup.demo_lines(made) if made is not None else ""
+            demo_data = seeding.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
+            message = startup.demo_lines(demo_data) if demo_data is not None else ""
         else:
             with wiring.database.writing() as session:
-                done = f"Opened community {seeding.FIRST}." if seeding.begin(session) else ""
-    click.echo(done or "The database is not empty: nothing was done.")
+                message = (
+                    f"Opened community {seeding.FIRST}." if seeding.open_first_community(session) else ""
+                )
+    click.echo(message or "The database is not empty: nothing was done.")

@@ -34,23 +34,25 @@ def set_category(
     tier2_action: str | None,
     reason: str,
 ) -> None:
-    """Set a category's thresholds and actions, making it when unknown: a new version of the policy.
+    """Set a category's thresholds and actions, making it when unknown: a new version of the thresholds.
 
     What is not given keeps its value, save --tier1: without it the category never acts by itself.
     """
     with opened_wiring() as wiring:
         with wiring.database.writing() as session:
             place = community_of(session, platform, community)
-            known = policies.current(session, place.id).categories
-            found = next((policies.draft_of(one) for one in known if one.name == name), None)
+            categories = policies.current(session, place.id).categories
+            existing = next(
+                (policies.draft_of(category) for category in categories if category.name == name), None
+            )
             draft = replace(
-                found or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
+                existing or policies.CategoryDraft(name, tier2), tier1=tier1, tier2=tier2, enabled=True
             )
             if tier1_action is not None:
                 draft = replace(draft, tier1_action=Verb(tier1_action))
             if tier2_action is not None:
                 draft = replace(draft, tier2_action=Verb(tier2_action))
-            policy = policies.set_category(session, SYSTEM, place.id, draft, reason)
+            thresholds = policies.set_category(session, SYSTEM, place.id, draft, reason)
         alone = "never by itself" if tier1 is None else f"by itself above {tier1:g} ({draft.tier1_action})"
-        click.echo(f"{place.name}, version {policy.version}:")
+        click.echo(f"{place.name}, version {thresholds.version}:")
         click.echo(f"{name} goes to raters above {tier2:g} ({draft.tier2_action}), and acts {alone}.")

@@ -1,4 +1,4 @@
-"""The settings as a table: in the terminal with their values, in the documentation without."""
+"""The settings as a table: with values for the terminal, without values for the documentation."""
 
 import sys
 from typing import Any
@@ -11,12 +11,12 @@ from app.settings import Settings
 
 
 def name_of(field: str) -> str:
-    """The environment variable that sets a field."""
+    """Return the environment variable of a settings field."""
     return f"{Settings.model_config.get('env_prefix', '')}{field}".upper()
 
 
 def as_markdown() -> str:
-    """Every setting with its default and meaning (docs/settings.md)."""
+    """Return a Markdown table of every setting with its default and meaning (docs/settings.md)."""
     lines = [
         "# Settings",
         "",
@@ -35,14 +35,14 @@ def as_markdown() -> str:
 
 
 def show(settings: Settings) -> None:
-    """Print every setting with its value; secrets only as set or not."""
+    """Print every setting with its value. Of secrets, print only whether they are set."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table("Name", "Value", "Default", "Meaning", title="Settings", title_justify="left")
     for field, info in Settings.model_fields.items():
         table.add_row(name_of(field), _value(getattr(settings, field)), _text(info.default), _meaning(info))
-    # A pipe has no width of its own, and whoever reads it searches whole lines.
+    # A pipe has no width. Use long lines, which are easier to search.
     Console(width=None if sys.stdout.isatty() else 250, markup=False, highlight=False).print(table)
 
 

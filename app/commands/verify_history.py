@@ -15,14 +15,14 @@ def verify_history() -> None:
     with opened_wiring() as wiring, wiring.database.reading() as session:
         for community in communities.visible(session, SYSTEM):
             where = f"{community.name} ({community.platform}/{community.platform_community_server_id})"
-            held, fault = history.verify(session, community.id)
+            count, fault = history.verify(session, community.id)
             if fault is None:
-                click.echo(f"{where}: {held} entries, unbroken.")
+                click.echo(f"{where}: {count} entries, unbroken.")
                 continue
             broken += 1
             click.echo(
                 f"{where}: altered at entry {fault.number} (id {fault.entry_id}): {fault.why}. "
-                f"{held} entries before it hold."
+                f"{count} entries before it hold."
             )
     if broken:
         raise click.exceptions.Exit(1)

@@ -1,4 +1,4 @@
-"""The only clock. Everything that stores or compares a time asks here, so a test can hold it still."""
+"""The only clock. All code that stores or compares times calls it, so that tests can freeze time."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,17 +12,17 @@ _source: Callable[[], datetime] = _system
 
 
 def now() -> datetime:
-    """The current time: aware, UTC, microseconds."""
+    """The current time as an aware UTC datetime with microseconds."""
     return _source()
 
 
 def set_source(source: Callable[[], datetime] | None) -> None:
-    """Replace the clock (tests), or restore the system's with ``None``."""
+    """Replace the clock (in tests); ``None`` restores the system clock."""
     global _source
     _source = source or _system
 
 
 def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC with fractional seconds and ``Z`` (Spec: Conventions for every resource)."""
+    """ISO 8601 in UTC with fractional seconds and ``Z`` (docs/integration.md)."""
     in_utc = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
     return in_utc.isoformat(timespec="microseconds")[:-6] + "Z"

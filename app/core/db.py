@@ -1,4 +1,4 @@
-"""Sessions and transactions. They begin and end at the edges; the core flushes and never commits."""
+"""Sessions and transactions. Web, API, jobs and commands open them; ``core`` flushes and never commits."""
 
 import fcntl
 import os
@@ -29,8 +29,8 @@ NAMING = {
 
 
 def make_engine(url: str, **options: Any) -> sa.Engine:
-    """An engine with our pragmas (SQLite: WAL, waiting writers, enforced foreign keys)."""
-    # What people submit must not reach a log by way of an exception's text.
+    """Create an engine with our options (SQLite: WAL, busy timeout, enforced foreign keys)."""
+    # Exception texts are logged, and submitted content must not reach a log.
     options.setdefault("hide_parameters", True)
     if url.startswith("sqlite"):
         options.setdefault("pool_size", 20)
@@ -48,7 +48,7 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
 
 
 def _on_sqlite_connect(connection: Any, _record: Any) -> None:
-    # The driver's own transaction handling begins late and never immediately; we say BEGIN ourselves.
+    # The driver begins transactions late and never with BEGIN IMMEDIATE, so we issue BEGIN ourselves.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA busy_timeout=5000")
@@ -64,34 +64,34 @@ def _is_memory(connection: Any) -> bool:
 
 
 def _on_sqlite_begin(connection: sa.Connection) -> None:
-    # A writer takes the lock at once, so writers queue; a reader that upgrades later would fail instead.
+    # A writer takes the lock at once, so writers queue; a reader that became a writer later would fail.
     writing = connection.get_execution_options().get("writing", False)
-    # On the driver's own connection: as a statement of SQLAlchemy's it would cost as much as a query.
+    # Use the driver's connection: through SQLAlchemy, BEGIN would cost as much as a query.
     driver: Any = connection.connection.driver_connection
     begin = "BEGIN IMMEDIATE" if writing else "BEGIN"
     try:
         driver.execute(begin)
     except sqlite3.Error as error:
-        # As SQLAlchemy would raise it: whoever says that the database cannot be used knows its errors alone.
+        # Raise it as SQLAlchemy would: the code that reports an unavailable database catches only its errors.
         raise sa_exc.DBAPIError.instance(begin, None, error, sqlite3.Error) from error
 
 
 _MOMENT = struct.Struct("d")
 
 
-class _Queued:
-    """A thread in the kernel's queue for a file's lock: that queue is fair, and has no time limit of its own.
+class _QueuedThread:
+    """A thread that waits in ``flock`` for a file's lock. The kernel's queue is fair but has no timeout.
 
-    Polling has one, but would hardly ever get a turn in a crowd. Whoever stops waiting leaves the thread where it is,
-    for whoever waits next; alone at its turn, it passes it on.
+    Polling could time out, but would rarely get the lock among many writers. A writer that times out leaves this thread
+    in the queue for the next writer. If no writer waits when the thread gets the lock, it releases it.
     """
 
     def __init__(self, descriptor: int) -> None:
         self.came = threading.Event()
         self._descriptor = descriptor
-        self._is_wanted, self._is_over = True, False
+        self._is_wanted, self._is_released = True, False
         self._lock = threading.Lock()
-        threading.Thread(target=self._queue, name="turn", daemon=True).start()
+        threading.Thread(target=self._queue, name="write-lock", daemon=True).start()
 
     def _queue(self) -> None:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
@@ -102,9 +102,9 @@ class _Queued:
                 self._pass_on()
 
     def is_joined(self) -> bool:
-        """Wait in this place in the queue from now on; False when its turn has come and gone."""
+        """Take over this thread's place in the queue. Return False if it got the lock and released it already."""
         with self._lock:
-            self._is_wanted = not self._is_over
+            self._is_wanted = not self._is_released
             return self._is_wanted
 
     def leave(self) -> None:
@@ -114,25 +114,25 @@ class _Queued:
                 self._pass_on()
 
     def _pass_on(self) -> None:
-        self._is_over = True
+        self._is_released = True
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
 
-class _Turns:
-    """Writers of one SQLite file, one after the other.
+class _WriteLock:
+    """Lets writers of one SQLite file write one after the other, in the order in which they came.
 
-    SQLite itself lets a waiting writer sleep and try again, ever longer, while others overtake it. Here threads wait at
-    a lock of their process and processes at a lock of a file beside, where the kernel wakes whoever is next. It only
-    orders those who ask: what holds is still ``BEGIN IMMEDIATE``.
+    SQLite makes a waiting writer sleep and retry at growing intervals while others overtake it. Here threads wait for a
+    lock of their process, and processes for a lock on a file beside the database; the kernel wakes the next one. This
+    lock only sets the order: ``BEGIN IMMEDIATE`` still protects the database.
 
-    The file holds when the present turn began (monotonic, the same clock for every process), so that a crowd before us,
-    for which we wait, is told from one who hangs, for whom we do not.
+    The file stores when the current holder got the lock (monotonic time, the same clock in every process). So a waiting
+    writer can tell many short transactions, for which it waits, from one that hangs, for which it does not.
     """
 
     PATIENCE = 4.0
-    """Seconds after which a turn that does not end is not waited for any longer."""
+    """Seconds that a writer waits at least, and that one transaction may hold the lock before waiters give up."""
     LONGEST = 30.0
-    """Seconds after which nobody waits any longer, however short the turns are."""
+    """Seconds after which a writer gives up, however short the other transactions are."""
     LOOK_EVERY = 0.5
 
     def __init__(self, path: str) -> None:
@@ -140,11 +140,11 @@ class _Turns:
         self._lock = threading.Lock()
         self._descriptor: int | None = None
         self._process = 0
-        self._queued: _Queued | None = None
+        self._queued: _QueuedThread | None = None
 
     @contextmanager
-    def mine(self) -> Iterator[None]:
-        """A turn, as long as the block lasts. Raises sqlalchemy's ``TimeoutError`` when another's does not end."""
+    def held(self) -> Iterator[None]:
+        """Hold the lock during the block. Raises SQLAlchemy's ``TimeoutError`` if another writer keeps it too long."""
         began = time.monotonic()
         while not self._lock.acquire(timeout=self.LOOK_EVERY):
             self._check(began)
@@ -166,7 +166,7 @@ class _Turns:
                 self._queued = None
                 return
             except BlockingIOError:
-                self._queued = _Queued(descriptor)
+                self._queued = _QueuedThread(descriptor)
         try:
             while not self._queued.came.wait(self.LOOK_EVERY):
                 self._check(began)
@@ -176,16 +176,16 @@ class _Turns:
         self._queued = None
 
     def _check(self, began: float) -> None:
-        now, said = time.monotonic(), b""
+        now, stored = time.monotonic(), b""
         if self._descriptor is not None:
-            said = os.pread(self._descriptor, _MOMENT.size, 0)
-        since: float = _MOMENT.unpack(said)[0] if len(said) == _MOMENT.size else began
+            stored = os.pread(self._descriptor, _MOMENT.size, 0)
+        held_since: float = _MOMENT.unpack(stored)[0] if len(stored) == _MOMENT.size else began
         waited = now - began
-        if waited > self.LONGEST or (waited > self.PATIENCE and now - since > self.PATIENCE):
+        if waited > self.LONGEST or (waited > self.PATIENCE and now - held_since > self.PATIENCE):
             raise sa_exc.TimeoutError("another writer of the database does not end")
 
     def _opened(self) -> int:
-        # A descriptor inherited in a fork would share the parent's lock instead of waiting for it.
+        # A descriptor inherited through a fork would share the parent's lock instead of waiting for it.
         if self._descriptor is None or self._process != os.getpid():
             self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._process = os.getpid()
@@ -193,7 +193,7 @@ class _Turns:
         return self._descriptor
 
     def close(self) -> None:
-        # A thread that still queues keeps the descriptor, whose number must not become another file's.
+        # A thread that still waits uses the descriptor, so its number must not be reused for another file.
         if self._descriptor is not None and self._process == os.getpid() and self._queued is None:
             os.close(self._descriptor)
         self._descriptor = self._queued = None
@@ -203,10 +203,10 @@ EnqueueJob = Callable[[Session, outbox.Job], None]
 
 
 class Database:
-    """One database: ``reading()`` and ``writing()`` are the only ways to a session, ``looking()`` to a connection.
+    """One database: only ``reading()`` and ``writing()`` open sessions, and only ``looking()`` opens connections.
 
-    ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that left
-    deliveries to send.
+    ``enqueue`` writes a job in the session's transaction; ``on_commit`` is called after a commit that added
+    deliveries to send. ``info`` is copied into ``Session.info`` of every session, for objects that verbs need.
     """
 
     def __init__(self, url: str, **engine_options: Any) -> None:
@@ -215,18 +215,19 @@ class Database:
         self._writer = self.engine.execution_options(writing=True)
         self.enqueue: EnqueueJob | None = None
         self.on_commit: Callable[[], None] | None = None
+        self.info: dict[str, Any] = {}
         file = self.engine.url.database if self.engine.dialect.name == "sqlite" else None
-        self._turns = _Turns(file) if file not in (None, "", ":memory:") else None
+        self._write_lock = _WriteLock(file) if file not in (None, "", ":memory:") else None
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session that only reads; whatever it did is rolled back."""
-        with Session(self.engine, autoflush=False) as session:
+        """A session that only reads; its changes are rolled back."""
+        with Session(self.engine, autoflush=False, info=self.info) as session:
             yield session
 
     @contextmanager
     def looking(self) -> Iterator[sa.Connection]:
-        """A connection that only reads, for statements on tables: a session would cost as much as the statement."""
+        """A connection that only reads, for SQL Core statements: a session would cost as much as the statement."""
         with self.engine.connect() as connection:
             yield connection
 
@@ -235,16 +236,16 @@ class Database:
         """One transaction: committed with its jobs when the block ends, rolled back when it raises.
 
         Raises:
-            RuntimeError: this thread has one open already, which would wait for itself.
+            RuntimeError: this thread has a writing transaction open already, and would wait for itself.
         """
         if getattr(self._here, "is_writing", False):
             raise RuntimeError("a writing transaction within another one")
         self._here.is_writing = True
         try:
-            with Session(self._writer, expire_on_commit=False) as session:
-                turn = self._turns.mine() if self._turns is not None else nullcontext()
-                # Within the session: what it does at its end holds no other writer up.
-                with turn:
+            with Session(self._writer, expire_on_commit=False, info=self.info) as session:
+                lock = self._write_lock.held() if self._write_lock is not None else nullcontext()
+                # Inside the session's block, so the session closes after the lock is released and delays no writer.
+                with lock:
                     try:
                         session.begin()
                         yield session
@@ -269,15 +270,15 @@ class Database:
 
     def dispose(self) -> None:
         self.engine.dispose()
-        if self._turns is not None:
-            self._turns.close()
+        if self._write_lock is not None:
+            self._write_lock.close()
 
 
 def serialise(session: Session, community_id: uuid.UUID) -> None:
-    """Let one writer at a time through per community, until its transaction ends.
+    """Lock the community for other writers until this transaction ends.
 
-    History's chain and the strictly increasing ``decided_at`` need it. SQLite has one writer anyway; PostgreSQL
-    takes an advisory transaction lock. Verbs take it before any row lock, so two of them cannot deadlock.
+    The history chain and the strictly increasing ``decided_at`` need it. SQLite has only one writer anyway; PostgreSQL
+    takes an advisory transaction lock. Verbs call this before any row lock, so two of them cannot deadlock.
     """
     if session.get_bind().dialect.name == "postgresql":
         key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
@@ -294,7 +295,7 @@ class Base(DeclarativeBase):
 
 
 class Stamped:
-    """``created_at`` and ``updated_at`` exist on every resource type (Spec: Conventions)."""
+    """Adds ``created_at`` and ``updated_at``, which every resource type has (docs/integration.md)."""
 
     created_at: Mapped[Any] = mapped_column(UtcDateTime, default=clock.now, sort_order=900)
     updated_at: Mapped[Any] = mapped_column(

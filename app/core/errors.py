@@ -1,9 +1,9 @@
-"""What the core can refuse. Each edge maps this tree to its own words and status once.
+"""What the core refuses. Each edge (API, dashboard, command line) maps this tree to its messages and status once.
 
 Refused
 ├── Invalid            422  a value breaks a rule; names the field
 │   └── IllegalMove    422  the state table has no such row
-├── Malformed          400  the question itself cannot be read
+├── Malformed          400  the request itself cannot be read
 ├── Unauthenticated    401
 ├── Forbidden          403
 ├── NotFound           404  unknown, or another community's: the two look the same
@@ -20,7 +20,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with one field (Spec: Errors, Bodies)."""
+    """One thing wrong with one field (docs/integration.md)."""
 
     type: str
     loc: tuple[str | int, ...]
@@ -29,7 +29,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """The core will not do this; ``detail`` is one sentence for whoever asked."""
+    """The core refuses the call; ``detail`` is one sentence for the caller."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 class Invalid(Refused):
-    """A value breaks a rule. ``problems`` names each field by its bare path (no ``body`` prefix)."""
+    """A value breaks a rule. Each of ``problems`` names its field by the bare path (no ``body`` prefix)."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__("; ".join(f"{'.'.join(map(str, p.loc))}: {p.msg}" for p in problems))
@@ -49,7 +49,7 @@ class Invalid(Refused):
 
 
 class IllegalMove(Invalid):
-    """The state table has no row from here to there (Contract: section 5)."""
+    """The state table has no row from ``current`` to ``wanted`` (docs/integration.md)."""
 
     def __init__(self, field: str, current: str, wanted: str) -> None:
         super().__init__(
@@ -60,30 +60,30 @@ class IllegalMove(Invalid):
 
 
 class Malformed(Refused):
-    """The question cannot be read: ambiguous, or of no known form."""
+    """The request cannot be read: it is ambiguous, or in no known form."""
 
 
 class Unauthenticated(Refused):
-    """Nobody, or somebody whose credentials do not hold."""
+    """The caller sent no credentials, or invalid ones."""
 
 
 class Forbidden(Refused):
-    """Known, but not allowed."""
+    """The caller is known but not allowed to do this."""
 
 
 class Settled(Forbidden):
-    """An answer whose outcome has been shown: it stands as it was given (decision 0030)."""
+    """The rating can no longer change, because its rater has seen the outcome (decision 0030)."""
 
 
 class NotFound(Refused):
-    """Unknown, or outside the actor's communities; deliberately the same."""
+    """Unknown, or outside the actor's communities; the two look the same on purpose."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} not found")
 
 
 class Conflict(Refused):
-    """Somebody else was first. ``object_id`` is what stands in the way, when there is one."""
+    """Someone else was first. ``object_id`` is the object that conflicts, if there is one."""
 
     def __init__(self, detail: str, object_id: Any = None) -> None:
         super().__init__(detail)
@@ -91,7 +91,7 @@ class Conflict(Refused):
 
 
 class TooMany(Refused):
-    """Over a limit; ``retry_after`` in whole seconds, at least 1."""
+    """Over a rate limit. ``retry_after`` is in whole seconds, at least 1."""
 
     def __init__(self, detail: str, retry_after: int) -> None:
         super().__init__(detail)
@@ -99,7 +99,7 @@ class TooMany(Refused):
 
 
 class Unavailable(Refused):
-    """Cannot serve now; ``retry_after`` in seconds when known."""
+    """The service cannot answer now. ``retry_after`` is in seconds, None when unknown."""
 
     def __init__(self, detail: str, retry_after: int | None = None) -> None:
         super().__init__(detail)
@@ -107,8 +107,8 @@ class Unavailable(Refused):
 
 
 class UpstreamFailed(Unavailable):
-    """A service we depend on failed or answered nonsense."""
+    """A service that we depend on failed or returned an invalid answer."""
 
 
 class UpstreamTimeout(Unavailable):
-    """A service we depend on did not answer before the deadline."""
+    """A service that we depend on did not answer before the deadline."""

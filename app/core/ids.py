@@ -1,4 +1,4 @@
-"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (Spec: Conventions for every resource)."""
+"""Server-issued ids: UUID version 7 (RFC 9562), time-ordered (docs/integration.md)."""
 
 import uuid
 
@@ -6,14 +6,14 @@ from uuid_utils.compat import uuid7
 
 
 def new_id() -> uuid.UUID:
-    """A fresh UUID v7. Ids of one process sort in the order in which they were made."""
+    """A new UUID v7. The ids of one process sort in the order of creation."""
     return uuid7()
 
 
 def parse_id(text: str) -> uuid.UUID | None:
-    """The UUID written in ``text`` in its hyphenated form, or None when it is anything else.
+    """Parse a UUID in its hyphenated form; None for any other text.
 
-    Only the canonical 36 characters are read: ``uuid.UUID`` alone also takes braces, ``urn:`` and bare hex,
+    Only the canonical 36 characters are accepted: ``uuid.UUID`` alone also takes braces, ``urn:`` and bare hex,
     which would give one object many names.
     """
     if len(text) != 36:

@@ -1,4 +1,4 @@
-"""Limits and value rules, written once; the API's schemas and the forms both read them."""
+"""Limits and rules of values. The API's schemas and the dashboard's forms both read them here."""
 
 import json
 import re
@@ -28,7 +28,7 @@ PASSWORD_MAX = 1_000
 CLAIM_MINUTES = 10
 REOPEN_DAYS = 30
 UNDO_SECONDS = (10, 60)
-"""The shortest and the longest time in which moderators may choose to take back their own decisions."""
+"""The shortest and longest undo time, in seconds, that moderators may choose for their own decisions."""
 LINK_CODE_MINUTES = 10
 CONFIRM_HOURS = 24
 RESET_MINUTES = 10
@@ -46,14 +46,14 @@ INT64_MAX = 2**63 - 1
 
 
 def threshold(name: str, value: float) -> float:
-    """A threshold: a number from 0.0 to 1.0 (Spec: Limits)."""
+    """Return ``value`` if it is a valid threshold: a number from 0.0 to 1.0 (docs/integration.md)."""
     if not 0.0 <= value <= 1.0:
         raise Invalid.field(name, "must be a number from 0.0 to 1.0", value)
     return value
 
 
 def thresholds(tier1: float | None, tier2: float) -> None:
-    """Tier 2 must be at most Tier 1; a category may have only a Tier 2 (Spec: What the service does)."""
+    """Check that Tier 2 is at most Tier 1; ``tier1`` None: the category has only a Tier 2 (docs/integration.md)."""
     threshold("tier2", tier2)
     if tier1 is not None:
         threshold("tier1", tier1)
@@ -62,7 +62,7 @@ def thresholds(tier1: float | None, tier2: float) -> None:
 
 
 def platform(value: str, field: str = "platform") -> str:
-    """A platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (Contract: section 6)."""
+    """Return ``value`` if it is a platform identifier: 1 to 50 of ``a-z 0-9 _ -`` (docs/integration.md)."""
     if not re.fullmatch(PLATFORM_PATTERN[1:-1], value):
         raise Invalid.field(field, "must be 1 to 50 characters of a-z, 0-9, _ or -", value)
     return value
@@ -75,7 +75,7 @@ def category_name(value: str, field: str = "name") -> str:
 
 
 def foreign_id(value: str, field: str) -> str:
-    """An id of the integration's platform: kept exactly as given; 1 to 255 characters, no NUL (Contract: 2)."""
+    """Return an id of the integration's platform unchanged: 1 to 255 characters, no NUL (docs/integration.md)."""
     if not value:
         raise Invalid.field(field, "must not be empty", value)
     if len(value) > ID_MAX:
@@ -85,12 +85,12 @@ def foreign_id(value: str, field: str) -> str:
 
 
 def may_be_stored_id(reference: str) -> bool:
-    """Whether something could be stored under this id: what cannot be is not there, and no database is asked for it."""
+    """Whether a stored id could equal ``reference``. If not, callers skip the query: the row cannot exist."""
     return len(reference) <= ID_MAX and "\x00" not in reference
 
 
 def storable(value: str, field: str) -> str:
-    """Text that a database can keep: no NUL, no lone surrogate."""
+    """Return ``value`` if databases can store it as text: no NUL, no lone surrogate."""
     if "\x00" in value:
         raise Invalid.field(field, "must not contain NUL characters")
     try:
@@ -101,20 +101,20 @@ def storable(value: str, field: str) -> str:
 
 
 def storable_tree(value: Any, field: str) -> None:
-    """Every string of a JSON value, keys too, is storable."""
+    """Check that every string of a JSON value, including the keys, is storable."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            storable(one, field)
-        elif isinstance(one, Mapping):
-            waiting.extend([*one.keys(), *one.values()])
-        elif isinstance(one, list):
-            waiting.extend(one)
+        item = waiting.pop()
+        if isinstance(item, str):
+            storable(item, field)
+        elif isinstance(item, Mapping):
+            waiting.extend([*item.keys(), *item.values()])
+        elif isinstance(item, list):
+            waiting.extend(item)
 
 
 def json_object(value: Mapping[str, Any], field: str) -> None:
-    """A free-form object that a database can keep: at most 64 KB of JSON (Contract: section 3)."""
+    """Check a free-form JSON object: storable, at most 64 KB as JSON (docs/integration.md)."""
     storable_tree(value, field)
     written = json.dumps(value, ensure_ascii=False)
     if len(written.encode("utf-8", "surrogatepass")) > METADATA_MAX_BYTES:
@@ -122,7 +122,7 @@ def json_object(value: Mapping[str, Any], field: str) -> None:
 
 
 def text(value: str, field: str, most: int, least: int = 1) -> str:
-    """Free text of ``least`` to ``most`` characters that is not blank when something is required."""
+    """Return free text of ``least`` to ``most`` characters; with ``least`` above 0 it must not be blank."""
     storable(value, field)
     if len(value) > most:
         raise Invalid.field(field, f"must be at most {most:,} characters; it has {len(value):,}")
@@ -132,7 +132,7 @@ def text(value: str, field: str, most: int, least: int = 1) -> str:
 
 
 def source(value: str, field: str = "sources") -> str:
-    """An address that a note cites: https with a host (DASHBOARD: The rater's flow)."""
+    """Return a URL that a note cites: https with a host (docs/design-system.md)."""
     storable(value, field)
     if len(value) > SOURCE_MAX:
         raise Invalid.field(field, f"must be at most {SOURCE_MAX:,} characters each", value[:50] + "…")
@@ -144,7 +144,10 @@ def source(value: str, field: str = "sources") -> str:
 
 
 def email(value: str, field: str = "email") -> str:
-    """The address in the form in which it is compared. Its shape is the edge's business."""
+    """Return the e-mail address in the normalised form that is stored and compared.
+
+    This checks only the bare minimum; the edges validate the full syntax.
+    """
     folded = unicodedata.normalize("NFC", value.strip()).casefold()
     if not 3 <= len(folded) <= 254 or "@" not in folded or any(c.isspace() for c in folded):
         raise Invalid.field(field, "must be an e-mail address", value)

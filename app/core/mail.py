@@ -1,7 +1,7 @@
-"""Mail: asked for in a transaction, written and sent by a job once it has committed.
+"""Mail: requested inside a transaction, written and sent by a job after the commit.
 
-A verb says ``mail.ask(session, Kind.RESET, link_id=…)``; ``letters`` has the words; an adapter is the ``Mailer``. Job
-arguments name rows, never an address or a link's token.
+A verb calls ``mail.ask(session, Kind.RESET, link_id=…)``; ``upkeep/mail_texts.py`` holds the texts; an adapter
+implements ``Mailer``. Job arguments are ids of rows, never an e-mail address or a link's token.
 """
 
 import re
@@ -21,7 +21,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
 class Kind(StrEnum):
-    """What a mail is about. The first four carry a link of that purpose."""
+    """What a mail is about. The first four carry a link of the same purpose."""
 
     CONFIRM = "confirm"
     RESET = "reset"
@@ -36,10 +36,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Message:
-    """One mail in plain text. Headers take no line breaks, so nothing that people typed can add one.
+    """One mail in plain text. Headers refuse line breaks, so that user input cannot add a header.
 
     Raises:
-        Invalid: a control character in an address or a header.
+        Invalid: an e-mail address or a header contains a control character.
     """
 
     kind: Kind
@@ -55,22 +55,22 @@ class Message:
 
 
 class MailRefused(Exception):
-    """The receiving server will never take this mail; the text names its status code and no address."""
+    """The receiving server refused this mail permanently. The text holds the status code and no e-mail address."""
 
 
 class MailDelayed(Exception):
-    """It could not be sent now; the text says why and names no address."""
+    """The mail could not be sent now. The text says why and holds no e-mail address."""
 
 
 class Mailer(Protocol):
-    """Whoever hands mail on."""
+    """Sends mail to the outside."""
 
     def send(self, message: Message, deadline: float) -> None:
-        """Hand it on within ``deadline`` seconds.
+        """Send ``message`` within ``deadline`` seconds.
 
         Raises:
-            MailRefused: for good.
-            MailDelayed: for now.
+            MailRefused: permanently; do not try again.
+            MailDelayed: temporarily; try again later.
         """
         ...
 
@@ -83,9 +83,9 @@ def ask(
     link_id: uuid.UUID | None = None,
     key: str | None = None,
 ) -> None:
-    """Have a mail sent once this transaction commits: to the account, or to the address of the link.
+    """Send a mail once this transaction commits: to the account, or to the e-mail address of the link.
 
-    ``key`` makes it one mail however often it is asked for.
+    ``key`` deduplicates: calls with the same key send one mail.
     """
     args: dict[str, Any] = {"kind": kind.value}
     if account_id is not None:
@@ -96,5 +96,5 @@ def ask(
 
 
 def one_line(text: str) -> str:
-    """Text that people typed, fit for a subject."""
+    """User input on one line without control characters, for a subject line."""
     return " ".join(_CONTROLS.sub(" ", text).split())

@@ -1,7 +1,7 @@
-"""What a transaction leaves to be done once it commits: jobs for the engine, a wake-up for the dispatcher.
+"""Work that a transaction leaves for after its commit: jobs for the job engine, a wake-up for the dispatcher.
 
-The core never sees the job engine: a verb notes the job on its session, and ``Database.writing`` hands what was
-noted to the engine just before the commit, in the same transaction. A rollback forgets it all.
+The core does not know the job engine. A verb adds the job to its session, and ``Database.writing`` passes all added
+jobs to the engine just before the commit, in the same transaction. A rollback discards them.
 """
 
 import uuid
@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 
 @dataclass(frozen=True)
 class Job:
-    """A named piece of work. ``key`` makes it run once however often it is noted; ``delay`` is in seconds.
+    """A named job. Jobs with the same ``key`` run once; ``delay`` is in seconds.
 
-    ``community`` is whose work it is, as text: the jobs of one community hold up no other's. None is the service's own.
+    ``community`` is the id of the community that the job works for, as text; a backlog of one community's jobs does not
+    delay another's. None: the job belongs to the service itself.
     """
 
     name: str
@@ -35,7 +36,7 @@ def enqueue(
     key: str | None = None,
     delay: float = 0.0,
 ) -> None:
-    """Note a job on the session. ``args`` must be plain JSON values."""
+    """Add a job to the session. ``args`` must be plain JSON values."""
     community = None if community_id is None else str(community_id)
     session.info.setdefault("jobs", []).append(Job(name, dict(args), key, delay, community))
 
@@ -45,7 +46,7 @@ def take_jobs(session: Session) -> list[Job]:
 
 
 def wake_dispatcher(session: Session) -> None:
-    """Say that deliveries are due as soon as this transaction commits."""
+    """Wake the webhook dispatcher as soon as this transaction commits, because deliveries are due."""
     session.info["wake"] = True
 
 

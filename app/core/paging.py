@@ -1,7 +1,7 @@
-"""Pages of a list: by number for people, by keyset for whoever follows links (Contract: section 2, Stable pages).
+"""Pages of a list: by page number in the dashboard, by cursor in the API (docs/integration.md).
 
-A cursor names the last row seen by its sort value and id, so rows that others insert, or that leave the filter,
-make ``next`` neither miss nor repeat one.
+A cursor holds the sort value and the id of the last row of a page. Rows that are inserted, or that leave the
+filter, between two calls therefore make ``next`` neither skip nor repeat a row.
 """
 
 import base64
@@ -26,9 +26,9 @@ Sortable = InstrumentedAttribute[Any] | sa.ColumnElement[Any]
 
 @dataclass(frozen=True)
 class Slice:
-    """Which part is wanted. ``after`` and ``before`` are cursors and win over ``number``; ``size`` is in rows.
+    """Which part of a list to read. ``size`` is in rows; the cursors ``after`` and ``before`` win over ``number``.
 
-    ``of`` says which list it is a part of, filters and all: a cursor of another one is refused.
+    ``of`` identifies the list, including its filters: a cursor made for another list is refused.
     """
 
     number: int = 1
@@ -41,29 +41,29 @@ class Slice:
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """Some rows of ``count`` in all, with the cursors around them (None at either end)."""
+    """One page of rows. ``count`` is the total; ``previous`` and ``next`` are cursors, None at either end."""
 
     rows: Sequence[Row]
     count: int
-    wanted: Slice
+    part: Slice
     previous: str | None
     next: str | None
 
     @property
     def number(self) -> int:
-        if self.wanted.offset is not None:
-            return self.wanted.offset // self.wanted.size + 1
-        return self.wanted.number
+        if self.part.offset is not None:
+            return self.part.offset // self.part.size + 1
+        return self.part.number
 
     @property
     def pages(self) -> int:
-        return -(-self.count // self.wanted.size)
+        return -(-self.count // self.part.size)
 
     @property
     def offset(self) -> int:
-        if self.wanted.offset is not None:
-            return self.wanted.offset
-        return (self.wanted.number - 1) * self.wanted.size
+        if self.part.offset is not None:
+            return self.part.offset
+        return (self.part.number - 1) * self.part.size
 
 
 def paginate(
@@ -71,56 +71,56 @@ def paginate(
     statement: sa.Select[Any],
     sort: Sortable,
     key: Sortable,
-    wanted: Slice,
+    part: Slice,
     *,
     descending: bool = True,
     counted: sa.Select[int] | None = None,
 ) -> Page[Any]:
-    """One page of ``statement`` ordered by (sort, key): two queries however many rows there are.
+    """Return one page of ``statement``, ordered by (sort, key), with two queries however many rows there are.
 
-    Its rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` counts the same rows
-    where that needs less than ``statement`` does: SQLite carries out every join.
+    The rows are mapped objects, or rows with ``sort`` and ``key`` among their columns. ``counted`` is an optional
+    cheaper query for the total: SQLite would otherwise carry out every join of ``statement``.
 
     Raises:
-        Invalid: a cursor is none of ours.
-        Malformed: it is of another list or filter, or there are two.
+        Invalid: a cursor was not made by this service.
+        Malformed: the cursor belongs to another list or filter, or both cursors are set.
     """
-    if wanted.after is not None and wanted.before is not None:
+    if part.after is not None and part.before is not None:
         raise Malformed("page[after] cannot stand beside page[before]")
     if counted is None:
         counted = sa.select(sa.func.count()).select_from(statement.order_by(None).subquery())
     count = session.scalar(counted) or 0
-    backwards = wanted.before is not None
-    cursor = wanted.before or wanted.after
+    backwards = part.before is not None
+    cursor = part.before or part.after
     falling = descending != backwards
     if cursor is not None:
-        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]", wanted.of)
+        moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]", part.of)
         beyond = sa.tuple_(sort, key) < sa.tuple_(moment, identity)
         if not falling:
             beyond = sa.tuple_(sort, key) > sa.tuple_(moment, identity)
         statement = statement.where(beyond)
     else:
-        offset = wanted.offset if wanted.offset is not None else (wanted.number - 1) * wanted.size
+        offset = part.offset if part.offset is not None else (part.number - 1) * part.size
         statement = statement.offset(offset)
     order = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
-    result = session.execute(statement.order_by(*order).limit(wanted.size + 1))
-    found: Sequence[Any] = result.all() if len(result.keys()) > 1 else result.scalars().unique().all()
-    more, rows = len(found) > wanted.size, list(found[: wanted.size])
+    result = session.execute(statement.order_by(*order).limit(part.size + 1))
+    fetched: Sequence[Any] = result.all() if len(result.keys()) > 1 else result.scalars().unique().all()
+    more, rows = len(fetched) > part.size, list(fetched[: part.size])
     if backwards:
         rows.reverse()
     has_next = bool(rows) if backwards else more
-    has_previous = more if backwards else _is_beyond_first(wanted)
+    has_previous = more if backwards else _is_beyond_first(part)
     return Page(
         rows=rows,
         count=count,
-        wanted=wanted,
-        previous=_cursor(rows[0], sort, key, wanted.of) if rows and has_previous else None,
-        next=_cursor(rows[-1], sort, key, wanted.of) if rows and has_next else None,
+        part=part,
+        previous=_cursor(rows[0], sort, key, part.of) if rows and has_previous else None,
+        next=_cursor(rows[-1], sort, key, part.of) if rows and has_next else None,
     )
 
 
-def _is_beyond_first(wanted: Slice) -> bool:
-    return wanted.after is not None or wanted.number > 1 or bool(wanted.offset)
+def _is_beyond_first(part: Slice) -> bool:
+    return part.after is not None or part.number > 1 or bool(part.offset)
 
 
 def _cursor(row: Any, sort: Sortable, key: Sortable, of: str) -> str:
@@ -129,7 +129,7 @@ def _cursor(row: Any, sort: Sortable, key: Sortable, of: str) -> str:
 
 
 def _mark(of: str) -> str:
-    """What a cursor keeps of its list: it must not be taken for another's, and need not keep a secret."""
+    """The hash of ``of`` that a cursor carries. It only has to tell lists apart; it protects no secret."""
     return hashlib.sha256(of.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

@@ -1,4 +1,4 @@
-"""A stretch of whole days as people reckon them, cut into days or weeks; moments are told apart in SQL."""
+"""A date range in the reader's time zone, bucketed by day or week in SQL."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from app.core.errors import Invalid
 
 DAYS_MOST = 731
 BY_DAY = 31
-"""A period of more days than this is cut into weeks."""
+"""A period of more days than this is bucketed by week."""
 WEEK = 7
 _DAY_SECONDS = 86_400
 
 
 class unix(FunctionElement[int]):
-    """Whole seconds since 1970 of a column of moments."""
+    """Unix time, in whole seconds, of a datetime column."""
 
     type = sa.BigInteger()
     inherit_cache = True
@@ -29,7 +29,8 @@ class unix(FunctionElement[int]):
 
 @compiles(unix, "sqlite")
 def _unix_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    # strftime rounds to milliseconds, so the last of a day would belong to the next: the fraction is cut first.
+    # strftime rounds to milliseconds, which would move the last moment of a day to the next day: cut the fraction
+    # first.
     return f"CAST(strftime('%s', substr({compiler.process(element.clauses, **options)}, 1, 19)) AS INTEGER)"
 
 
@@ -40,7 +41,7 @@ def _unix(element: Any, compiler: Any, **options: Any) -> str:
 
 @dataclass(frozen=True)
 class Period:
-    """The days from ``first`` to ``last``, both included, in ``zone``.
+    """The days from ``first`` to ``last``, both included, in the time zone ``zone``.
 
     Raises:
         Invalid: ``last`` is before ``first``, or there are more than ``DAYS_MOST`` days.
@@ -62,12 +63,12 @@ class Period:
 
     @property
     def width(self) -> int:
-        """Days in each part but the last, which may have fewer."""
+        """Days per bucket; the last bucket may have fewer."""
         return 1 if self.days <= BY_DAY else WEEK
 
     @cached_property
     def starts(self) -> Sequence[date]:
-        """The first day of each part."""
+        """The first day of each bucket."""
         return [self.first + timedelta(days=offset) for offset in range(0, self.days, self.width)]
 
     @property
@@ -76,15 +77,15 @@ class Period:
 
     @property
     def until(self) -> datetime:
-        """When the day after the last begins."""
+        """The end of the period, exclusive: midnight after the last day."""
         return self._midnight(self.last + timedelta(days=1))
 
     def holds(self, column: Any) -> sa.ColumnElement[bool]:
-        """The condition that a moment is in the period."""
+        """SQL condition: the column's moment lies in the period."""
         return sa.and_(column >= self.since, column < self.until)
 
     def part(self, column: Any) -> sa.ColumnElement[int]:
-        """The number of the part that a moment of the period is in, from 0."""
+        """SQL expression: the number of the bucket that the column's moment falls into, from 0."""
         *changes, (_, last) = self._offsets()
         offset: Any = _plain(last)
         if changes:
@@ -97,13 +98,16 @@ class Period:
         return part
 
     def _offsets(self) -> list[tuple[datetime, int]]:
-        """The zone's distance from UTC, in seconds, and until when it holds: one for each change of the clocks."""
-        found: list[tuple[datetime, int]] = []
+        """(until, offset) pairs: the zone's offset from UTC in seconds, and the moment until which it applies.
+
+        There is one pair, plus one for each clock change (daylight saving) within the period.
+        """
+        changes: list[tuple[datetime, int]] = []
         for begin, end in self._days():
             before, after = self._offset(begin), self._offset(end)
             if before != after:
-                found.append((self._change(begin, end, before), before))
-        return [*found, (self.until, self._offset(self.until - timedelta(seconds=1)))]
+                changes.append((self._change(begin, end, before), before))
+        return [*changes, (self.until, self._offset(self.until - timedelta(seconds=1)))]
 
     def _days(self) -> Iterator[tuple[datetime, datetime]]:
         moments = [self._midnight(self.first + timedelta(days=number)) for number in range(self.days)]
@@ -124,5 +128,8 @@ class Period:
 
 
 def _plain(number: int) -> Any:
-    """A number in the SQL's own text: PostgreSQL takes two grouped expressions with parameters for different ones."""
+    """A number written into the SQL text instead of a bound parameter.
+
+    PostgreSQL treats two grouped expressions with parameters as different ones.
+    """
     return sa.literal_column(str(number), sa.BigInteger)

@@ -1,6 +1,6 @@
-"""Who may do what: one table from permission to the least role, and what keys may do.
+"""Permissions: the lowest role that holds each of them, and what API keys may do.
 
-Views and templates ask ``allows``; verbs call ``require``. Nobody else decides.
+Views and templates ask ``allows``; verbs call ``require``. No other code decides about permissions.
 """
 
 import uuid
@@ -16,7 +16,7 @@ ADMIN_REQUIRED = "Admin privileges required"
 
 
 class Permission(StrEnum):
-    """Verb-first, lower case, joined by underscores."""
+    """Names begin with a verb: lower case, joined by underscores."""
 
     READ = "read"
     RATE = "rate"
@@ -100,10 +100,10 @@ Row = TypeVar("Row", bound=InCommunity)
 
 @dataclass(frozen=True)
 class Actor:
-    """Who is asking. ``communities`` None means every community; in ``archived`` ones there is only reading.
+    """Who makes the call. ``communities`` None means every community; those in ``archived`` are read-only.
 
-    ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or nobody is
-    asserted and the key itself acts (Contract: section 1, Staff calls).
+    ``staff`` is true for a key whose call may make a moderator's moves: the asserted user is staff, or no user is
+    asserted and the key itself acts (docs/integration.md).
     """
 
     kind: Literal["system", "account", "key"]
@@ -120,7 +120,7 @@ class Actor:
     archived: frozenset[uuid.UUID] = frozenset()
 
     def sees(self, community_id: uuid.UUID) -> bool:
-        """Whether this community exists at all for the actor."""
+        """Whether the actor may know that this community exists."""
         return self.communities is None or community_id in self.communities
 
     def role_in(self, community_id: uuid.UUID) -> Role | None:
@@ -133,7 +133,11 @@ SYSTEM = Actor(kind="system", name="Bridgenote", communities=None, may_open_comm
 
 
 def least_role(permission: Permission) -> Role:
-    """The lowest role that holds ``permission``, to name it in a refusal. Raises KeyError for what only keys may."""
+    """The lowest role that holds ``permission``, to name it in a refusal.
+
+    Raises:
+        KeyError: only keys hold this permission.
+    """
     return _LEAST_ROLE[permission]
 
 
@@ -160,16 +164,16 @@ def allows(actor: Actor, permission: Permission, community_id: uuid.UUID) -> boo
 
 
 def is_closed(actor: Actor, permission: Permission, community_id: uuid.UUID) -> bool:
-    """Whether nobody has ``permission`` because the community is archived."""
+    """Whether the community is archived and therefore refuses ``permission`` to everybody."""
     return community_id in actor.archived and permission not in _ARCHIVED_ALLOWS
 
 
 def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what: str = "community") -> None:
-    """Refuse unless allowed.
+    """Raise unless ``actor`` holds ``permission`` in the community.
 
     Raises:
-        NotFound: the community is not the actor's: it looks unknown.
-        Forbidden: it is, but the permission is lacking.
+        NotFound: the community is not one of the actor's; it looks as if it did not exist.
+        Forbidden: the actor sees the community but lacks the permission.
     """
     if not actor.sees(community_id):
         raise NotFound(what)
@@ -182,11 +186,11 @@ def require(actor: Actor, permission: Permission, community_id: uuid.UUID, what:
 
 
 def require_found(actor: Actor, permission: Permission, row: Row | None, what: str) -> Row:
-    """The row that was looked up, for whoever holds ``permission`` where it belongs; unknown and foreign look alike.
+    """Return ``row`` if the actor holds ``permission`` in its community. Missing and foreign rows look alike.
 
     Raises:
-        NotFound: there is none, or it is of a community that is not the actor's.
-        Forbidden: the permission is lacking.
+        NotFound: ``row`` is None, or belongs to a community that is not one of the actor's.
+        Forbidden: the actor lacks the permission.
     """
     if row is None:
         raise NotFound(what)

@@ -1,8 +1,8 @@
-"""Secrets at rest: AES-256-GCM with the key from settings, bound to the row that holds them.
+"""Encryption of stored secrets: AES-256-GCM with the key from settings, bound to the row that holds the secret.
 
 A sealed blob is ``version (1 byte) | key id (4) | nonce (12) | ciphertext and tag``. Version and key id are
-authenticated together with the context, so a blob copied to another row, or relabelled, does not open.
-(ASVS 5.0: 11.3.2, 11.3.3, 13.3.1.)
+authenticated together with the context, so a blob that was copied to another row, or relabelled, cannot be
+decrypted. (ASVS 5.0: 11.3.2, 11.3.3, 13.3.1.)
 """
 
 import base64
@@ -25,63 +25,65 @@ _SHORTEST = _HEADER_BYTES + _NONCE_BYTES + 16  # GCM's tag is 16 bytes, also for
 
 
 class SealBroken(Exception):
-    """A blob that does not open: altered, moved from another row, or sealed with a key we do not hold.
+    """The blob cannot be decrypted: altered, moved from another row, or sealed with a key that we do not hold.
 
-    The message never holds any of the sealed text.
+    The message never contains any of the sealed text.
     """
 
 
 class Sealer:
-    """Seals with ``key`` (32 bytes) and opens with it or any of ``former`` keys, chosen by the blob's key id.
+    """Encrypts with ``key`` (32 bytes); decrypts with it or any ``former`` key, chosen by the blob's key id.
 
-    The nonce is random: one key may seal some four thousand million texts before a repeat becomes a worry
+    The nonce is random: one key may seal about four thousand million texts before a repeated nonce becomes a risk
     (NIST SP 800-38D, 8.3), far more than there are secrets here.
     """
 
     def __init__(
         self, key: bytes, former: Sequence[bytes] = (), find: Callable[[], Sequence[str]] | None = None
     ) -> None:
-        for each in (key, *former):
-            if len(each) != _KEY_BYTES:
-                raise ValueError(f"a sealing key is {_KEY_BYTES} bytes, not {len(each)}")
+        for sealing_key in (key, *former):
+            if len(sealing_key) != _KEY_BYTES:
+                raise ValueError(f"a sealing key is {_KEY_BYTES} bytes, not {len(sealing_key)}")
         self._key_id = _key_id(key)
-        self._ciphers = {_key_id(each): AESGCM(each) for each in (*former, key)}
+        self._ciphers = {_key_id(sealing_key): AESGCM(sealing_key) for sealing_key in (*former, key)}
         self._find = find
 
     @classmethod
     def from_secret(
         cls, secret: str, former: Sequence[str] = (), find: Callable[[], Sequence[str]] | None = None
     ) -> "Sealer":
-        """A sealer from settings text: 32 bytes in base64 are the key itself, from the rest HKDF derives one.
+        """Build a sealer from settings text: base64 of 32 bytes is the key itself, other text goes through HKDF.
 
-        ``find`` is asked for more such texts when a blob names a key that is not held: one may have been made since.
-        Raises ValueError for an empty secret.
+        ``find`` returns more such texts; it is called when a blob names an unknown key id, because another process
+        may have created a key since. Raises ValueError for an empty secret.
         """
-        return cls(_key_from(secret), [_key_from(each) for each in former if each], find)
+        return cls(
+            _key_from(secret), [_key_from(former_secret) for former_secret in former if former_secret], find
+        )
 
     def __repr__(self) -> str:
         return f"Sealer(key_id={self._key_id.hex()})"
 
     def seal(self, text: str, context: str) -> bytes:
-        """``text`` sealed for ``context``, the id of the row that will hold it."""
+        """Encrypt ``text`` for ``context``, the id of the row that will hold it."""
         header = _VERSION + self._key_id
         nonce = os.urandom(_NONCE_BYTES)
         sealed = self._ciphers[self._key_id].encrypt(nonce, text.encode(), header + context.encode())
         return header + nonce + sealed
 
     def is_current(self, blob: bytes) -> bool:
-        """Whether the key that seals now sealed this."""
+        """Whether the current key sealed this blob."""
         return blob[:_HEADER_BYTES] == _VERSION + self._key_id
 
     def _found(self, key_id: bytes) -> AESGCM | None:
-        """The key of this id, if it has come to be known since."""
+        """The cipher for this key id, after asking ``find`` for keys created meanwhile; None when still unknown."""
         for text in self._find() if self._find is not None else ():
             key = _key_from(text)
             self._ciphers.setdefault(_key_id(key), AESGCM(key))
         return self._ciphers.get(key_id)
 
     def open(self, blob: bytes, context: str) -> str:
-        """The text sealed in ``blob`` for ``context``. Raises SealBroken when it is not exactly that."""
+        """Decrypt ``blob``. Raises SealBroken unless it was sealed for ``context`` with a known key."""
         if len(blob) < _SHORTEST or blob[:1] != _VERSION:
             raise SealBroken("not a sealed text")
         header, nonce = blob[:_HEADER_BYTES], blob[_HEADER_BYTES : _HEADER_BYTES + _NONCE_BYTES]
@@ -104,7 +106,7 @@ def _key_from(secret: str) -> bytes:
         raw = b""
     if len(raw) == _KEY_BYTES:
         return raw
-    # HKDF adds no strength to a short secret; settings refuse those outside development.
+    # HKDF adds no strength to a short secret; settings refuse short ones outside development.
     derivation = HKDF(algorithm=hashes.SHA256(), length=_KEY_BYTES, salt=None, info=b"bridgenote sealing 1")
     return derivation.derive(secret.encode())
 

@@ -1,21 +1,21 @@
-"""Which states there are and who may move what where: pure data, one table per machine.
+"""The tables of state changes (moves): source and target state, verb, and who may make the move. Pure data.
 
-Contract: section 5 is the action table, section 3 the request's life, section 4 the note's status. Buttons, the
-API's refusals, the documentation and the every-move-from-every-state test all read these tables; only
-``moves.make_move`` acts on them.
+There is one table for actions, one for requests and one for notes. The dashboard's buttons, held decisions, the API's
+error answers and the tests read these tables. Only ``moves.make_move`` changes a state.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.vocabulary import ActionState as A
+from app.core.vocabulary import ActionVerb as V
 from app.core.vocabulary import EventName as E
 from app.core.vocabulary import NoteStatus as N
 from app.core.vocabulary import RequestStatus as R
 
 
 class Who(StrEnum):
-    """Whose move it is. A moderator is a person with the role, or a staff call of a key."""
+    """Who may make a move. A moderator is a person with that role, or a call with a staff API key."""
 
     SERVICE = "service"
     INTEGRATION = "integration"
@@ -25,27 +25,36 @@ class Who(StrEnum):
 
 
 class When(StrEnum):
-    """A condition beyond the state itself."""
+    """A condition of a move besides the source state."""
 
     ONCE_PROPOSED = "once proposed"
     REOPENS = "reopens a dismissal"
+    SCORE_ALONE = "a score alone decided"
 
 
 @dataclass(frozen=True)
 class Move:
-    """One row: ``source`` None means the object begins in ``target``; ``events`` go to subscribers."""
+    """One row of a table.
+
+    ``source`` is None for the first state of a new object. ``events`` are sent to webhooks. ``verb`` names the move for
+    people and code; None for moves that only the service makes. ``through`` is a state between source and target: such
+    a row is one decision that makes two moves. ``undoes``: the move reverses an earlier decision.
+    """
 
     source: StrEnum | None
     target: StrEnum
     who: frozenset[Who]
     why: str
+    verb: V | None = None
     events: tuple[E, ...] = ()
     when: When | None = None
+    through: StrEnum | None = None
+    undoes: bool = False
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A table of moves over one enum. ``field`` is the attribute that carries the state."""
+    """A table of moves between the states of one enum. ``field`` is the attribute that holds the state."""
 
     name: str
     field: str
@@ -53,21 +62,37 @@ class Machine:
     moves: tuple[Move, ...]
 
     def find(self, source: StrEnum | None, target: StrEnum, *, reopens: bool = False) -> Move | None:
-        """The row from ``source`` to ``target``, or None: the move is illegal.
+        """The row from ``source`` to ``target``, or None if the move is illegal.
 
-        ``reopens``: the row by which an object begins that takes up a dismissed one again.
+        ``reopens``: find the row for a new action that reopens a dismissed one.
         """
         return next(
             (
                 m
                 for m in self.moves
-                if m.source == source and m.target == target and (m.when is When.REOPENS) == reopens
+                if m.source == source
+                and m.target == target
+                and m.through is None
+                and (m.when is When.REOPENS) == reopens
             ),
             None,
         )
 
     def open_from(self, source: StrEnum) -> tuple[Move, ...]:
+        """The rows whose source is this state."""
         return tuple(m for m in self.moves if m.source == source)
+
+    def by_verb(self, verb: V) -> tuple[Move, ...]:
+        """The rows with this verb."""
+        return tuple(m for m in self.moves if m.verb is verb)
+
+    def verb_to(self, target: StrEnum) -> V | None:
+        """The verb that leads from other states to ``target``, or None. Each state has at most one."""
+        return next((m.verb for m in self.moves if m.source is not None and m.target == target), None)
+
+    def target_of(self, verb: V) -> StrEnum | None:
+        """The state that this verb leads to from other states; None for a verb that only creates objects."""
+        return next((m.target for m in self.by_verb(verb) if m.source is not None), None)
 
 
 def _by(*who: Who) -> frozenset[Who]:
@@ -87,15 +112,23 @@ ACTION = Machine(
             A.PROPOSED,
             _by(_SERVICE),
             "a Tier 1 score; every proposal to carry out",
+            V.PROPOSE,
             (E.ACTION_CREATED,),
         ),
-        Move(None, A.UNDER_REVIEW, _by(_SERVICE, _INTEGRATION), "Tier 2 routing, a flag, or escalation"),
-        Move(None, A.APPLIED, _by(_INTEGRATION), "an action already taken is recorded"),
+        Move(
+            None,
+            A.UNDER_REVIEW,
+            _by(_SERVICE, _INTEGRATION),
+            "Tier 2 routing, a flag, or escalation",
+            V.OPEN_REVIEW,
+        ),
+        Move(None, A.APPLIED, _by(_INTEGRATION), "an action already taken is recorded", V.RECORD),
         Move(
             None,
             A.PROPOSED,
             _by(_MODERATOR),
             "a dismissal is reopened: act at once",
+            V.REOPEN,
             (E.ACTION_CREATED,),
             When.REOPENS,
         ),
@@ -104,6 +137,7 @@ ACTION = Machine(
             A.UNDER_REVIEW,
             _by(_MODERATOR),
             "a dismissal is reopened: members or staff review it again",
+            V.REOPEN,
             (),
             When.REOPENS,
         ),
@@ -112,6 +146,7 @@ ACTION = Machine(
             A.PROPOSED,
             _by(_SERVICE, _MODERATOR),
             "consensus or force-publish: act",
+            V.FORCE_PUBLISH,
             (E.ACTION_CREATED,),
         ),
         Move(
@@ -119,17 +154,40 @@ ACTION = Machine(
             A.DISMISSED,
             _by(_SERVICE, _MODERATOR),
             "consensus or moderator: no action",
+            V.DISMISS,
             (E.ACTION_DISMISSED,),
         ),
-        Move(A.UNDER_REVIEW, A.APPLIED, _by(_INTEGRATION), "it acted during the review", (E.ACTION_APPLIED,)),
-        Move(A.PROPOSED, A.APPLIED, _by(_INTEGRATION), "acknowledged", (E.ACTION_APPLIED,)),
-        Move(A.PROPOSED, A.UNDER_REVIEW, _by(_MODERATOR), "held for review before the platform acts"),
-        Move(A.PROPOSED, A.DISMISSED, _by(_MODERATOR), "withdrawn", (E.ACTION_DISMISSED,)),
+        Move(
+            A.UNDER_REVIEW,
+            A.APPLIED,
+            _by(_INTEGRATION),
+            "the platform acted during the review",
+            V.ACKNOWLEDGE,
+            (E.ACTION_APPLIED,),
+        ),
+        Move(A.PROPOSED, A.APPLIED, _by(_INTEGRATION), "acknowledged", V.ACKNOWLEDGE, (E.ACTION_APPLIED,)),
+        Move(
+            A.PROPOSED,
+            A.UNDER_REVIEW,
+            _by(_MODERATOR),
+            "held for review before the platform acts",
+            V.RETURN_TO_REVIEW,
+        ),
+        Move(
+            A.PROPOSED,
+            A.DISMISSED,
+            _by(_MODERATOR),
+            "withdrawn",
+            V.DISMISS,
+            (E.ACTION_DISMISSED,),
+            undoes=True,
+        ),
         Move(
             A.DISMISSED,
             A.APPLIED,
             _by(_INTEGRATION),
-            "it acted before it heard",
+            "the platform acted before it received the dismissal",
+            V.ACKNOWLEDGE,
             (E.ACTION_APPLIED,),
             When.ONCE_PROPOSED,
         ),
@@ -138,14 +196,33 @@ ACTION = Machine(
             A.RETRO_REVIEW,
             _by(_SERVICE, _RATER, _MODERATOR, _INTEGRATION),
             "second look: the first rating of a Tier 1 rationale, an appeal, or a moderator",
+            V.OPEN_SECOND_LOOK,
             (E.ACTION_RETRO_REVIEW,),
         ),
-        Move(A.APPLIED, A.OVERTURNED, _by(_SERVICE, _MODERATOR), "overturned", (E.ACTION_OVERTURNED,)),
+        Move(
+            A.APPLIED,
+            A.CONFIRMED,
+            _by(_MODERATOR),
+            "a moderator upholds what a score alone did: a second look is opened and ends at once",
+            V.CONFIRM,
+            when=When.SCORE_ALONE,
+            through=A.RETRO_REVIEW,
+        ),
+        Move(
+            A.APPLIED,
+            A.OVERTURNED,
+            _by(_SERVICE, _MODERATOR),
+            "overturned",
+            V.OVERTURN,
+            (E.ACTION_OVERTURNED,),
+            undoes=True,
+        ),
         Move(
             A.RETRO_REVIEW,
             A.CONFIRMED,
             _by(_SERVICE, _MODERATOR),
             "consensus, moderator, or 14 days without consensus",
+            V.CONFIRM,
             (E.ACTION_CONFIRMED,),
         ),
         Move(
@@ -153,9 +230,17 @@ ACTION = Machine(
             A.OVERTURNED,
             _by(_SERVICE, _MODERATOR),
             "consensus or moderator",
+            V.OVERTURN,
             (E.ACTION_OVERTURNED,),
+            undoes=True,
         ),
-        Move(A.OVERTURNED, A.SCAN_EXEMPT, _by(_SERVICE), "the unhide is acknowledged: not scanned again"),
+        Move(
+            A.OVERTURNED,
+            A.SCAN_EXEMPT,
+            _by(_SERVICE),
+            "the unhide is acknowledged: not scanned again",
+            V.EXEMPT,
+        ),
     ),
 )
 
@@ -167,7 +252,7 @@ REQUEST = Machine(
         Move(None, R.PENDING, _by(_SERVICE, _INTEGRATION), "submitted"),
         Move(R.PENDING, R.IN_PROGRESS, _by(_SERVICE), "a worker starts scoring"),
         Move(R.IN_PROGRESS, R.COMPLETED, _by(_SERVICE), "nothing matched, or a decision was made"),
-        Move(R.IN_PROGRESS, R.FAILED, _by(_SERVICE), "scoring failed for good"),
+        Move(R.IN_PROGRESS, R.FAILED, _by(_SERVICE), "scoring failed and is not retried"),
         Move(R.PENDING, R.FAILED, _by(_SERVICE), "scoring could not start"),
         Move(R.FAILED, R.PENDING, _by(_INTEGRATION, _MODERATOR, _OPERATOR), "try again"),
         Move(R.COMPLETED, R.IN_PROGRESS, _by(_SERVICE, _INTEGRATION), "escalated to staff review"),
@@ -177,12 +262,12 @@ REQUEST = Machine(
 )
 
 _EACH_WAY = tuple(
-    Move(source, target, _by(_SERVICE, _MODERATOR), why, (E.NOTE_STATUS,))
+    Move(source, target, _by(_SERVICE, _MODERATOR), why, verb, (E.NOTE_STATUS,))
     for source in N
-    for target, why in (
-        (N.CURRENTLY_RATED_HELPFUL, "rated helpful across viewpoints, or force-published"),
-        (N.CURRENTLY_RATED_NOT_HELPFUL, "rated not helpful, or dismissed"),
-        (N.NEEDS_MORE_RATINGS, "ratings no longer suffice"),
+    for target, why, verb in (
+        (N.CURRENTLY_RATED_HELPFUL, "rated helpful across viewpoints, or force-published", V.FORCE_PUBLISH),
+        (N.CURRENTLY_RATED_NOT_HELPFUL, "rated not helpful, or dismissed", V.DISMISS),
+        (N.NEEDS_MORE_RATINGS, "ratings no longer suffice", None),
     )
     if source != target
 )

@@ -1,6 +1,7 @@
-"""Secrets that are shown or mailed once and kept as a hash: session tokens, mailed links, link codes.
+"""Secrets that are shown or mailed once and stored as a hash: session tokens, mailed links, link codes.
 
-A plain SHA-256 is enough where nobody can guess: a token has 256 bits, a link code a throttle and ten minutes.
+A plain SHA-256 is enough because none can be guessed: a token has 256 bits; a link code is rate-limited and expires
+after ten minutes.
 """
 
 import hashlib
@@ -8,10 +9,10 @@ import secrets
 
 
 def new() -> str:
-    """A fresh token of 256 bits, safe in an address and in a cookie."""
+    """A new random token of 256 bits, safe in URLs and cookies."""
     return secrets.token_urlsafe(32)
 
 
 def digest(token: str) -> str:
-    """What the database keeps of it: SHA-256 of its UTF-8, in hex. Whatever a stranger sends has one."""
+    """The stored form of a token: hex SHA-256 of its UTF-8. Accepts any string that a client may send."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 
 class UtcDateTime(sa.TypeDecorator[datetime]):
-    """An aware UTC datetime with microseconds. SQLite keeps it naive; naive input is refused."""
+    """An aware UTC datetime with microseconds. SQLite stores it naive; naive input raises ValueError."""
 
     impl = sa.DateTime
     cache_ok = True
@@ -31,7 +31,7 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
 
 
 def word(kind: type[enum.StrEnum]) -> sa.Enum:
-    """A StrEnum stored as its value in a VARCHAR, so adding a word needs no type migration."""
+    """A StrEnum column stored as its value in a VARCHAR, so that a new member needs no type migration."""
     return sa.Enum(
         kind,
         values_callable=lambda members: [member.value for member in members],

@@ -1,4 +1,4 @@
-"""The words the service speaks, as closed sets (Spec: Resources; Contract: sections 3 to 5)."""
+"""The enums of the service: closed sets of words (docs/integration.md)."""
 
 from enum import StrEnum
 
@@ -28,7 +28,7 @@ class HelpfulnessLevel(StrEnum):
 
 
 class ClaimRating(StrEnum):
-    """What a fact-checker found about a claim, in the words common to the trade (CLASSIFIERS: section 4)."""
+    """A fact-checker's verdict about a claim, in the terms common among fact-checkers (decision 0019)."""
 
     FALSE = "false"
     MOSTLY_FALSE = "mostly_false"
@@ -53,7 +53,7 @@ class ActionType(StrEnum):
 
 
 class Verb(StrEnum):
-    """What a category's tier is configured to do (Spec: What the service does)."""
+    """What a category's tier is configured to do (docs/integration.md)."""
 
     HIDE = "hide"
     DELETE = "delete"
@@ -62,7 +62,7 @@ class Verb(StrEnum):
 
     @property
     def action_type(self) -> ActionType:
-        """``notify`` and ``flag`` both warn; a flag does so under review (Contract: section 5)."""
+        """The platform action. ``notify`` and ``flag`` both warn; a flag while under review (docs/integration.md)."""
         return {Verb.HIDE: ActionType.HIDE, Verb.DELETE: ActionType.DELETE}.get(self, ActionType.WARN)
 
 
@@ -87,7 +87,7 @@ class ActionState(StrEnum):
 
 
 IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
-"""The states in which people are asked: the first review, and the second look."""
+"""The states in which raters or moderators are asked: the first review, and the second look."""
 
 
 class ReviewGroup(StrEnum):
@@ -97,7 +97,7 @@ class ReviewGroup(StrEnum):
 
 
 class Role(StrEnum):
-    """Roles of a community, lowest first; a service admin is admin everywhere."""
+    """Roles of a community, lowest first. A service admin is admin in every community."""
 
     RATER = "rater"
     MODERATOR = "moderator"
@@ -110,7 +110,7 @@ class Role(StrEnum):
 
 
 class LinkPurpose(StrEnum):
-    """What a link that works once is good for. All but the first admin's are mailed."""
+    """The purpose of a one-time link. All links but the first admin's are sent by mail."""
 
     CONFIRM = "confirm"
     RESET = "reset"
@@ -120,7 +120,7 @@ class LinkPurpose(StrEnum):
 
 
 class Digest(StrEnum):
-    """How often somebody is told by mail that items need help."""
+    """How often a member gets the mail about items that need help."""
 
     OFF = "off"
     DAILY = "daily"
@@ -139,7 +139,7 @@ class Scope(StrEnum):
 
 
 class EventName(StrEnum):
-    """Everything a webhook can be told (Contract: section 7)."""
+    """Every event that a webhook can receive (docs/integration.md)."""
 
     DECISION = "moderation.decision"
     ACTION_CREATED = "moderation_action.created"
@@ -153,7 +153,7 @@ class EventName(StrEnum):
 
 
 class DeliveryState(StrEnum):
-    """``parked``: a backup's, restored; nobody knows whether it was sent since, so a person decides."""
+    """``parked``: restored from a backup; perhaps sent since, so a person must decide whether to send it again."""
 
     DUE = "due"
     DELIVERED = "delivered"
@@ -162,18 +162,35 @@ class DeliveryState(StrEnum):
     PARKED = "parked"
 
 
-class HeldVerb(StrEnum):
-    """Decisions made in the dashboard, held until they can no longer be undone."""
+class ActionVerb(StrEnum):
+    """What is done to an action. Each row of ``states.ACTION`` names the verb that makes its move."""
 
+    PROPOSE = "propose"
+    OPEN_REVIEW = "open_review"
+    RECORD = "record"
+    REOPEN = "reopen"
     FORCE_PUBLISH = "force_publish"
     DISMISS = "dismiss"
-    OVERTURN = "overturn"
+    ACKNOWLEDGE = "acknowledge"
+    RETURN_TO_REVIEW = "return_to_review"
+    OPEN_SECOND_LOOK = "open_second_look"
     CONFIRM = "confirm"
-    REOPEN = "reopen"
+    OVERTURN = "overturn"
+    EXEMPT = "exempt"
+
+
+HELD_VERBS = (
+    ActionVerb.FORCE_PUBLISH,
+    ActionVerb.DISMISS,
+    ActionVerb.OVERTURN,
+    ActionVerb.CONFIRM,
+    ActionVerb.REOPEN,
+)
+"""Decisions that moderators make in the dashboard. They are held until they can no longer be undone."""
 
 
 class ReopenTo(StrEnum):
-    """Where a reopened dismissal goes: to the members, to the moderators, or to the platform at once."""
+    """Where a reopened dismissal goes: to the members, to the moderators, or straight to the platform."""
 
     COMMUNITY = "community"
     STAFF = "staff"
@@ -181,7 +198,7 @@ class ReopenTo(StrEnum):
 
 
 class OverturnState(StrEnum):
-    """Where an overturning in bulk stands."""
+    """The state of a bulk overturn."""
 
     RUNNING = "running"
     FINISHED = "finished"

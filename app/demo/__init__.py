@@ -1,1 +1,1 @@
-"""The demonstration: a forum's month, its people and its posts, told into an empty database by ``app.seed``."""
+"""The demo data: a forum with its people and six weeks of posts, written to an empty database by ``seed``."""

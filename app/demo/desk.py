@@ -1,4 +1,4 @@
-"""What the demonstration's staff set up: thresholds, reasons, saved filters, fact-checks, an invitation."""
+"""What the demo's staff set up: thresholds, reasons, saved filters, fact-checks, an invitation."""
 
 import uuid
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ _CHECKED = "https://facts.example.org"
 
 
 class Desk:
-    """Steps that staff take. ``days`` says when each is to run, in days ago."""
+    """Steps of the staff. ``days`` yields each step with the time at which it runs, in days ago."""
 
     def __init__(self, session: Session, people: People, community_id: uuid.UUID) -> None:
         self._session = session
@@ -58,10 +58,10 @@ class Desk:
         yield 1.6, self._invite
 
     def _lower_tier2(self, category: str, tier2: float, reason: str) -> None:
-        policy = policies.current(self._session, self._community_id)
-        found = next((one for one in policy.categories if one.name == category), None)
-        if found is not None:
-            draft = replace(policies.draft_of(found), tier2=tier2)
+        thresholds = policies.current(self._session, self._community_id)
+        match = next((item for item in thresholds.categories if item.name == category), None)
+        if match is not None:
+            draft = replace(policies.draft_of(match), tier2=tier2)
             operator = self._people[Role.OPERATOR]
             policies.set_category(self._session, operator, self._community_id, draft, reason)
 
@@ -84,8 +84,8 @@ class Desk:
             Item("coast-facts", item_id, claim, rating, f"{_CHECKED}/{page}", _PUBLISHER)
             for item_id, claim, rating, page in _FACT_CHECKS
         ]
-        done = datasets.keep(self._session, operator, self._community_id, items)
-        datasets.record(self._session, operator, self._community_id, ["coast-facts"], done)
+        imported = datasets.keep(self._session, operator, self._community_id, items)
+        datasets.record(self._session, operator, self._community_id, ["coast-facts"], imported)
 
     def _invite(self) -> None:
         link = invitations.invite(
@@ -96,10 +96,10 @@ class Desk:
             Role.MODERATOR,
             "For the hours between midnight and six",
         )
-        mailed_links.note_sent(self._session, link.id)
+        mailed_links.record_sent(self._session, link.id)
 
     def draft_note(self, request: Request) -> Note | None:
-        """An AI note that quotes the fact-check of a post, as the builtin writer words it; None where none matches."""
+        """Write the builtin writer's AI note that quotes the post's fact-check; return None if none matches."""
         _, item = ai_notes.prepare(self._session, self._people.integration, request)
         if item is None:
             return None

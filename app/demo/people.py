@@ -1,4 +1,4 @@
-"""Who there is in the demonstration: four sign-ins, their colleagues, and two camps of raters."""
+"""The people of the demo: four sign-ins, their colleagues, and two camps of raters."""
 
 import secrets
 from dataclasses import replace
@@ -38,19 +38,19 @@ CAMPS = (
         "driftwood_dee",
     ),
 )
-"""Two camps of raters, ten each: people who sail, and people who fish or live by the quay. They post as well."""
+"""Two camps of ten raters: people who sail, and people who fish or live by the quay. They also write posts."""
 _COLLEAGUES = (
     ("marta", "Marta H.", Role.MODERATOR, 12.0),
     ("piet", "Piet V.", Role.RATER, 20.0),
     ("ines", "Ines D.", Role.RATER, 26.0),
 )
-"""Name in the address, name, role, and how many days after the community opened they joined."""
-_NO_PASSWORD = "!"  # noqa: S105 - no hash, so no password matches it
-"""Nobody signs in as a colleague. A hash of a password that nobody knows would take time to make."""
+"""Local part of the e-mail address, name, role, and days between the community's opening and joining."""
+_NO_PASSWORD = "!"  # noqa: S105 - not a hash, so no password matches it
+"""Nobody signs in as a colleague, and computing a real hash would take time."""
 
 
 class People:
-    """The accounts, profiles and the key that the story acts as."""
+    """The accounts, profiles and API key that act in the story."""
 
     def __init__(self, session: Session, community: Community) -> None:
         self._session = session
@@ -70,7 +70,7 @@ class People:
             self._by_role[role] = self._join(account, role)
             sign_ins.append(SignIn(role.value, email, password))
         self.moderators = [self._by_role[Role.MODERATOR]]
-        # Opening further communities lets one try the whole interface with the one key.
+        # The key may open communities, so that visitors can try the whole API with it.
         minted = keys.mint(
             session, SYSTEM, "Harbour forum", KeyTemplate.ADAPTER, [community.id], may_open_communities=True
         )
@@ -89,12 +89,12 @@ class People:
         self.demo = Demo(tuple(sign_ins), minted.text)
 
     def arrivals(self) -> list[tuple[float, str]]:
-        """Days after the opening, and whose arrival is to be told with ``arrive``."""
+        """Yield for each colleague the days after the opening, and the argument for ``arrive``."""
         return [(days, address) for address, _, _, days in _COLLEAGUES]
 
     def arrive(self, address: str) -> None:
-        """A colleague joins the community."""
-        name, role = next((name, role) for known, name, role, _ in _COLLEAGUES if known == address)
+        """Let a colleague join the community."""
+        name, role = next((name, role) for local_part, name, role, _ in _COLLEAGUES if local_part == address)
         account = accounts.insert(
             self._session, f"{address}@demo.example", _NO_PASSWORD, display_name=name, confirmed=True
         )
@@ -103,11 +103,11 @@ class People:
             self.moderators.append(actor)
 
     def __getitem__(self, role: Role) -> Actor:
-        """The demo sign-in with this role, as the dashboard acts for it."""
+        """Return the actor of the demo sign-in with this role."""
         return self._by_role[role]
 
     def member(self, handle: str) -> tuple[Actor, Profile]:
-        """A member of the forum, through its integration; ``""`` is the demo rater, who uses the dashboard."""
+        """Return a forum member as actor and profile; ``""`` is the demo rater, who uses the dashboard."""
         if not handle:
             actor = self._by_role[Role.RATER]
             return actor, self._session.get_one(Profile, actor.profile_id)

@@ -1,4 +1,4 @@
-"""The shape of what the demonstration's forum says: threads of posts, each with the outcome the story gives it."""
+"""Data classes for the demo's forum: threads of posts, each with its outcome in the story."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,12 +23,12 @@ FATES = {
     "auto applied": "certain enough to act at once, and the platform has acted",
     "auto restored": "as before, and raters take it back",
 }
-"""What becomes of a post, in the words of the story."""
+"""The possible outcomes of a post."""
 
 
 @dataclass(frozen=True)
 class MemberNote:
-    """A note that a member writes about a post. ``author`` "" is the demo rater; ``camps`` as in ``Post``."""
+    """A note that a member writes about a post. ``author`` "" is the demo rater; ``camps`` is as in ``Post``."""
 
     author: str
     text: str
@@ -42,10 +42,10 @@ class MemberNote:
 class Post:
     """One post.
 
-    ``fate``: what becomes of it, one of ``FATES``.
+    ``fate``: its outcome, one of ``FATES``.
     ``camps``: the raters' answers in order, one letter each: upper case from the first camp, lower case from the
     second; h, s or n for helpful, somewhat and not.
-    ``reason``: what the moderator or the author of the appeal writes, where somebody decides.
+    ``reason``: the text of the moderator or of the author of the appeal, if there is one.
     """
 
     days_ago: float
@@ -59,7 +59,7 @@ class Post:
 
 @dataclass(frozen=True)
 class Thread:
-    """Posts under one title in one channel, oldest first: later ones answer the earlier ones."""
+    """Posts under one title in one channel, oldest first. Later posts reply to earlier ones."""
 
     channel: str
     title: str

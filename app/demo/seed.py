@@ -1,6 +1,6 @@
-"""What a database begins with: one empty community, or the demonstration with six weeks of content.
+"""Fills an empty database with one empty community, or with the demo and its six weeks of content.
 
-A database is seeded whole or not at all, and only while nobody has put anything into it.
+It does this completely or not at all, and only if the database is empty.
 """
 
 import uuid
@@ -23,18 +23,18 @@ from app.demo.sign_ins import Demo
 from app.demo.story import Story
 
 FIRST = "local/main"
-"""Platform and id of the community that a database begins with without the demonstration."""
+"""Platform and id of the first community of a database without the demo."""
 
 _LOCK = uuid.UUID("00000000-0000-7000-8000-000000000001")
 
 
 def is_empty(session: Session) -> bool:
-    """Whether nobody has put anything here yet."""
+    """Whether the database is empty."""
     return not accounts.has_any(session) and session.scalar(sa.select(Community.id).limit(1)) is None
 
 
-def begin(session: Session) -> bool:
-    """One community, platform ``local``, for whoever starts in earnest; False when the database is not empty."""
+def open_first_community(session: Session) -> bool:
+    """Create one community, platform ``local``, for real use. Returns False if the database is not empty."""
     serialise(session, _LOCK)
     if not is_empty(session):
         return False
@@ -43,29 +43,32 @@ def begin(session: Session) -> bool:
 
 
 def seed(database: Database, classifiers: Sequence[Classifier], sealer: Sealer, folder: Path) -> Demo | None:
-    """Fill an empty database and keep the sign-ins in ``folder``; None when it is not empty: nothing happens."""
+    """Fill an empty database with the demo and save the sign-ins in ``folder``.
+
+    Returns None, and changes nothing, if the database is not empty.
+    """
     try:
         with database.writing() as session:
-            # Two that start together: the second waits here, and then finds the work done.
+            # If two processes start together, the second waits here and then finds the database filled.
             serialise(session, _LOCK)
             if not is_empty(session):
                 return None
-            told = Story(session, classifiers, sealer, clock.now()).tell()
-            # A month has passed in it: its operators begin at their work, not at the first steps.
+            demo = Story(session, classifiers, sealer, clock.now()).tell()
+            # The demo's community is six weeks old, so hide the first steps for new communities.
             session.execute(sa.update(Community).values(getting_started_hidden_at=Community.created_at))
-            # Whatever the verbs left to be done for later, the story has done itself.
+            # Discard the jobs that the verbs enqueued: the story has already done their work.
             outbox.take_jobs(session)
-            sign_ins.keep(told, folder)
-        return told
+            sign_ins.save(demo, folder)
+        return demo
     finally:
         clock.set_source(None)
 
 
-def kept(session: Session, folder: Path) -> Demo | None:
-    """The sign-ins of an earlier seeding, if they belong to this database."""
-    found = sign_ins.kept(folder)
-    parts = found.api_key.split("_") if found is not None else []
+def load_demo(session: Session, folder: Path) -> Demo | None:
+    """Return the sign-ins saved by an earlier seeding, if they belong to this database."""
+    demo = sign_ins.load(folder)
+    parts = demo.api_key.split("_") if demo is not None else []
     if len(parts) < 2:
         return None
-    known = session.scalar(sa.select(ApiKey.id).where(ApiKey.public_part == parts[1]))
-    return found if known is not None else None
+    key_id = session.scalar(sa.select(ApiKey.id).where(ApiKey.public_part == parts[1]))
+    return demo if key_id is not None else None

@@ -1,4 +1,4 @@
-"""The demonstration's sign-ins: what a visitor needs, written down once when the database is seeded."""
+"""The demo's sign-ins, saved to a file when the database is seeded."""
 
 import json
 import os
@@ -14,7 +14,7 @@ FILE = "demo.json"
 
 @dataclass(frozen=True)
 class SignIn:
-    """A demo account with its password, as the sign-in page shows it in development."""
+    """A demo account with its password. The sign-in page shows it in development."""
 
     role: str
     email: str
@@ -23,7 +23,7 @@ class SignIn:
 
 @dataclass(frozen=True)
 class Demo:
-    """What a visitor needs: four sign-ins, lowest role first, and a Platform adapter key."""
+    """The access data for visitors: four sign-ins, lowest role first, and an API key (Platform adapter)."""
 
     sign_ins: tuple[SignIn, ...]
     api_key: str
@@ -31,8 +31,8 @@ class Demo:
     community: str = COMMUNITY
 
 
-def keep(demo: Demo, folder: Path) -> None:
-    """Write it down in ``folder``, for the owner of the files alone."""
+def save(demo: Demo, folder: Path) -> None:
+    """Save the access data in ``folder``; only the owner can read the file."""
     path = folder / FILE
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -40,34 +40,34 @@ def keep(demo: Demo, folder: Path) -> None:
         json.dump(asdict(demo), file, indent=2)
 
 
-def kept(folder: Path) -> Demo | None:
-    """What was written down in ``folder``; None when nothing readable was."""
+def load(folder: Path) -> Demo | None:
+    """Return the access data saved in ``folder``, or None if there is no readable file."""
     try:
-        written = _written(folder)
-        return Demo(**{**written, "sign_ins": _sign_ins(written)})
+        content = _read(folder)
+        return Demo(**{**content, "sign_ins": _sign_ins(content)})
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def kept_sign_ins(folder: Path) -> Sequence[SignIn]:
-    """The sign-ins that were written down in ``folder``; none where no demonstration was seeded."""
+def load_sign_ins(folder: Path) -> Sequence[SignIn]:
+    """Return the sign-ins saved in ``folder``; empty if no demo was seeded."""
     try:
-        return _sign_ins(_written(folder))
+        return _sign_ins(_read(folder))
     except (OSError, ValueError, TypeError, KeyError):
         return ()
 
 
-def kept_key(folder: Path) -> str | None:
-    """The key that was written down in ``folder``; None when none was."""
+def load_key(folder: Path) -> str | None:
+    """Return the API key saved in ``folder``, or None."""
     try:
-        return str(_written(folder)["api_key"])
+        return str(_read(folder)["api_key"])
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def _written(folder: Path) -> Any:
+def _read(folder: Path) -> Any:
     return json.loads((folder / FILE).read_text())
 
 
-def _sign_ins(written: Any) -> tuple[SignIn, ...]:
-    return tuple(SignIn(one["role"], one["email"], one["password"]) for one in written["sign_ins"])
+def _sign_ins(content: Any) -> tuple[SignIn, ...]:
+    return tuple(SignIn(entry["role"], entry["email"], entry["password"]) for entry in content["sign_ins"])

@@ -1,8 +1,7 @@
-"""The demonstration's story: six weeks of a harbour town's forum, told through the real verbs.
+"""The demo's story: six weeks of a harbour town's forum, created with the real verbs.
 
-Everything is submitted, scored, routed, rated and decided as it would be, under a clock that is moved along, so each
-page has something true to show. The same database content comes out each time, but for ids, passwords and the moment
-it starts from.
+Posts are submitted, scored, routed, rated and decided by the core, with a clock that the story moves forward, so each
+page shows realistic data. Each run creates the same content, except for ids, passwords and the start time.
 """
 
 import heapq
@@ -18,6 +17,7 @@ from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.classify import Classifier
 from app.core.communities import communities
+from app.core.history.why import Why
 from app.core.models import Action, Note, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.permissions import SYSTEM
@@ -29,7 +29,7 @@ from app.demo.desk import Desk
 from app.demo.people import People
 from app.demo.posts import MemberNote, Post
 from app.demo.sign_ins import COMMUNITY, PLATFORM, Demo
-from app.demo.threads import Told, told
+from app.demo.threads import TimedPost, timed_posts
 from app.demo.webhook import DemoWebhook
 
 NAME = "Harbour forum"
@@ -45,20 +45,20 @@ _LEVELS = {
     "n": HelpfulnessLevel.NOT_HELPFUL,
 }
 _TAGS = {"h": ("clear", "good_sources"), "s": ("clear", "not_needed"), "n": ("misses_point",)}
-"""What raters tick when they rate a member's note, by their answer."""
+"""The tags that raters choose for a member's note, by their answer."""
 
 _SPACING = (25.0, 95.0, 41.0, 230.0, 64.0)
-"""Minutes between two answers about a post, by turns: some reviews take an hour, some most of a day."""
+"""Minutes between two answers about a post, used in turn: some reviews take an hour, some most of a day."""
 _AS_THE_OTHERS = (True, True, True, False)
-"""Whether the demo rater answers as the other raters did, by turns."""
+"""Whether the demo rater answers like the other raters, used in turn."""
 
 Step = Callable[[], object]
 
 
 class Story:
-    """A queue of steps in time. Each runs with the clock at its moment, so ids and history are in order.
+    """A queue of timed steps. Each step runs with the clock set to its time, so ids and history are in order.
 
-    It moves the clock (``clock.set_source``): whoever tells it gives the clock back afterwards.
+    ``tell`` moves the clock (``clock.set_source``); the caller must reset it afterwards.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Story:
         opened = self._now
         for days, address in self._people.arrivals():
             self._at(opened + timedelta(days=days), partial(self._people.arrive, address))
-        for number, post in enumerate(told(self._until)):
+        for number, post in enumerate(timed_posts(self._until)):
             self._at(post.at, partial(self._submit, number, post))
         webhook = DemoWebhook(self._session, self._sealer, self._people[Role.OPERATOR], community.id)
         for days_ago, step in itertools.chain(self._desk.days(), webhook.days()):
@@ -109,9 +109,9 @@ class Story:
     def _after(self, minutes: float, step: Step) -> None:
         self._at(self._now + timedelta(minutes=minutes), step)
 
-    # A post's life.
+    # The steps of a post.
 
-    def _submit(self, number: int, said: Told) -> None:
+    def _submit(self, number: int, timed: TimedPost) -> None:
         session = self._session
         receipt = submitting.submit(
             session,
@@ -120,22 +120,22 @@ class Story:
             submitting.Submission(
                 request_id=f"post-{number + 1}",
                 requested_by="harbour-forum",
-                content=said.post.text,
+                content=timed.post.text,
                 platform_message_id=f"{1000 + number}",
-                platform_channel_id=said.channel,
-                platform_author_id=said.post.author,
+                platform_channel_id=timed.channel,
+                platform_author_id=timed.post.author,
                 platform_timestamp=self._now - timedelta(minutes=1),
-                extra=said.metadata,
+                extra=timed.metadata,
             ),
         )
         request = receipt.request
         if scoring.start(session, request.id) is None:
             return
-        if said.post.fate == "failed":
+        if timed.post.fate == "failed":
             scoring.fail(session, request.id, "The classifier did not answer")
             return
         scorings = scoring.classify(self._classifiers, request)
-        self._after(0.1, lambda: self._route(number, request, said.post, scorings))
+        self._after(0.1, lambda: self._route(number, request, timed.post, scorings))
 
     def _route(self, number: int, request: Request, post: Post, scorings: Sequence[scoring.Scoring]) -> None:
         action = scoring.record_scores(self._session, request.id, scorings)
@@ -155,8 +155,8 @@ class Story:
         rationale = self._session.get_one(Note, action.note_id)
         spacing = _SPACING[number % len(_SPACING)]
         if post.fate in {"applied", "rejected", "overturned"} and next(self._answered) == 0:
-            # Before the others: once the outcome is in view nobody answers any more.
-            # Among few answers one against them would leave the post undecided.
+            # The demo rater answers first: once the outcome is visible, nobody can answer any more.
+            # With few answers, a disagreeing one would leave the post undecided.
             agrees = next(self._agrees) or len(post.camps) < 6
             is_no = (post.fate == "rejected") is agrees
             self._after(9, partial(self._rate_as_demo_rater, rationale, "n" if is_no else "h"))
@@ -170,8 +170,10 @@ class Story:
         camp = self._people.camps[0 if letter.isupper() else 1]
         if note.locked:
             return
-        able = [one for one in camp if one.platform_user_id != poster and one.id != note.author_id]
-        actor, rater = self._people.member(able[turn % len(able)].platform_user_id)
+        raters = [
+            profile for profile in camp if profile.platform_user_id != poster and profile.id != note.author_id
+        ]
+        actor, rater = self._people.member(raters[turn % len(raters)].platform_user_id)
         level, handle = _LEVELS[letter.lower()], rater.platform_user_id
         ratings.rate(self._session, actor, note, rater, level, rater_ref=handle, reasons=tags)
 
@@ -189,9 +191,9 @@ class Story:
             queue.comment(
                 session, moderator, action, "Three members reported it; not waiting for more answers."
             )
-            verdicts.force_publish(session, moderator, note, reason=post.reason)
+            verdicts.force_publish(session, moderator, note, why=Why(post.reason))
         elif post.fate == "dismissed" and state is ActionState.UNDER_REVIEW:
-            verdicts.dismiss(session, moderator, note, reason=post.reason)
+            verdicts.dismiss(session, moderator, note, why=Why(post.reason))
         if post.fate in {"applied", "forced", "overturned", "taken back", "appealed"}:
             self._after(3, lambda: self._acknowledge(action))
         if post.fate == "overturned":
@@ -210,13 +212,13 @@ class Story:
 
     def _overturn(self, action: Action, reason: str, *, is_restored: bool) -> None:
         if action.action_state in {ActionState.APPLIED, ActionState.RETRO_REVIEW}:
-            actions.overturn(self._session, self._people[Role.MODERATOR], action, reason)
+            actions.overturn(self._session, self._people[Role.MODERATOR], action, why=Why(reason))
             if is_restored:
                 self._after(5, lambda: self._acknowledge_restoration(action))
 
     def _appeal(self, action: Action, reason: str) -> None:
         if action.action_state is ActionState.APPLIED:
-            actions.open_second_look(self._session, self._people.integration, action, reason=reason)
+            actions.open_second_look(self._session, self._people.integration, action, why=Why(reason))
 
     def _acknowledge_restoration(self, action: Action) -> None:
         restoration = self._session.scalars(sa.select(Action).where(Action.restores_id == action.id)).first()

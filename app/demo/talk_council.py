@@ -1,4 +1,4 @@
-"""What the demonstration's members say about the council and its plans. All of it is made up."""
+"""Demo posts about the council and its plans. All texts are invented."""
 
 from app.demo.posts import MemberNote, Post, Thread
 

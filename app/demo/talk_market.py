@@ -1,4 +1,4 @@
-"""What the demonstration's members, and a few who only advertise, post in the market. All of it is made up."""
+"""Demo posts in the market channel, some of them advertising. All texts are invented."""
 
 from app.demo.posts import MemberNote, Post, Thread
 

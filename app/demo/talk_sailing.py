@@ -1,4 +1,4 @@
-"""What the demonstration's members say in the sailing club's channel. All of it is made up."""
+"""Demo posts in the sailing club's channel. All texts are invented."""
 
 from app.demo.posts import Post, Thread
 

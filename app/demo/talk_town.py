@@ -1,4 +1,4 @@
-"""What the demonstration's members say about events, newcomers, and what was lost and found. All made up."""
+"""Demo posts about events, newcomers, and lost and found. All texts are invented."""
 
 from app.demo.posts import Post, Thread
 

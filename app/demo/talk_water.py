@@ -1,4 +1,4 @@
-"""What the demonstration's members say about the ferry, the tides and fishing. All of it is made up."""
+"""Demo posts about the ferry, the tides and fishing. All texts are invented."""
 
 from app.demo.posts import MemberNote, Post, Thread
 

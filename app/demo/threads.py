@@ -1,4 +1,4 @@
-"""The demonstration's threads as an integration submits them: post by post, in time, each with what it answers."""
+"""The demo's threads as an integration submits them: post by post, each with the earlier posts of its thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from app.demo.talk_water import WATER
 
 THREADS: Sequence[Thread] = (*WATER, *SAILING, *COUNCIL, *TOWN, *MARKET)
 CONTEXT = 3
-"""Earlier posts of a thread that are submitted along with one."""
+"""How many earlier posts of the thread are submitted with a post."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """A post with its moment, its channel, and the ``metadata`` an integration gives with it."""
+class TimedPost:
+    """A post with its time, its channel, and the ``metadata`` that an integration submits with it."""
 
     at: datetime
     channel: str
@@ -28,10 +28,10 @@ class Told:
     metadata: dict[str, Any]
 
 
-def told(until: datetime) -> list[Told]:
-    """Every post, oldest first, as if the last of them was written just before ``until``."""
-    found = [
-        Told(
+def timed_posts(until: datetime) -> list[TimedPost]:
+    """Return every post, oldest first, timed so that the last one was written just before ``until``."""
+    timed = [
+        TimedPost(
             until - timedelta(days=post.days_ago),
             thread.channel,
             post,
@@ -40,11 +40,11 @@ def told(until: datetime) -> list[Told]:
         for thread in THREADS
         for place, post in enumerate(thread.posts)
     ]
-    return sorted(found, key=lambda one: one.at)
+    return sorted(timed, key=lambda post: post.at)
 
 
 def _metadata(thread: Thread, place: int, until: datetime) -> dict[str, Any]:
-    """The thread's title and what was said before, as docs/integration.md describes it."""
+    """Return the metadata with the thread's title and earlier posts, as docs/integration.md describes it."""
     metadata: dict[str, Any] = {"title": thread.title}
     if place:
         metadata["thread"] = [

@@ -1,6 +1,6 @@
-"""The demonstration's webhook: plainly local, disabled when the story ends, with deliveries of its last days.
+"""The demo's webhook: a local URL, disabled at the end of the story, with deliveries of its last days.
 
-What it "answered" is told through the dispatcher's own verbs. Nothing is ever sent: no call leaves the machine.
+Its "responses" are recorded with the dispatcher's own verbs. Nothing is ever sent.
 """
 
 import itertools
@@ -25,13 +25,13 @@ URL = "http://localhost:8099/demo-forum/hook"
 OWNER = "demonstration"
 DELAYS = (10.0, 30.0)
 BEGINS, REPLAYS, AWAY, ENDS = 20.0, 6.8, 0.75, 0.25
-"""Days ago: registered, failed ones sent again, answers no more, and disabled; what comes in between waits."""
+"""Days ago: registered; failed deliveries replayed; no more responses, so deliveries wait; disabled."""
 EVERY = 0.5
 OUTAGES = (
     (9.6, 7.6, Outcome(503, 912, "The forum is being updated. Back in a minute.")),
     (2.1, 1.3, Outcome(404, 38, "<h1>No such topic</h1>")),
 )
-"""From and until so many days ago it gives only this answer, so that deliveries fail for good."""
+"""In this period, in days ago, every attempt gets this response, so deliveries fail permanently."""
 EVENTS = (EventName.DECISION, EventName.ACTION_CREATED, EventName.ACTION_OVERTURNED, EventName.NOTE_STATUS)
 
 _ANSWERS = (
@@ -48,7 +48,7 @@ _ANSWERS = (
 
 
 class DemoWebhook:
-    """The webhook's life in steps. ``days`` says when each is to run, in days ago."""
+    """The steps of the webhook. ``days`` yields each step with the time at which it runs, in days ago."""
 
     def __init__(self, session: Session, sealer: Sealer, operator: Actor, community_id: uuid.UUID) -> None:
         self._session = session
@@ -69,7 +69,7 @@ class DemoWebhook:
         yield ENDS, self._disable
 
     def _register(self) -> None:
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             self._session,
             self._operator,
             self._sealer,
@@ -79,22 +79,22 @@ class DemoWebhook:
             signing.new_secret(),
             [name.value for name in EVENTS],
         )
-        self._endpoint_id = endpoint.id
+        self._endpoint_id = webhook.id
 
     def _answer(self, always: Outcome | None = None) -> None:
-        """What waits is tried, and what failed is tried again as it would be. ``always``: the one answer it gets."""
+        """Record attempts and retries of the due deliveries. ``always``: the response to every attempt."""
         moment = clock.now()
         for seconds in (0, 11, 43):
             at = moment + timedelta(seconds=seconds)
             due = queue.claim_due(self._session, self._sealer, OWNER, at, busy={})
             if not due:
                 return
-            for one in due:
+            for claimed in due:
                 answer = always or next(self._answers)
-                queue.record_attempt(self._session, one.delivery_id, OWNER, answer, at, DELAYS)
+                queue.record_attempt(self._session, claimed.delivery_id, OWNER, answer, at, DELAYS)
 
     def _replay(self) -> None:
-        """What failed until now is sent again; the steps that follow answer it."""
+        """Replay the failed deliveries; later steps record their responses."""
         failed = Filters(state=DeliveryState.DEAD)
         replays.begin(self._session, self._operator, self._community_id, failed)
 

@@ -13,9 +13,9 @@ from typing import Any, NotRequired, TypedDict
 log = logging.getLogger(__name__)
 
 UNKNOWN_DELAY = 60.0
-"""Seconds until a job whose name this code does not know (yet, or any more) is offered again."""
+"""Seconds until a job with an unknown name is tried again: another version of the code may know the name."""
 UNKNOWN_WAITS = 1440
-"""How often it is offered: a day."""
+"""How often such a job is tried before it is given up: for one day."""
 
 Body = Callable[..., None]
 GiveUp = Callable[[str, dict[str, Any], Exception], None]
@@ -27,7 +27,7 @@ def default_backoff(attempt: int) -> float:
 
 
 class Payload(TypedDict):
-    """A job as it is stored. ``root`` is the id of its first attempt; those of later ones derive from it."""
+    """A job as it is stored. ``root`` is the id of the first attempt; the ids of later attempts are made from it."""
 
     name: str
     args: dict[str, Any]
@@ -50,7 +50,7 @@ class _Registered:
 
 
 class Bodies:
-    """What runs under which name."""
+    """The functions that run jobs, by the name of the job."""
 
     def __init__(self, put_back: PutBack, on_give_up: GiveUp | None) -> None:
         self._put_back = put_back
@@ -101,7 +101,7 @@ class Bodies:
             log.exception("Reporting that job %s was given up failed.", job["name"])
 
     def _wait_for_newer_code(self, job: Payload) -> None:
-        """During an upgrade older processes meet jobs that only newer ones know: those wait for them."""
+        """Store a job with an unknown name again: during an upgrade, newer processes write jobs with new names."""
         waits = job.get("waits", 0) + 1
         if waits > UNKNOWN_WAITS:
             log.error("Nobody knows job %s, giving up.", job["name"])

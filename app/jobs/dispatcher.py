@@ -1,4 +1,4 @@
-"""Sends what is due: one thread that claims and records, and threads that send (HOUSE: Jobs).
+"""Sends the deliveries that are due. One thread claims and records them, others send (docs/architecture.md).
 
 Deliveries are no engine jobs: a hanging receiver would hold the engine's slots against every healthy one.
 Here a delivery holds a slot from its claim until its attempt is on record; so a killed process repeats at most
@@ -22,7 +22,7 @@ from app.core.ids import new_id
 from app.core.sealing import Sealer
 from app.core.webhooks import payloads, signing
 from app.core.webhooks import queue as delivery_queue
-from app.core.webhooks.queue import LEASE_SECONDS, Claimed, Tried
+from app.core.webhooks.queue import LEASE_SECONDS, Claimed, SendResult
 from app.core.webhooks.sending import Outcome, Sender
 
 log = logging.getLogger(__name__)
@@ -30,10 +30,10 @@ log = logging.getLogger(__name__)
 Work = TypeVar("Work")
 
 STUCK_SECONDS = 1.0
-"""An attempt that has lasted this long no longer counts among ``max_in_flight``: it only waits."""
+"""Seconds after which an attempt no longer counts among ``max_in_flight``: it only waits for its answer."""
 
 BATCH = 64
-"""Attempts put on record in one transaction."""
+"""The most attempts that one transaction records."""
 
 LONGEST_PAUSE = 5.0
 """Seconds between tries while the database fails."""
@@ -46,16 +46,16 @@ class _Sending:
 
 
 class Dispatcher:
-    """The deliveries of one process.
+    """Sends the deliveries that this process claims.
 
     ``owner``: the process's name in leases; a part that is new with each start is added, so that a restarted
     process never takes its predecessor's leases for its own. ``retry_delays``: seconds after each failure.
     ``wake`` is set at a commit that left deliveries to send; ``poll_seconds`` finds the others.
 
     ``max_in_flight`` bounds the attempts at work, ``max_stuck`` those beyond them that have waited for a
-    second or more: receivers that all begin to hang at once cost the healthy ones that second and no more. An
-    endpoint has ``per_endpoint`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
-    together have at most half of all.
+    second or more: receivers that all begin to hang at once cost the healthy ones that second and no more. A
+    webhook has ``per_endpoint`` slots, and 1 from a timeout until an attempt ends otherwise; hanging ones
+    together have at most half of all slots.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Dispatcher:
         *,
         max_in_flight: int = 64,
         max_stuck: int = 192,
-        per_endpoint: int = 16,
+        per_webhook: int = 16,
         poll_seconds: float = 0.2,
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
@@ -81,29 +81,29 @@ class Dispatcher:
         self._wake = wake
         self._max_in_flight = max_in_flight
         self._max_stuck = max_stuck
-        self._per_endpoint = per_endpoint
+        self._per_webhook = per_webhook
         self._poll_seconds = poll_seconds
         self._lease_seconds = lease_seconds
         # The claiming thread alone touches these; sending threads only append to ``_finished``.
         self._sending: dict[uuid.UUID, _Sending] = {}
-        self._unrecorded: list[Tried] = []
+        self._unrecorded: list[SendResult] = []
         self._batch = BATCH
         self._hanging: set[uuid.UUID] = set()
-        self._finished: deque[tuple[Claimed, Tried]] = deque()
+        self._finished: deque[tuple[Claimed, SendResult]] = deque()
         self._threads: _Threads[Claimed] = _Threads("delivery", self._send)
         self._draining = threading.Event()
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, in the process that is to send: threads do not survive a fork."""
+        """Start the threads. Call it in the process that sends, because a fork does not copy threads."""
         self._thread = threading.Thread(target=self._loop, name="dispatcher", daemon=True)
         self._thread.start()
 
     def stop(self, drain_seconds: float = 10.0) -> int:
-        """Claim no more, and let what is being sent end within ``drain_seconds``; how many did not.
+        """Stop claiming and wait up to ``drain_seconds`` for the running attempts. Return how many did not end.
 
-        Those stay leased, and are sent again by whoever runs when the leases expire.
+        Those stay leased; when the leases expire, another process sends them again.
         """
         self._draining.set()
         self._wake.set()
@@ -134,7 +134,7 @@ class Dispatcher:
                 self._ended.wait(pause)
 
     def _record(self) -> None:
-        """Put on record what has ended, many at a time, and free the slots."""
+        """Record the attempts that have ended, many in one transaction, and free their slots."""
         while self._finished:
             claimed, tried = self._finished.popleft()
             self._unrecorded.append(tried)
@@ -168,13 +168,13 @@ class Dispatcher:
         full = [
             endpoint_id
             for endpoint_id, count in busy.items()
-            if count >= (1 if endpoint_id in self._hanging else self._per_endpoint)
+            if count >= (1 if endpoint_id in self._hanging else self._per_webhook)
         ]
         # Read first: SQLite's write lock, taken five times a second for nothing, would hold up real writers.
         with self._database.reading() as session:
             if not delivery_queue.is_anything_due(session, now):
                 return
-            if not delivery_queue.endpoints_due(session, now, full):
+            if not delivery_queue.webhooks_due(session, now, full):
                 return
         with self._database.writing() as session:
             claimed = delivery_queue.claim_due(
@@ -184,7 +184,7 @@ class Dispatcher:
                 now,
                 busy=busy,
                 hanging=self._hanging,
-                per_endpoint=self._per_endpoint,
+                per_webhook=self._per_webhook,
                 limit=limit,
                 lease_seconds=self._lease_seconds,
             )
@@ -209,11 +209,11 @@ class Dispatcher:
             log.exception("Delivery %s could not be attempted", claimed.delivery_id)
             milliseconds = round((time.monotonic() - began) * 1000)
             outcome = Outcome(None, milliseconds, error=f"could not be sent: {type(error).__name__}")
-        self._finished.append((claimed, Tried(claimed.delivery_id, outcome, clock.now())))
+        self._finished.append((claimed, SendResult(claimed.delivery_id, outcome, clock.now())))
         self._wake.set()
 
     def _attempt(self, claimed: Claimed) -> Outcome:
-        """Stamp and sign anew, and send. No transaction is open."""
+        """Sign the delivery with the present time, and send it. No transaction is open."""
         if not claimed.secrets:
             return Outcome(None, 0, error="the secret cannot be opened: it was sealed with another key")
         timestamp = int(clock.now().timestamp())
@@ -249,7 +249,7 @@ class _Threads(Generic[Work]):
         self._waiting.put(work)
 
     def end(self) -> None:
-        """Let each thread end once it is idle."""
+        """Tell each thread to end when it is idle."""
         for _ in range(self._made):
             self._waiting.put(None)
 

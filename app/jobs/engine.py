@@ -7,7 +7,7 @@ delay, so a retry occupies no slot while it waits.
 The one workflow that DBOS knows takes a job written as JSON and calls the body registered under its name, and
 the application version is a constant. So a job enqueued by one version of the code runs in any other.
 
-A job of a community stands in that community's partition of a queue, so a backlog of one keeps no other waiting.
+Each community has a partition of the queue for its jobs, so a backlog of one community does not delay the others.
 
 DBOS does the claiming, running, delaying, de-duplicating and resuming. What stands beside it, and which test or figure
 demands it, is in docs/decisions/0032-what-the-engine-does.md.
@@ -47,13 +47,13 @@ APPLICATION = "bridgenote"
 APPLICATION_VERSION = "1"
 """Never changed: DBOS offers a job only to executors of the version that first claimed it."""
 QUEUE = "jobs"
-"""The service's own jobs, and all that versions before queues by community have left."""
+"""The queue of the service's own jobs, and of all jobs written by versions without partitions."""
 COMMUNITIES = "community_jobs"
-"""The jobs of communities, a partition each."""
+"""The queue of the communities' jobs, with a partition for each community."""
 WORKFLOW = "bridgenote.job"
 PRUNE = "jobs.prune"
 RESTARTS = 50
-"""How many processes a job may take down with it before it is set aside as dead."""
+"""How many processes may die while they run a job before the job is set aside as dead."""
 _PRUNE_BATCH = 200
 
 is_foreign = tables.is_foreign
@@ -126,7 +126,7 @@ class Engine:
         self._bodies.register(name, function, attempts, backoff)
 
     def every(self, name: str, seconds: float) -> None:
-        """Run a registered job, without arguments, once per period over all processes; first, at once.
+        """Run a registered job without arguments once in each period, in one of all processes; the first time at once.
 
         A run that is unfinished when the next period begins makes that period pass without one.
         """
@@ -219,7 +219,7 @@ class Engine:
         DBOS.launch()
 
     def stop(self, drain: float = 10.0) -> bool:
-        """Take no more jobs, wait up to ``drain`` seconds for the running ones, let go of the database.
+        """Stop taking jobs, wait up to ``drain`` seconds for the running ones, and close the database connections.
 
         Returns False when jobs were still running. They stay claimed and run again, after a restart or a
         takeover; but the interpreter waits for their threads, so the process must be ended with ``os._exit``.
@@ -305,7 +305,7 @@ class Engine:
         self._heartbeat.forget_old()
 
     def cancel_unfinished(self) -> int:
-        """Drop every job that waits or runs: how many. For a database that nobody uses, after a restore."""
+        """Cancel every waiting or running job and return their number. Only for a database that nothing else uses."""
         unfinished = ["ENQUEUED", "DELAYED", "PENDING"]
         dropped = 0
         while jobs := self._client.list_workflows(
@@ -316,7 +316,7 @@ class Engine:
         return dropped
 
     def counts(self) -> dict[str, int]:
-        """How many jobs are ``waiting``, ``delayed``, ``running`` and ``dead`` (see ``RESTARTS``)."""
+        """Count the jobs that are ``waiting``, ``delayed``, ``running`` and ``dead`` (see ``RESTARTS``)."""
         system = self._client._sys_db
         return self._tables.counts(system.tables.workflow_status, system.engine)
 

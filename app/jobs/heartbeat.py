@@ -1,4 +1,4 @@
-"""Who is alive among the executors, so that the jobs of a dead one are taken over.
+"""Finds out which executors are alive, and takes over the jobs of dead ones.
 
 Each executor counts up its row of ``job_heartbeats``. Nobody compares clocks: an executor counts as dead when
 its counter has stood still during several of *our own* successful beats. So a clock that jumps, or a database
@@ -22,17 +22,17 @@ from app.core import clock, ids
 log = logging.getLogger(__name__)
 
 KEEP_ROWS = 7 * 24 * 3600.0
-"""How long the row of an executor that no longer exists is kept, seconds."""
+"""Seconds for which the row of a stopped executor is kept."""
 
 
 class Stillness:
-    """Counts how many looks in a row something has not moved."""
+    """Counts how often in a row a value was seen unchanged."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[int, int]] = {}
 
     def look(self, values: Mapping[str, int]) -> dict[str, int]:
-        """How often each name has been seen again with the same value; names not given are forgotten."""
+        """Return how often each name was seen again with the same value. Names that are not given are forgotten."""
         seen: dict[str, tuple[int, int]] = {}
         for name, value in values.items():
             before, count = self._seen.get(name, (value, -1))
@@ -90,7 +90,7 @@ class Heartbeat:
         self._thread: threading.Thread | None = None
 
     def beat(self) -> None:
-        """Write one beat, in a transaction of its own."""
+        """Write one beat in its own transaction."""
         table = self._table
         mine = table.c.executor_id == self._executor_id
         with self._database.begin() as connection:
@@ -106,7 +106,7 @@ class Heartbeat:
         self._begun = True
 
     def sweep(self) -> None:
-        """Take over what executors hold that have stood still for ``missed`` of our beats."""
+        """Take over the jobs of executors whose counter did not change during ``missed`` of our beats."""
         table = self._table
         with self._database.connect() as connection:
             rows = connection.execute(sa.select(table.c.executor_id, table.c.beats)).all()
@@ -138,7 +138,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread. The row stays: what we leave unfinished is judged by its standing still."""
+        """End the thread. The row stays, so that others see the counter stand still and take over unfinished jobs."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=5)

@@ -1,4 +1,4 @@
-"""Sending the mail that transactions asked for, and asking for digests."""
+"""Jobs that send mail, and the job that requests digests."""
 
 import logging
 import uuid
@@ -15,13 +15,13 @@ from app.wiring import Wiring
 log = logging.getLogger("bridgenote.mail")
 
 MAIL_ATTEMPTS = 12
-"""About an hour: a server that puts strangers off at first takes the mail then."""
+"""About an hour: mail servers with greylisting accept the mail by then."""
 DEADLINE = 30.0
 KEPT = timedelta(days=30)
 
 
 def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str | None = None) -> None:
-    """Write one mail, send it outside of any transaction, and remember what became of its link.
+    """Write one mail, send it outside of any transaction, and record the state of its link.
 
     Raises:
         MailDelayed: not now; the engine tries again.
@@ -30,7 +30,7 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
     with wiring.database.writing() as session:
         message = mail_texts.write(
             session,
-            wiring.letterhead,
+            wiring.mail_links,
             Kind(kind),
             account_id=uuid.UUID(account_id) if account_id else None,
             link_id=link,
@@ -45,18 +45,18 @@ def send(wiring: Wiring, kind: str, account_id: str | None = None, link_id: str 
         return
     if link is not None:
         with wiring.database.writing() as session:
-            mailed_links.note_sent(session, link)
+            mailed_links.record_sent(session, link)
 
 
 def give_up(wiring: Wiring, args: dict[str, Any]) -> None:
-    """A mail will not be sent: its link says so to whoever asked for it."""
+    """Mark the link of a mail that could not be sent, so that the page of the person who asked for it says so."""
     if args.get("link_id"):
         with wiring.database.writing() as session:
-            mailed_links.note_failed(session, uuid.UUID(args["link_id"]))
+            mailed_links.record_failed(session, uuid.UUID(args["link_id"]))
 
 
 def send_digests(wiring: Wiring) -> None:
-    """Ask for the digests that are due, each in a transaction of its own."""
+    """Request the digests that are due, each in its own transaction."""
     after: uuid.UUID | None = None
     while True:
         with wiring.database.reading() as session:
@@ -70,7 +70,7 @@ def send_digests(wiring: Wiring) -> None:
 
 
 def prune(wiring: Wiring) -> None:
-    """Forget links and sessions that ended a month ago, and accounts that nobody confirmed for as long."""
+    """Delete links and sessions that ended a month ago, and accounts that were not confirmed within a month."""
     limit = clock.now() - KEPT
     longest = timedelta(hours=wiring.settings.session_hours)
     while True:

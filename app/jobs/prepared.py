@@ -1,6 +1,6 @@
 """The job engine's inserts on SQLite, compiled once instead of at every enqueueing.
 
-On PostgreSQL DBOS keeps what it compiled by itself; on SQLite it builds, keys and renders two statements anew for each
+On PostgreSQL DBOS keeps what it compiled by itself; on SQLite it builds, keys and renders two statements again for each
 job: 0.45 ms instead of 0.2, or 17 % of all processor time of a submission, and within the turn to write
 (docs/decisions/0032-what-the-engine-does.md).
 """
@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 @dataclass(frozen=True)
 class _Statement:
-    """The text as the driver takes it; how its values are written; those that it brings itself; their order."""
+    """A compiled statement: its text, how values are converted, its constant values, and the order of all values."""
 
     sql: str
     writers: Mapping[str, Callable[[Any], Any]]

@@ -1,4 +1,4 @@
-"""Every job of the service, by name. Registered with the engine of a process, or with its double in tests."""
+"""All jobs of the service by name. They are registered with the engine, in tests with one that runs in-process."""
 
 import uuid
 from datetime import timedelta
@@ -25,7 +25,7 @@ ATTEMPTS_KEPT = timedelta(days=30)
 
 
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
-    """Tell ``jobs`` every body. Periodic ones are started by whoever starts the engine."""
+    """Register every job with ``jobs``. The code that starts the engine also starts the periodic jobs."""
 
     def score_request(request_id: str) -> None:
         score(wiring, uuid.UUID(request_id))
@@ -104,7 +104,7 @@ def score(wiring: Wiring, request_id: uuid.UUID) -> None:
 
 
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:
-    """A job has used up its attempts: what it was to finish says so."""
+    """Mark the request, replay or other object whose job failed in its last attempt."""
     if name == submitting.SCORE_JOB:
         with wiring.database.writing() as session:
             scoring.fail(session, uuid.UUID(args["request_id"]), f"{type(error).__name__}: {error}")
@@ -116,15 +116,15 @@ def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseExceptio
 
 
 def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
-    """Send a range again, a batch a transaction, until nothing of it is left."""
+    """Replay a range of deliveries, one batch in each transaction, until none is left."""
     finished = False
     while not finished:
         with wiring.database.writing() as session:
-            finished = replays.go_on(session, replay_id)
+            finished = replays.run_batch(session, replay_id)
 
 
 def sweep(wiring: Wiring) -> None:
-    """Make up for what a lost job or the passing of time left behind."""
+    """Find work that a lost job left undone, and reviews, claims and holds whose time is over."""
     with wiring.database.reading() as session:
         late = holds.overdue(session)
     for hold_id in late:
@@ -138,7 +138,7 @@ def sweep(wiring: Wiring) -> None:
 
 
 def prune(wiring: Wiring) -> None:
-    """Forget delivery attempts after 30 days (Contract: section 7, Isolation), a batch a transaction."""
+    """Delete delivery attempts after 30 days (docs/integration.md), one batch in each transaction."""
     mailing.prune(wiring)
     limit = clock.now() - ATTEMPTS_KEPT
     while True:
@@ -148,9 +148,9 @@ def prune(wiring: Wiring) -> None:
 
 
 def remove_content(wiring: Wiring) -> None:
-    """Blank what communities no longer keep, a batch a transaction."""
+    """Remove content that is older than its community keeps it, one batch in each transaction."""
     with wiring.database.reading() as session:
-        limits = retention.with_a_limit(session)
+        limits = retention.retention_days(session)
     for community_id, days in limits.items():
         is_first = True
         while True:

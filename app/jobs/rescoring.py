@@ -1,7 +1,7 @@
-"""Refits in the background: the steps of one fit in their order, and the sweep that finds what is due.
+"""Refits in the background: the steps of one fit, and the periodic job that finds communities whose fit is due.
 
-The steps themselves are ``core.refits``; here are their transactions. None is open while the fit computes, and none is
-long, so that whoever rates meanwhile hardly waits.
+``core.helpfulness.refits`` has the steps; this module runs them in transactions. No transaction is open while the fit
+computes, and all are short, so that people who rate meanwhile hardly wait.
 """
 
 import logging
@@ -29,21 +29,21 @@ log = logging.getLogger(__name__)
 SWEEP_JOB = "rescoring_sweep"
 SWEEP_SECONDS = 5.0
 ROWS = 500
-"""Rows written or deleted in one transaction."""
+"""The most rows that one transaction writes or deletes."""
 MOVED = 250
-"""Scores changed in one transaction: its notes' raters wait for it."""
+"""The most scores that one transaction changes: raters of these notes wait for it."""
 SETTLED = 2
-"""Notes whose status is settled in one transaction: each may bring history, events and an action with it."""
+"""The most notes whose status one transaction changes: each may write history, events and an action."""
 CATCH_UPS = 3
-"""How often a fit that is about to take over catches up with ratings; what is left then is caught up afterwards."""
+"""How often a new fit includes ratings given meanwhile before it is put in force; the rest is included afterwards."""
 YIELD = 0.002
-"""Seconds, at least, for which the database is left to others between two transactions."""
+"""The shortest pause between two transactions, in seconds, in which others can write."""
 
 Item = TypeVar("Item")
 
 
 def refit(database: Database, community_id: uuid.UUID) -> bool:
-    """Fit one community and settle its notes; False when it was not due or somebody else is at it.
+    """Fit one community and update its notes. Return False when no fit was due, or another process is fitting it.
 
     Killed anywhere, it has changed nothing that the next run does not make good.
     """
@@ -101,7 +101,7 @@ def _run(database: Database, claimed: Claim) -> None:
 def _take_over(
     database: Database, claimed: Claim, snapshot: Snapshot, scores: Scores, milliseconds: int
 ) -> list[uuid.UUID]:
-    """Put the fit in force: the notes that were rated while it was made."""
+    """Put the fit in force, and update the notes that were rated while it was computed."""
     changed: list[uuid.UUID] = []
     version = NOT_FITTED
     if scores.regime is not Regime.COLD:
@@ -144,7 +144,7 @@ def _finish(database: Database, claimed: Claim, snapshot: Snapshot, milliseconds
 
 
 def _clear(database: Database, claimed: Claim) -> None:
-    """Delete what earlier fits left, while the lease still keeps other fits from doing so too."""
+    """Delete the rows of earlier fits, while the lease still keeps other fits out."""
     while True:
         with database.reading() as session:
             rows = refits.left_over(session, claimed, limit=ROWS)
@@ -169,9 +169,9 @@ def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 
 def _paced(items: Iterable[Item]) -> Iterator[Item]:
-    """The items one after the other, with as long a pause after each as it took: others want to write too.
+    """Yield the items one by one, with a pause after each as long as its work took, so that others can write.
 
-    SQLite has one writer, and hands its lock to whoever asks first.
+    SQLite has one writer at a time, and gives its lock to the first that asks.
     """
     for item in items:
         began = time.monotonic()
@@ -181,7 +181,7 @@ def _paced(items: Iterable[Item]) -> Iterator[Item]:
 
 @contextmanager
 def _kept_alive(database: Database, claimed: Claim) -> Iterator[None]:
-    """Renews the lease from a thread of its own for as long as the block runs: computing takes as long as it takes."""
+    """Renews the lease from its own thread while the block runs, because computing may take longer than a lease."""
     ended = threading.Event()
 
     def renew() -> None:

@@ -1,4 +1,4 @@
-"""Where the job engine keeps its rows: its connections, its own tables, and what Alembic must leave alone."""
+"""The tables and connections of the job engine, and which tables Alembic must ignore."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from app.core import clock
 from app.jobs.heartbeat import heartbeats_table
 
 SCHEMA = "dbos"
-"""The schema of every job table on PostgreSQL. SQLite has none: there, names tell."""
+"""The schema of every job table on PostgreSQL. SQLite has no schemas: there, names tell the tables apart."""
 
 FOREIGN_TABLES: frozenset[str] = frozenset(
     {
@@ -63,7 +63,7 @@ def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
 
 
 def close(engine: sa.Engine) -> None:
-    """Close the connections, also those that a straggling thread still uses, once it gives them back."""
+    """Close the connections; one that a late thread still uses is closed when the thread returns it."""
     event.listen(engine, "checkin", lambda connection, record: record.close())
     engine.dispose()
 
@@ -77,11 +77,11 @@ def _on_sqlite_connect(connection: Any, _record: Any) -> None:
 
 
 ALIVE_SECONDS = 30.0
-"""An executor that has not written for so long is not running."""
+"""An executor that has not written for this time is not running."""
 
 
 def alive(connection: sa.Connection) -> list[str]:
-    """Which executors are running, as far as their last beat tells; none where there are no job tables yet."""
+    """Return the executors that run, judged by their last beat; none if there are no job tables yet."""
     schema = None if connection.dialect.name == "sqlite" else SCHEMA
     beats = heartbeats_table(schema)
     if not sa.inspect(connection).has_table(beats.name, schema=schema):

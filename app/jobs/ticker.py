@@ -14,7 +14,7 @@ from app.core import clock
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
-"""How often the thread looks at the clock; periods shorter than a second make no sense."""
+"""Seconds between two looks at the clock, so the shortest useful period is one second."""
 
 
 class Ticker:
@@ -41,7 +41,7 @@ class Ticker:
         self._periods[name] = seconds
 
     def look(self) -> None:
-        """Fire every name whose period has changed since the last look (later or earlier: clocks are set)."""
+        """Fire every name whose period differs from that of the last look; clocks are also set back."""
         moment = clock.now().timestamp()
         for name, seconds in self._periods.items():
             period = int(moment // seconds)

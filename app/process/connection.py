@@ -1,6 +1,6 @@
-"""One client's connection: how its requests are parsed, what it reads when one is refused, when it is closed."""
+"""One client's connection: parsing its requests, answering refused requests, and closing it."""
 
-# waitress has no types; calling what we inherit from it would be an error at every line.
+# waitress has no types: without this, mypy reports every call of an inherited method.
 # mypy: disallow-untyped-calls=False
 
 import json
@@ -22,18 +22,18 @@ from app.process import framing
 log = logging.getLogger("bridgenote.requests")
 
 LINGER_SECONDS = 30
-"""How long the rest of a request that nobody wants is still read, so that its sender gets to read the answer."""
+"""How long the server still reads the rest of a refused request, so that the client can read the answer."""
 LATE_SECONDS = 1.0
-"""At the end, how long a request may still take to arrive, and a client to close its side of a connection."""
+"""At shutdown, how long a request may still take to arrive, and a client to close its side of a connection."""
 QUIET_SECONDS = 0.05
-"""At the end, how long a connection that has been in use must have been silent before it is closed."""
+"""At shutdown, how long a used connection must have been silent before the server closes it."""
 
 
 class Parser(HTTPRequestParser):
-    """Refuses a request that could be read in two ways, and nothing after it on the connection is read as a request.
+    """Refuses ambiguous requests, and reads nothing after one on the same connection as a request.
 
-    A request with too large a body goes to the application without the body, as soon as that is clear. Its
-    ``CONTENT_LENGTH`` says how large, so the application refuses it in its own words.
+    A request with too large a body goes to the application without the body, as soon as its size is known. Its
+    ``CONTENT_LENGTH`` has that size, so the application refuses it with its own message.
     """
 
     error: Any
@@ -48,7 +48,7 @@ class Parser(HTTPRequestParser):
     def received(self, data: bytes) -> int:
         consumed = self._read(data)
         if self.completed and self.body_rcv is None:
-            # Waitress would wait for a body that was never announced, and take the next request for it.
+            # Waitress would wait for a body that was not announced, and read the next request as that body.
             self.expect_continue = False
         if self.completed and not self.empty and self.error is None and self._is_ending():
             self.headers["CONNECTION"] = "close"
@@ -66,10 +66,10 @@ class Parser(HTTPRequestParser):
             self.body_rcv.getbuf().close()
             self.body_rcv = None
         self._on_last()
-        return len(data)  # what follows belongs to this request, or nobody can say to which
+        return len(data)  # what follows belongs to this request, or to no known request
 
     def _read(self, data: bytes) -> int:
-        # A line that ends without CR would otherwise be waited on until the connection times out.
+        # Waitress would wait for the end of a line without CR until the connection times out.
         if self.body_rcv is None and b"\r\n\r\n" not in self.header_plus[-3:] + data:
             seam = b"\r" if self.header_plus.endswith(b"\r") else b""
             if framing.has_lone_break(seam + data):
@@ -90,7 +90,7 @@ class Parser(HTTPRequestParser):
 
 
 class _ChunkedReceiver(framing.ChunkedBody):
-    """Our reader of chunked bodies, as waitress calls one."""
+    """Gives our decoder of chunked bodies the interface that waitress expects."""
 
     error: Any = None
 
@@ -113,7 +113,7 @@ class _ChunkedReceiver(framing.ChunkedBody):
 
 
 class Refusal(ErrorTask):
-    """The answer to a request that never reaches the application: JSON as the API's, and a line in the log."""
+    """The answer to a request that does not reach the application: JSON like the API's errors, and a log line."""
 
     def __init__(self, channel: Any, request: Any) -> None:
         super().__init__(channel, request)
@@ -146,10 +146,10 @@ class Refusal(ErrorTask):
 
 
 class Channel(HTTPChannel):
-    """A connection that is closed late after a request was refused or cut short, and at the end (RFC 9112: 9.6).
+    """A connection that is closed with a delay after a refused or shortened request, and at shutdown (RFC 9112: 9.6).
 
-    Closing at once, with unread bytes waiting, makes the kernel send a reset, and that can overtake the answer:
-    the sender would see a broken connection instead of the 400 or 413.
+    If the server closes it at once while unread bytes wait, the kernel sends a reset, which can overtake the answer:
+    the client would see a broken connection instead of the 400 or 413.
     """
 
     error_task_class = Refusal
@@ -175,20 +175,20 @@ class Channel(HTTPChannel):
 
     @property
     def is_answering(self) -> bool:
-        """Whether a request has arrived whole whose answer is not sent yet."""
+        """Whether a request has arrived completely and its answer is not sent yet."""
         return bool(self.requests or self.total_outbufs_len)
 
     def wind_down(self, now: float) -> None:
-        """Called again and again while the server ends: one more answer at most, then the connection is closed.
+        """Send at most one more answer, then close the connection. Called repeatedly while the server shuts down.
 
-        What has arrived is answered, and so is what arrives at once on a connection that has just been opened. Nothing
-        is closed over bytes that wait to be read.
+        Requests that have arrived are answered, and also those that arrive at once on a new connection. The server
+        does not close a connection while bytes wait to be read.
         """
         if self._ending_since is None:
             self._ending_since = now
             with self.requests_lock:
                 if self.requests and self.request is None and not self._is_last:
-                    # Too late where its head is out already: then the connection is closed like an unused one.
+                    # Too late if its answer has begun: then the connection is closed like an unused one.
                     self.requests[-1].headers["CONNECTION"] = "close"
                     self._is_last = True
         if self._linger_until is not None:
@@ -229,5 +229,5 @@ class Channel(HTTPChannel):
             self.will_close = True
 
     def is_overdue(self, now: float) -> bool:
-        """Whether the rest of a refused request has been arriving for too long."""
+        """Whether the rest of a refused request takes too long to arrive."""
         return self._linger_until is not None and now > self._linger_until

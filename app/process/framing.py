@@ -1,19 +1,19 @@
-"""Reads a request's head and chunked body so that no other reader can find other borders (RFC 9112).
+"""Strict checks of a request's head and chunked body, against request smuggling (RFC 9112).
 
-Two programs that disagree about where a request ends let a client hide a second request inside the first
-(RFC 9112: 11.2). So a head that could be read in two ways is refused with 400 before anything is routed, and the
-connection is closed: see docs/decisions/0026-framing-and-hosts.md.
+If a proxy and this server disagree about where a request ends, a client can hide a second request inside the first
+(RFC 9112: 11.2). So the server answers an ambiguous head with 400 before routing, and closes the connection: see
+docs/decisions/0026-framing-and-hosts.md.
 """
 
 import re
 from typing import Protocol
 
 LENGTH_DIGITS = 18
-"""Digits of a ``Content-Length``: more would be no length that anybody sends."""
+"""Maximum number of digits of a ``Content-Length``. Real lengths are far shorter."""
 CHUNK_LINE = 1024
-"""Bytes of the line that gives a chunk's size, with its extensions."""
+"""Maximum bytes of the line with a chunk's size and extensions."""
 TRAILERS = 8 * 1024
-"""Bytes of all the fields after the last chunk, which nobody reads."""
+"""Maximum bytes of all fields after the last chunk. Their values are ignored."""
 
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -28,19 +28,19 @@ LONE_BREAK = "A line of the request does not end with CR LF"
 
 
 class Ambiguous(Exception):
-    """The request can be read in more than one way; the message is one sentence for its sender."""
+    """The request can be read in more than one way. The message is one sentence for the client."""
 
 
 def has_lone_break(head: bytes) -> bool:
-    """Whether a part of a head holds a CR without LF or the reverse. A CR at its end may still get its LF."""
+    """Whether this part of a head contains CR without LF, or LF without CR. A CR at the end may still get its LF."""
     return _LONE_BREAK.search(head.removesuffix(b"\r")) is not None
 
 
 def check_head(head: bytes) -> None:
-    """Check a request line and its fields, up to the empty line.
+    """Check a request line and its header fields, up to the empty line.
 
     Raises:
-        Ambiguous: two readers could read it differently, or find another end of the request.
+        Ambiguous: two programs could read the head differently, or disagree about where the request ends.
     """
     if has_lone_break(head):
         raise Ambiguous(LONE_BREAK)
@@ -66,7 +66,7 @@ def _field(line: bytes) -> tuple[bytes, bytes]:
 
 
 def _check_length(fields: list[tuple[bytes, bytes]], is_1_0: bool) -> None:
-    # Some servers read an underscore in a name as a hyphen, so the framing headers may not be spelled so either.
+    # Some servers read an underscore in a name as a hyphen, so framing headers with an underscore are refused too.
     framing = [(name, value) for name, value in fields if name.replace(b"_", b"-") in _FRAMING]
     if not framing:
         return
@@ -111,7 +111,7 @@ def _check_target(method: bytes, target: bytes, host: bytes | None) -> None:
 
 
 class Buffer(Protocol):
-    """Where a body's bytes go."""
+    """Where the bytes of a body are written."""
 
     def append(self, data: bytes) -> None: ...
 
@@ -119,9 +119,9 @@ class Buffer(Protocol):
 
 
 class ChunkedBody:
-    """Takes a chunked body apart (RFC 9112: 7.1). Strict about every line, so that nothing hides between chunks.
+    """Decodes a chunked body (RFC 9112: 7.1). Checks every line, so that nothing can be hidden between chunks.
 
-    ``completed`` once the last chunk and its trailer fields have arrived.
+    ``completed`` becomes true when the last chunk and its trailer fields have arrived.
     """
 
     def __init__(self, buffer: Buffer) -> None:
@@ -136,10 +136,10 @@ class ChunkedBody:
         return len(self._buffer)
 
     def take(self, data: bytes) -> int:
-        """Read what belongs to this body; how many bytes that was.
+        """Read the part of ``data`` that belongs to this body. Return how many bytes that is.
 
         Raises:
-            Ambiguous: a line between the chunks is not what it must be.
+            Ambiguous: a line between the chunks is malformed.
         """
         position = 0
         while position < len(data) and not self.completed:
@@ -169,10 +169,10 @@ class ChunkedBody:
         return end
 
     def _size(self, line: bytes) -> None:
-        found = _SIZE.fullmatch(line)
-        if found is None:
+        match = _SIZE.fullmatch(line)
+        if match is None:
             raise Ambiguous("The size of a chunk must be a hexadecimal number")
-        self._left = int(found[1], 16)
+        self._left = int(match[1], 16)
         if not self._left:
             self._reads = self._trailer
 

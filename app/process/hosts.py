@@ -1,7 +1,7 @@
-"""Refuses requests that name a host of somebody else, or a body in a coding that nobody here reads.
+"""Refuses requests for an unknown host, and bodies with a content coding that the service does not support.
 
-The names that a request may give as its host come from the settings: docs/operations.md, "Hosts". What is checked here
-is what the proxy hands on in X-Forwarded-Host, where a proxy is trusted.
+The settings say which hosts a request may name: docs/operations.md, "Hosts". If a proxy is trusted, the host checked
+here is the one in X-Forwarded-Host.
 """
 
 import ipaddress
@@ -18,26 +18,26 @@ from app.settings import Settings
 from app.wiring import base_url, wired
 
 HEALTH_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Load balancers and Prometheus ask for these by address. Their answers hold no URL."""
+"""Load balancers and Prometheus call these by IP address. Their answers contain no URL."""
 LOOPBACK = ("localhost", ".localhost", "127.0.0.1", "[::1]")
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts by which this service may be called. ``any_address`` takes numbers too, ``any_name`` everything."""
+    """The hosts that requests may name. ``any_address`` allows every IP address, ``any_name`` every host."""
 
     names: frozenset[str]
     any_address: bool = False
     any_name: bool = False
 
     @classmethod
-    def of(cls, settings: Settings) -> "Hosts":
+    def from_settings(cls, settings: Settings) -> "Hosts":
         names = set(settings.trusted_host_names)
         if settings.public_url:
             names.add(_bare(urlsplit(settings.public_url).netloc))
         if settings.environment == "production":
-            # Without any name nobody could tell a foreign one: ``doctor`` asks for the setting.
+            # Without a configured name every host is allowed; ``doctor`` then asks for the setting.
             return cls(frozenset(names), any_name=not names or "*" in names)
         here = set() if settings.host in _EVERYWHERE else {_bare(settings.host)}
         return cls(
@@ -47,7 +47,7 @@ class Hosts:
         )
 
     def trusts(self, host: str) -> bool:
-        """Whether a ``Host`` header, with a port or without, is well formed and names one of them."""
+        """Whether a ``Host`` header, with or without a port, is well formed and names an allowed host."""
         if not host_is_trusted(host):
             return False
         name = _bare(host)
@@ -60,14 +60,14 @@ class Hosts:
 
 
 def register(app: Flask) -> None:
-    """Check every request before its view, and point redirects to where people reach the service."""
+    """Check every request before its view, and make redirects use the public URL."""
     app.before_request(_check_host)
     app.before_request(_check_coding)
     app.after_request(_redirect_in_public)
 
 
 class ForeignCoding(UnsupportedMediaType):
-    """415 that names the coding that is read (RFC 9110: 15.5.16)."""
+    """A 415 with the supported coding in ``Accept-Encoding`` (RFC 9110: 15.5.16)."""
 
     def get_headers(self, *args: object, **options: object) -> list[tuple[str, str]]:
         return [*super().get_headers(), ("Accept-Encoding", "identity")]
@@ -75,18 +75,18 @@ class ForeignCoding(UnsupportedMediaType):
 
 @lru_cache(maxsize=8)
 def _hosts(public_url: str, trusted: str, environment: str, host: str) -> Hosts:
-    return Hosts.of(wired().settings)
+    return Hosts.from_settings(wired().settings)
 
 
 def _check_host() -> None:
-    given = flask.request.headers.get("Host")
+    host = flask.request.headers.get("Host")
     settings = wired().settings
     hosts = _hosts(settings.public_url, settings.trusted_hosts, settings.environment, settings.host)
-    if given is None:
-        return  # HTTP/1.0; anything later the server refuses without one
-    if flask.request.path in HEALTH_PATHS and host_is_trusted(given):
+    if host is None:
+        return  # HTTP/1.0; the server refuses later versions without a Host
+    if flask.request.path in HEALTH_PATHS and host_is_trusted(host):
         return
-    if not hosts.trusts(given):
+    if not hosts.trusts(host):
         raise BadRequest("This service does not answer to the host that the request names")
 
 
@@ -97,16 +97,16 @@ def _check_coding() -> None:
 
 
 def _redirect_in_public(response: Response) -> Response:
-    """Werkzeug's own redirects, such as that of a doubled slash, name the host that was asked."""
+    """Replace the request's host with the public URL in redirects by Werkzeug, such as that for a double slash."""
     location = response.headers.get("Location", "")
-    asked = flask.request.host_url.rstrip("/")
-    if location.startswith(asked + "/"):
-        response.headers["Location"] = base_url() + location.removeprefix(asked)
+    requested = flask.request.host_url.rstrip("/")
+    if location.startswith(requested + "/"):
+        response.headers["Location"] = base_url() + location.removeprefix(requested)
     return response
 
 
 def _bare(host: str) -> str:
-    """A host as names are compared: in lower case, ASCII, without its port; an IPv6 address in brackets."""
+    """Normalise a host for comparison: lower case, ASCII, without port; an IPv6 address in brackets."""
     host = host.lower()
     if host.count(":") > 1 and not host.startswith("["):
         host = f"[{host}]"

@@ -1,8 +1,8 @@
-"""Logging: one stream, one form, for our own messages and those of every library.
+"""Logging: one stream and one format, for our own messages and those of all libraries.
 
-Each line carries the time (UTC), the level, the logger and, inside a web request, the ``X-Request-Id`` that the
-client was given. Secrets are masked in values and in running text, and a message is one line whatever was put into
-it (ASVS 5.0: 16.2.5, 16.4.1); only a traceback has several.
+Each line has the time (UTC), the level, the logger and, inside a web request, the ``X-Request-Id`` of the response.
+Secrets are masked in values and in text. Line breaks in values are replaced, so a message is always one line
+(ASVS 5.0: 16.2.5, 16.4.1); only a traceback has several.
 """
 
 import logging
@@ -20,11 +20,11 @@ _SECRET_NAMES = re.compile(
     r"password|passwd|secret|token|authori[sz]ation|cookie|api_?key|encryption_key|signature", re.IGNORECASE
 )
 _SECRETS = (
-    # Our API keys keep their public part, which names the key without opening anything.
+    # Our API keys keep their public part, which identifies the key but gives no access.
     (re.compile(r"(bnk_[0-9a-f]{12}_)[A-Za-z0-9_-]+"), rf"\1{MASK}"),
     (re.compile(r"(whsec_)[A-Za-z0-9+/=_-]+"), rf"\1{MASK}"),
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\1 {MASK}"),
-    # What one-time links open, wherever their address is written, in a query too.
+    # The tokens of one-time links, wherever the URL is written, also inside a query string.
     (
         re.compile(
             r"((?:/|%2F)+(?:confirm|reset|join|first-admin|unsubscribe(?:/|%2F)+[^\s/%]+)(?:/|%2F)+)[^\s/?#&\"'<>]+",
@@ -40,7 +40,7 @@ _QUIET = ("alembic", "dbos", "httpx", "httpcore", "urllib3")
 
 
 def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | None = None) -> None:
-    """Send everything from ``level`` up to ``stream`` (standard error): text for people, or a JSON object a line."""
+    """Log messages of ``level`` and above to ``stream`` (default: stderr), as text or as one JSON object per line."""
     stream = stream or sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -53,7 +53,7 @@ def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | No
     if as_json:
         renderer = structlog.processors.JSONRenderer(ensure_ascii=False)
     else:
-        # The plain traceback: the pretty one prints local variables, and with them secrets.
+        # The plain traceback: the pretty one prints local variables, which may contain secrets.
         renderer = structlog.dev.ConsoleRenderer(
             colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback
         )
@@ -83,14 +83,14 @@ def configure(level: str = "INFO", *, as_json: bool = False, stream: TextIO | No
 
 
 def mask(text: str) -> str:
-    """``text`` with the secrets we know the form of masked: keys, webhook secrets, credentials, passwords in URLs."""
+    """Return ``text`` with known kinds of secrets masked: keys, webhook secrets, credentials, passwords in URLs."""
     for pattern, instead in _SECRETS:
         text = pattern.sub(instead, text)
     return text
 
 
 def mask_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """The processor before the renderer: masks secrets, and keeps each value on its line."""
+    """Processor that runs before the renderer: masks secrets, and replaces line breaks in values."""
     for name, value in list(event.items()):
         if _SECRET_NAMES.search(name):
             event[name] = MASK

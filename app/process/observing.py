@@ -1,8 +1,9 @@
-"""What anybody may ask of a running server, and what it counts of its answers (docs/operations.md).
+"""Health checks, request counts and the request log of a running server (docs/operations.md).
 
-``/healthz`` says that this process answers, ``/readyz`` that it can do its work: for whoever restarts it, and for
-whoever sends it requests. The counts of all server processes of a machine are added up: each keeps its own in a file
-(the Prometheus client's multiprocess mode), in a folder that ``startup`` makes anew before any of them starts.
+``/healthz`` says that this process answers; a supervisor uses it to decide on a restart. ``/readyz`` says that the
+process can do its work; a load balancer uses it. The counts of all server processes of a machine are added up. Each
+process keeps its counts in a file (multiprocess mode of the Prometheus client), in a new folder that ``startup``
+creates.
 """
 
 import contextlib
@@ -44,7 +45,7 @@ health = Blueprint("health", __name__)
 
 
 def register(app: Flask, *, log_requests: bool) -> None:
-    """Count and, if wanted, log every answer, and answer for one's health."""
+    """Count every response, log it (at INFO with ``log_requests``, else at DEBUG), and add the health checks."""
     app.register_blueprint(health)
     app.config["LOG_REQUESTS"] = logging.INFO if log_requests else logging.DEBUG
     app.before_request(_begin)
@@ -52,28 +53,28 @@ def register(app: Flask, *, log_requests: bool) -> None:
 
 
 class Answers:
-    """The counts of every process as a collector; of this one alone where there are no others."""
+    """A Prometheus collector of the counts of all processes, or of this process if the multiprocess mode is off."""
 
     def collect(self) -> Iterator[Metric]:
         if COUNTS_FOLDER in os.environ:
-            everything = MultiProcessCollector(CollectorRegistry()).collect()  # type: ignore[no-untyped-call]
+            metrics = MultiProcessCollector(CollectorRegistry()).collect()  # type: ignore[no-untyped-call]
         else:
-            everything = REGISTRY.collect()
-        yield from (one for one in everything if one.name == _NAME)
+            metrics = REGISTRY.collect()
+        yield from (metric for metric in metrics if metric.name == _NAME)
 
 
 @health.get("/healthz")
 def healthz() -> ResponseReturnValue:
-    """This process answers. Nothing else is asked, so nothing else can make it fail."""
+    """Answer 200. It checks nothing else, so it fails only if this process does not answer."""
     return _plain({"status": "ok", "service": "bridgenote"}, 200)
 
 
 @health.get("/readyz")
 def readyz() -> ResponseReturnValue:
-    """Whether the database answers, at this code's version, and somebody runs jobs.
+    """Check that the database answers, has this code's migrations, and that a process runs jobs; else answer 503.
 
-    Where jobs run in processes of their own, their absence is told but is no reason to keep requests away: what is
-    submitted waits for them.
+    If jobs run in separate worker processes and none is running, the answer says so but stays 200: requests can
+    still be served, and their jobs wait for a worker.
     """
     checks = _checks(wired().database, wired().settings.jobs_in_process)
     ready = not any(said.startswith("fail") for said in checks.values())
@@ -121,15 +122,15 @@ def _count(response: flask.Response) -> flask.Response:
     if began is None:
         return response
     took, request = time.perf_counter() - began, flask.request
-    # The rule and not the path: ids would make a series of each.
+    # The rule and not the path: every id in a path would create a new time series.
     route = request.url_rule.rule if request.url_rule is not None else "none"
     method = request.method if request.url_rule is not None else "OTHER"
-    # Counting must not be what fails.
+    # A request must not fail because its count cannot be written.
     with contextlib.suppress(OSError):
         durations.labels(method, route, str(response.status_code)).observe(took)
     level = flask.current_app.config["LOG_REQUESTS"]
     if log.isEnabledFor(level):
-        # Not the query, where a search may stand, nor anything that was sent.
+        # Neither the query string, which may contain a search, nor the body.
         structlog.get_logger(log.name).log(
             level,
             "request",
@@ -142,10 +143,10 @@ def _count(response: flask.Response) -> flask.Response:
 
 
 def _place(request: flask.Request) -> dict[str, Any]:
-    """Where a request went, for the log: never the path itself, for what it holds may open something.
+    """Return the log fields for a request's target. Never the path itself, because it may contain a secret token.
 
-    That is the route's pattern and those of its values that are UUIDs. Where there is no route, the path, with only
-    those of its words that a route has.
+    They are the route's pattern and its values that are UUIDs. Without a route, it is the path, with every part that
+    is not a word of some route replaced by "…".
     """
     if request.url_rule is not None:
         ids = {
@@ -160,11 +161,11 @@ def _place(request: flask.Request) -> dict[str, Any]:
 
 
 _SHOWN_WORDS = 12
-"""Parts of a path without a route that are logged."""
+"""How many parts of a path without a route are logged."""
 
 
 @lru_cache(maxsize=1)
 def _words(app: Flask) -> frozenset[str]:
-    """The words of which this application's routes are made."""
+    """Return the fixed path parts of all routes of this application."""
     rules = (rule.rule for rule in app.url_map.iter_rules())
     return frozenset(word for rule in rules for word in rule.split("/") if "<" not in word)

@@ -1,8 +1,8 @@
-"""Whether a request comes straight from this machine: for what only somebody who sits at it may see.
+"""Decides whether a request comes directly from this machine; some content is only for a person at this machine.
 
-``serve`` marks every request before it reads or removes any header of a proxy. A connection from a loopback address is
-not enough, for a reverse proxy on this machine makes such connections for the whole world, and a page of another site
-can have its own host name resolve to 127.0.0.1 (DNS rebinding).
+``serve`` marks every request before it reads or removes proxy headers. A connection from a loopback address is not
+enough: a reverse proxy on this machine opens such connections for all its clients, and another site can let its host
+name resolve to 127.0.0.1 (DNS rebinding).
 """
 
 import ipaddress
@@ -10,9 +10,9 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 PEER = "bridgenote.peer"
-"""In the WSGI environment: the address that the connection came from, whatever its headers say."""
+"""Key in the WSGI environment: the address of the connection itself, independent of headers."""
 PROXIED = "bridgenote.proxied"
-"""In the WSGI environment: whether a header of a proxy came with the request, believed or not."""
+"""Key in the WSGI environment: whether the request had a proxy header, trusted or not."""
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 _PROXY_HEADERS = frozenset(
@@ -33,16 +33,15 @@ _PROXY_HEADERS = frozenset(
 
 
 def mark(environ: MutableMapping[str, Any]) -> None:
-    """Keep what the connection itself says, before headers are read into its place or removed."""
+    """Store the connection's address and whether there are proxy headers, before these are applied or removed."""
     environ[PEER] = environ["REMOTE_ADDR"]
     environ[PROXIED] = _has_proxy_header(environ)
 
 
 def is_direct_from_here(environ: Mapping[str, Any]) -> bool:
-    """Whether somebody at this machine asks, by a loopback name, without a proxy in between.
+    """Whether the request comes from this machine, uses a loopback name, and did not pass a proxy.
 
-    A request in HTTP/1.0 is refused too: no browser sends one, but nginx does, which adds no header of its own unless
-    it is told to.
+    False for HTTP/1.0: browsers do not send it, but nginx as a proxy does, and nginx adds no proxy header by default.
     """
     if environ.get(PROXIED, False) or _has_proxy_header(environ):
         return False

@@ -1,6 +1,6 @@
-"""Starting and stopping one process of the service: migrations before, jobs and deliveries beside.
+"""Starts and stops one process of the service: migrations first, then jobs and webhook deliveries.
 
-The server's worker processes and ``worker`` share all of it; what differs is whether a web application runs too.
+The processes of ``serve`` and those of ``worker`` both use it. Only the former also run the web application.
 """
 
 import fcntl
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 COUNTS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The environment variable by which the Prometheus client knows where processes put their counts."""
+"""Environment variable that tells the Prometheus client in which folder processes store their counts."""
 
 DRAIN_SECONDS = 12.0
-"""How long deliveries and jobs may take at the end, half each. What is unfinished then runs again later."""
+"""Seconds that running deliveries and jobs get at shutdown, half each. Unfinished ones run again later."""
 
 
 RESTORE_UNFINISHED = "restore_unfinished"
-"""A table that stands from when a backup is loaded until nothing of it would act by itself any more."""
+"""Name of a table that exists while a restore is unfinished: its data could still send or change something."""
 
 
 class RestoreUnfinished(Refused):
-    """Serving this database would send again what was sent: it was loaded from a backup, and no further."""
+    """The restore of a backup did not finish. Serving this database would send again what was already sent."""
 
     def __init__(self) -> None:
         super().__init__("A restore of this database did not end; run `restore FILE --force` again")
 
 
 class BadSetting(ValueError):
-    """A setting has the right type and a value that means nothing. ``name`` is its field in ``Settings``."""
+    """A setting has the right type but an invalid value. ``name`` is its field in ``Settings``."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(why)
@@ -61,7 +61,7 @@ class BadSetting(ValueError):
 
 
 def check(settings: Settings) -> Settings:
-    """The settings, once those with a grammar of their own have been read. Raises ``BadSetting``."""
+    """Check the settings that have their own syntax, and return all settings. Raises ``BadSetting``."""
     readers: dict[str, Callable[[str], Any]] = {
         "database_url": sa.make_url,
         "trusted_proxies": _read_networks,
@@ -77,7 +77,7 @@ def check(settings: Settings) -> Settings:
         try:
             read(value)
         except sa.exc.ArgumentError:
-            # Its message repeats the URL, with the password.
+            # The message of the error contains the URL with the password.
             raise BadSetting(name, "is not a database URL") from None
         except ValueError as error:
             raise BadSetting(name, str(error)) from None
@@ -90,10 +90,10 @@ def _read_networks(text: str) -> None:
 
 
 def migrate(settings: Settings, *, restoring: bool = False) -> str:
-    """Bring every table to the version of this code, the job engine's too; the revision reached.
+    """Migrate all tables to the version of this code, also those of the job engine. Return the new revision.
 
-    Safe to repeat, and processes that start together take turns. Raises ``RestoreUnfinished`` over a database that was
-    half restored, unless this is the restore.
+    Safe to repeat; processes that start together migrate one after the other. Raises ``RestoreUnfinished`` if a
+    restore of the database did not finish, unless ``restoring``.
     """
     from app.jobs.engine import Engine
 
@@ -111,27 +111,27 @@ def migrate(settings: Settings, *, restoring: bool = False) -> str:
 
 
 def revision(engine: sa.Engine) -> str | None:
-    """The revision that the database is at; None for an empty one."""
+    """Return the revision of the database, or None if it is empty."""
     with engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
 def head() -> str | None:
-    """The revision that this code wants."""
+    """Return the newest revision of this code's migrations."""
     return ScriptDirectory.from_config(migrations.config()).get_current_head()
 
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Wiring]:
-    """The wiring for one command, over a database migrated first when it is behind.
+    """Provide the wiring for one command. If the database is outdated, migrate it first.
 
-    Nothing runs here, but what a command leaves to be done is enqueued for the processes that do.
+    No jobs run here: jobs that the command creates are enqueued for the processes that run jobs.
     """
     wiring = wire(settings)
     engine: Engine | None = None
 
     def enqueue(session: Any, job: Any) -> None:
-        # Imported when it is needed: the job engine's library takes a second, and most commands leave no jobs.
+        # Imported only when needed: importing the job engine takes a second, and most commands create no jobs.
         from app.jobs.engine import Engine
 
         nonlocal engine
@@ -151,9 +151,9 @@ def opened(settings: Settings) -> Iterator[Wiring]:
 
 
 class Process:
-    """The jobs and deliveries of one process; with ``runs_jobs`` false it only enqueues them for others.
+    """The jobs and deliveries of one process. With ``runs_jobs`` false it only enqueues them for other processes.
 
-    Made after a fork, never before: neither threads nor connections survive one.
+    Create it after a fork, never before: threads and connections do not survive a fork.
     """
 
     def __init__(self, settings: Settings, *, name: str, runs_jobs: bool) -> None:
@@ -186,7 +186,7 @@ class Process:
             self._dispatcher.start()
 
     def stop(self, drain: float = DRAIN_SECONDS) -> None:
-        """Take no more, finish what is at work within ``drain`` seconds, let go of the database."""
+        """Start no more jobs, let running ones finish within ``drain`` seconds, and close the database connections."""
         if self._runs_jobs:
             sending = self._dispatcher.stop(drain / 2)
             if sending:
@@ -197,27 +197,27 @@ class Process:
 
 
 def prepare_counts(settings: Settings) -> None:
-    """Make room for the counts of the server processes to come. Before anything imports the Prometheus client.
+    """Create the folder for the counts of the server processes. Call it before the Prometheus client is imported.
 
-    In memory where the system has such a folder: the files are mapped, and a process that writes into a mapped file on
-    a full disk is killed by it. What an earlier server left there is removed.
+    The folder is in memory if the system supports that: the files are memory-mapped, and the kernel kills a process
+    that writes to a mapped file on a full disk. Folders of an earlier server are removed.
     """
-    memory = Path("/dev/shm")  # noqa: S108 - the folder made in it is ours alone
+    memory = Path("/dev/shm")  # noqa: S108 - mkdtemp creates a private folder in it
     parent = memory if os.access(memory, os.W_OK) else settings.data_dir
     prefix = f"bridgenote-{os.getuid()}-{settings.port}-"
-    for left in parent.glob(f"{prefix}*"):
-        shutil.rmtree(left, ignore_errors=True)
+    for leftover in parent.glob(f"{prefix}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
     os.environ[COUNTS_FOLDER] = tempfile.mkdtemp(prefix=prefix, dir=parent)
 
 
 def executor_id(name: str) -> str:
-    """A name for this process among all that share the database; the same after a restart."""
+    """Return a name for this process that is unique in this database and stays the same after a restart."""
     return f"{name}@{socket.gethostname()}"
 
 
 @contextmanager
 def slot(folder: Path, name: str) -> Iterator[str]:
-    """The lowest of ``name-0``, ``name-1``, … that no living process on this machine has; ours while inside."""
+    """Reserve the lowest of ``name-0``, ``name-1``, … that no running process on this machine has, and yield it."""
     number = 0
     while True:
         descriptor = os.open(folder / f"{name}-{number}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

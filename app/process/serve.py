@@ -1,6 +1,6 @@
-"""How the service is served: gunicorn's settings and hooks, written once."""
+"""Runs gunicorn: its settings and hooks, and which proxies are trusted."""
 
-# gunicorn has no types; calling what we inherit from it would be an error at every line.
+# gunicorn has no types: without this, mypy reports every call of an inherited method.
 # mypy: disallow-untyped-calls=False
 
 import ipaddress
@@ -19,7 +19,7 @@ from app.process import peers
 from app.process.worker import WaitressWorker, WSGIApp
 
 BOOT_SECONDS = 60
-"""How long a worker may take to load, or go without a sign of life, before it is replaced."""
+"""How long a worker may take to load, or to send its next heartbeat, before gunicorn replaces it."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -36,26 +36,26 @@ def serve(
     announce: Callable[[str], None] | None = None,
     graceful_seconds: int = 30,
 ) -> None:
-    """Serve until a signal ends it, then leave through ``SystemExit``: 0, or 1 when the port is taken.
+    """Serve until a signal stops the process, then raise ``SystemExit``: 0, or 1 if the port is taken.
 
-    ``load_app(slot)`` is called in each worker process, after the fork, and gives the application. Slots are
-    0 … processes − 1; a worker that replaces a dead one has its slot. ``stop_app()`` is called in the worker
-    once its last response is out; False from it says that threads are still at work, for which nobody waits.
+    ``load_app(slot)`` is called in each worker process after the fork, and returns the application. Slots are
+    0 … processes − 1; a worker that replaces a dead one gets its slot. ``stop_app()`` is called in the worker
+    after its last response. If it returns False, threads are still running, and the worker exits without them.
     ``announce(url)`` is called once, when the first worker can answer.
-    ``trusted_proxies``: addresses and networks, separated by commas, whose X-Forwarded headers count. SIGTERM
-    gives running requests half of ``graceful_seconds``, and ``stop_app`` the rest; SIGINT gives two seconds.
+    ``trusted_proxies``: addresses and networks, separated by commas, whose X-Forwarded headers count. After SIGTERM
+    running requests get half of ``graceful_seconds``, and ``stop_app`` the rest; after SIGINT they get two seconds.
     """
     trusted = parse_networks(trusted_proxies)
     try:
         listener = _bind(host, port)
     except OSError as error:
-        # Address resolution has negative numbers and words of its own; the socket's words repeat the address.
+        # Errors of name resolution have negative numbers and their own text; the socket's text repeats the address.
         reason = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror
         print(f"Cannot listen on {host}, port {port}: {reason}", file=sys.stderr)
         raise SystemExit(1) from None
     bound = listener.getsockname()
     shown = f"[{bound[0]}]" if listener.family == socket.AF_INET6 else bound[0]
-    # A full queue is no fault while every thread works; waitress warns at each request.
+    # A full queue is normal while all threads are busy, but waitress would warn for each request.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     _Served(
         {
@@ -69,8 +69,8 @@ def serve(
             "control_socket_disable": True,
             "loglevel": "warning",
             "logger_class": _RootLogger,
-            "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,  # noqa: S108 - gunicorn makes it
-            # Set before a worker loads NumPy: threads inside each of our threads only fight over the cores.
+            "worker_tmp_dir": "/dev/shm" if os.path.isdir("/dev/shm") else None,  # noqa: S108 - gunicorn uses it
+            # Set before a worker loads NumPy: its threads would compete with ours for the cores.
             "raw_env": ["OPENBLAS_NUM_THREADS=1"],
         },
         threads=threads,
@@ -113,7 +113,7 @@ class _Served(BaseApplication):
 
 
 class _RootLogger(Logger):
-    """gunicorn's messages go to the root logger, so they look like everything else the service writes."""
+    """Sends gunicorn's messages to the root logger, so that they have the same format as all other logs."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
@@ -122,34 +122,34 @@ class _RootLogger(Logger):
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    # Bound here, not by gunicorn, which would try a taken port five times over five seconds.
+    # Bound here, because gunicorn would try a taken port five times in five seconds.
     flags = socket.AI_PASSIVE
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)[0]
     return socket.create_server(address[:2], family=family, backlog=2048)
 
 
 def _give_slot(arbiter: Any, worker: WaitressWorker) -> None:
-    """The lowest slot that no living worker has. Called in the parent, just before the fork."""
+    """Give the worker the lowest slot that no running worker has. Called in the parent just before the fork."""
     taken = {other.slot for other in arbiter.WORKERS.values()}
     worker.slot = next(slot for slot in range(len(taken) + 1) if slot not in taken)
 
 
 def parse_networks(text: str) -> list[Network]:
-    """Addresses and networks separated by commas. Raises ``ValueError`` naming the one that is neither."""
+    """Parse addresses and networks separated by commas. Raises ``ValueError`` that names the invalid entry."""
     return [ipaddress.ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
 def behind_proxies(app: WSGIApp, trusted: list[Network]) -> WSGIApp:
-    """Believe the X-Forwarded headers of trusted peers, and remove everybody else's."""
+    """Wrap ``app``: apply the X-Forwarded headers of trusted peers, remove those of all others."""
     headers = {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"}
-    believing: WSGIApp = proxy_headers_middleware(app, trusted_proxy="*", trusted_proxy_headers=headers)
-    doubting: WSGIApp = proxy_headers_middleware(app)
+    with_headers: WSGIApp = proxy_headers_middleware(app, trusted_proxy="*", trusted_proxy_headers=headers)
+    without_headers: WSGIApp = proxy_headers_middleware(app)
 
     def choose(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         peers.mark(environ)
         peer = ipaddress.ip_address(environ["REMOTE_ADDR"].partition("%")[0])
         mapped = getattr(peer, "ipv4_mapped", None)
         is_trusted = any((mapped or peer) in network for network in trusted)
-        return (believing if is_trusted else doubting)(environ, start_response)
+        return (with_headers if is_trusted else without_headers)(environ, start_response)
 
     return choose

@@ -1,4 +1,4 @@
-"""What ``serve`` and ``worker`` do from their first moment to their last."""
+"""Runs the commands ``serve`` and ``worker``, from reading the settings to the exit of the process."""
 
 import gc
 import logging
@@ -19,14 +19,14 @@ from app.wiring import wire
 log = logging.getLogger(__name__)
 
 SIMULATOR = "127.0.0.1:8999"
-"""Where ``simulate`` listens for webhooks unless told otherwise."""
+"""Host and port where ``simulate`` listens for webhooks by default."""
 
 
 def serve(settings: Settings, *, demo: bool = False) -> None:
-    """Serve until a signal ends it; leaves through ``SystemExit``."""
+    """Serve until a signal stops the process. Raises ``SystemExit``."""
     _configure_logs(settings)
     if demo and settings.is_demo_allowed and not settings.webhook_allow_hosts:
-        # The demo's own integration, `simulate`, listens here; nothing else on this machine can be reached.
+        # The demo's integration, `simulate`, listens there. Webhooks can reach nothing else on this machine.
         settings = settings.model_copy(update={"webhook_allow_hosts": SIMULATOR})
     runtime.migrate(settings)
     runtime.prepare_counts(settings)
@@ -52,14 +52,14 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
         if shown is not None:
             print(demo_lines(shown, url), flush=True)
         if token is not None:
-            # What a service manager keeps of the output is a log, and no token may stand in one.
+            # A service manager writes this output to a log, and a log must not contain a token.
             may_show = settings.environment != "production" or sys.stdout.isatty()
             print(first_admin_lines(settings.public_url or url, token if may_show else None), flush=True)
 
-    # Imported once for all the processes that are forked below, which then share its memory.
+    # Imported before the fork, so that the forked processes share the memory of the modules.
     from app.application import create_app
 
-    # Whatever made connections above is closed, and collected before the fork rather than after it.
+    # All connections opened above are closed. Collect their objects before the fork, not after it.
     gc.collect()
     gc.freeze()
     serve_http(
@@ -75,7 +75,7 @@ def serve(settings: Settings, *, demo: bool = False) -> None:
 
 
 def work(settings: Settings) -> None:
-    """Run jobs and deliveries until SIGTERM or Ctrl-C."""
+    """Run jobs and webhook deliveries until SIGTERM or Ctrl-C."""
     _configure_logs(settings)
     runtime.migrate(settings)
     ended = threading.Event()
@@ -99,22 +99,22 @@ def _configure_logs(settings: Settings) -> None:
 
 
 def _demonstration(settings: Settings) -> Demo | None:
-    """The demo community's sign-ins, made now when the database is empty; None where there are none."""
+    """Return the sign-ins of the demo community, created now if the database is empty; None if there is no demo."""
     if not settings.is_demo_allowed:
         return None
     wiring = wire(settings)
     try:
-        made = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
-        if made is not None:
-            return made
+        created = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
+        if created is not None:
+            return created
         with wiring.database.reading() as session:
-            return seed.kept(session, settings.data_dir)
+            return seed.load_demo(session, settings.data_dir)
     finally:
         wiring.database.dispose()
 
 
 def _first_admin_token(settings: Settings) -> str | None:
-    """The token of a new link for the first admin; None when there is an admin. Earlier links end."""
+    """Return the token of a new link for the first admin, or None if there is an admin. Earlier links expire."""
     wiring = wire(settings)
     try:
         with wiring.database.writing() as session:
@@ -124,7 +124,7 @@ def _first_admin_token(settings: Settings) -> str | None:
 
 
 def first_admin_lines(url: str, token: str | None) -> str:
-    """How to make the first admin, as text: by the link, or where it must not be printed, by a command."""
+    """Explain how to create the first admin: with the link, or without ``token`` with a command."""
     if token is None:
         return (
             "\nThere is no admin yet. Create one with `python -m app create-account --role admin`,\n"
@@ -138,8 +138,8 @@ def first_admin_lines(url: str, token: str | None) -> str:
 
 
 def demo_lines(demo: Demo, url: str | None = None) -> str:
-    """What a visitor to the demo community needs, as text."""
-    rows = [f"  {one.role:<10} {one.email:<24} {one.password}" for one in demo.sign_ins]
+    """Return the text for a visitor of the demo: sign-ins, API key and a first request."""
+    rows = [f"  {sign_in.role:<10} {sign_in.email:<24} {sign_in.password}" for sign_in in demo.sign_ins]
     lines = ["", "Demo sign-ins", *rows, "", f"Demo API key\n  {demo.api_key}"]
     if url is not None:
         query = f"platform={demo.platform}&platform_community_server_id={demo.community}"

@@ -1,11 +1,11 @@
-"""A gunicorn worker that serves with waitress: one loop talks to all clients, threads only compute.
+"""A gunicorn worker that serves with waitress: one event loop reads and writes for all clients, threads run the app.
 
-gunicorn's own threaded worker gives each connection a thread, so a handful of clients that send half a
-request stop everybody. Here a request reaches a thread once it has arrived whole. gunicorn keeps what it is
-good at: the listening socket, starting a worker again when one dies, and a graceful end.
+gunicorn's own threaded worker gives each connection a thread, so a few clients that send half a request block all
+others. Here a request reaches a thread only when it has arrived completely. gunicorn keeps the other tasks: the
+listening socket, restarting a worker that died, and a graceful stop.
 """
 
-# gunicorn and waitress have no types; calling what we inherit from them would be an error at every line.
+# gunicorn and waitress have no types: without this, mypy reports every call of an inherited method.
 # mypy: disallow-untyped-calls=False
 
 import logging
@@ -30,19 +30,19 @@ log = logging.getLogger(__name__)
 WSGIApp = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 MAX_BODY = limits.DATASET_FILE_BYTES + 1024 * 1024
-"""Bytes of a body that are read at most. The service's own limits are lower, the highest that of a dataset's file with
-the form around it; see ``connection.Parser`` for what is above."""
+"""Maximum bytes of a body that are read. The application's limits are lower; the highest is that of a dataset file
+inside its form. ``connection.Parser`` describes how larger bodies are handled."""
 ARRIVAL_SECONDS = 60
-"""How long a request may take to arrive, and how long an idle connection is kept."""
+"""How long a request may take to arrive, and how long an idle connection stays open."""
 CONNECTIONS = 500
 CROWDED = 400
-"""Of more connections than this, in one process, those that have been silent for longest are closed."""
+"""If one process has more connections than this, it closes those that have been silent the longest."""
 QUICK_SECONDS = 2.0
-"""How long running requests may take after Ctrl-C, instead of the graceful time."""
+"""How long running requests may take after Ctrl-C, instead of the graceful timeout."""
 
 
 class Served(Protocol):
-    """What the worker needs of its gunicorn application."""
+    """The attributes of the gunicorn application that the worker uses."""
 
     threads: int
 
@@ -52,7 +52,7 @@ class Served(Protocol):
 
 
 class Listener(TcpWSGIServer):
-    """Waitress's server on a socket that gunicorn has bound."""
+    """The waitress server, on a socket that gunicorn has bound."""
 
     channel_class = Channel
 
@@ -81,7 +81,7 @@ class Listener(TcpWSGIServer):
                 expose_tracebacks=False,
                 log_socket_errors=False,
                 asyncore_use_poll=True,
-                # serve.py has wrapped the application: waitress trusts one address, we trust networks.
+                # serve.py removes untrusted headers: waitress can trust only one address, we trust networks.
                 clear_untrusted_proxy_headers=False,
             ),
         )
@@ -92,20 +92,22 @@ class Listener(TcpWSGIServer):
         return bool(super().readable()) and not self.task_dispatcher.queue
 
     def _make_room(self) -> None:
-        """Of too many connections, close those that have been silent for longest: nobody is to keep others out.
+        """With too many connections, close those that have been silent the longest, so that new clients can connect.
 
-        Waitress would accept no more at its limit, until the silent ones are a minute old.
+        At its limit, waitress would accept no connections until the silent ones are a minute old.
         """
         crowd = len(self.active_channels) - CROWDED
         if crowd > 0:
             silent = [
-                one for one in self.active_channels.values() if not (one.is_answering or one.will_close)
+                channel
+                for channel in self.active_channels.values()
+                if not (channel.is_answering or channel.will_close)
             ]
-            for channel in sorted(silent, key=lambda one: one.last_activity)[:crowd]:
+            for channel in sorted(silent, key=lambda channel: channel.last_activity)[:crowd]:
                 channel.will_close = True
 
     def stop_accepting(self) -> None:
-        """Take whoever waits to be let in, then close: the kernel resets connections that nobody has taken."""
+        """Accept the connections in the backlog, then close the socket: otherwise the kernel would reset them."""
         self.accepting = False
         self.del_channel()
         listening = self.socket
@@ -122,7 +124,7 @@ class Listener(TcpWSGIServer):
             listening.close()
 
     def maintenance(self, now: float) -> None:
-        """Close idle connections, and those whose request trickles in for too long."""
+        """Close idle connections, and those whose request takes too long to arrive."""
         super().maintenance(now)
         arriving: dict[int, tuple[Any, float]] = {}
         for number, channel in self.active_channels.items():
@@ -139,7 +141,7 @@ class Listener(TcpWSGIServer):
 
 
 class _Waker(wasyncore.file_dispatcher):
-    """Ends the loop's wait when a signal arrives: Python writes a byte into the pipe."""
+    """Wakes the event loop when a signal arrives: Python then writes a byte into the pipe."""
 
     def writable(self) -> bool:
         return False
@@ -159,7 +161,7 @@ class WaitressWorker(Worker):
         self.wsgi = served.load_in_worker(self.slot, self.age == 1)
 
     def handle_quit(self, sig: int, frame: Any) -> None:
-        """Ctrl-C: like a graceful end, with little patience. The base class would end in mid-response."""
+        """Ctrl-C: stop gracefully, but with a short timeout. The base class would stop in the middle of a response."""
         self.quick = True
         self.alive = False
 
@@ -187,7 +189,7 @@ class WaitressWorker(Worker):
         wasyncore.loop(timeout=timeout, use_poll=True, map=channels, count=1)
 
     def _finish(self, listeners: list[Listener], channels: dict[int, Any]) -> None:
-        """Let nobody in any more, answer what has arrived, close the rest."""
+        """Accept no more connections, answer the requests that have arrived, close the other connections."""
         for listener in listeners:
             listener.stop_accepting()
         began = time.monotonic()
@@ -202,14 +204,14 @@ class WaitressWorker(Worker):
             listener.task_dispatcher.shutdown(timeout=0.2)
 
     def _patience(self) -> float:
-        # The arbiter kills at its graceful timeout; what stop_in_worker needs comes out of the same time.
+        # The arbiter kills the worker at the graceful timeout, and stop_in_worker needs part of that time too.
         return QUICK_SECONDS if self.quick else max(1.0, self.cfg.graceful_timeout / 2)
 
 
 def end_now() -> None:
-    """End this process without waiting for its threads, which the interpreter would do without limit.
+    """Exit this process without waiting for its threads; the interpreter would wait for them without limit.
 
-    For jobs that outlasted their time: they are done again by whoever takes over.
+    Used when jobs run longer than allowed: the process that starts next runs them again.
     """
     log.warning("Ending with jobs still at work; they will run again.")
     logging.shutdown()

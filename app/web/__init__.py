@@ -1,10 +1,10 @@
 """The dashboard: pages for raters, moderators, operators and admins.
 
-A page group is one module of this package that adds its views to ``blueprint.web``; every module here is
-imported at start, so a new one needs no line elsewhere. A view reads like this::
+A page group is a module of this package that adds its views to ``blueprint.web``. All modules here are imported at
+start-up, so a new module needs no registration. A view looks like this::
 
     @web.get("/second-look")
-    @auth.needs(Permission.SEE_QUEUE)             # 403 naming the role; asked in the current community
+    @auth.needs(Permission.SEE_QUEUE)             # else 403 with the role it needs
     def second_look() -> Response:
         community = auth.current_community()      # ?community=, else the last one used
         with wired().database.reading() as session:
@@ -13,15 +13,15 @@ imported at start, so a new one needs no line elsewhere. A view reads like this:
 
     @web.post("/second-look/<uuid:action_id>/confirm")
     def confirm_action(action_id: uuid.UUID) -> Response:
-        form = forms.posted(ReasonForm)           # forms.filled_in(form) or page.render(…, status=422)
+        form = forms.posted(ReasonForm)           # form.validate() or page.render(…, status=422)
         with wired().database.writing() as session:
             action = actions.with_content(session, auth.current_actor(), action_id)   # foreign: a 404 page
             auth.enter(action.community_id)       # the navigation shows the object's community
             …
         return page.done("moderate/_second_look_card.html", url_for("web.second_look"), "Confirmed.", …)
 
-Whatever the core refuses becomes a page of that status (``errors.answer``); catch ``Conflict`` and
-``Invalid`` where typed text must be kept. The navigation shows a page as soon as its path is routed.
+Errors that the core raises become an error page with the matching status (``errors.answer``). Catch ``Conflict`` and
+``Invalid`` if text that the user typed must be kept. The navigation shows a page as soon as its path is routed.
 """
 
 import importlib

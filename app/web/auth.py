@@ -1,4 +1,4 @@
-"""Who is asking, and in which community. Deny by default: a view is open only if it says so."""
+"""Sign-in, permissions and the current community of dashboard requests. Views need a sign-in unless marked open."""
 
 # flask-login has no types.
 # mypy: disallow-untyped-calls=False
@@ -43,7 +43,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 @dataclass(frozen=True, eq=False)
 class Reader(UserMixin):
-    """Whoever is signed in on this browser: rows loaded and detached, memberships with them."""
+    """The signed-in account of this browser: detached rows, with the communities the account belongs to."""
 
     account: Account
     sign_in: SignIn
@@ -59,9 +59,10 @@ class Reader(UserMixin):
 
 
 def register(app: Flask) -> None:
-    """Let flask-login know how a request names its account.
+    """Register our request loader with flask-login.
 
-    Its own ``init_app`` would add a remember-me hook to every answer, the API's too; we have no such cookie.
+    Not with its ``init_app``, which would add a remember-me hook to every response, also the API's; we have no such
+    cookie.
     """
     manager = LoginManager()
     manager.request_loader(_load)
@@ -69,15 +70,15 @@ def register(app: Flask) -> None:
 
 
 def open_to_all(view: View) -> View:
-    """Let this view answer people who are not signed in."""
+    """Mark a view that does not need a sign-in."""
     view.is_open = True  # type: ignore[attr-defined]
     return view
 
 
 def from_mail(view: View) -> View:
-    """People reach this view by a link that was mailed to them. Open to all; its address is nobody's referrer.
+    """Mark a view that people open from a link in a mail. It needs no sign-in, and its URL is never sent as a referrer.
 
-    Browsers that send no referrer send ``Origin: null`` with the page's own form; its token says it is ours.
+    Without a referrer, browsers send ``Origin: null`` with the page's form; the form's token proves that it is ours.
     """
     view.is_open = True  # type: ignore[attr-defined]
     view.is_from_mail = True  # type: ignore[attr-defined]
@@ -85,45 +86,45 @@ def from_mail(view: View) -> View:
 
 
 def one_click(view: View) -> View:
-    """A mail program posts to this view by itself (RFC 8058), without a form of ours: the address proves enough."""
+    """Mark a view that mail programs post to without a form (RFC 8058). The token in its URL is enough proof."""
     from_mail(view)
     view.is_one_click = True  # type: ignore[attr-defined]
     return view
 
 
 def signs_in(view: View) -> View:
-    """This view signs a browser in. Open to all; its form may be older than a sign-in in another tab."""
+    """Mark a view that signs in. It needs no sign-in, and its form may be older than a sign-in in another tab."""
     view.is_open = True  # type: ignore[attr-defined]
     view.signs_in = True  # type: ignore[attr-defined]
     return view
 
 
 def passive(view: View) -> View:
-    """Requests of this view come by themselves (polling), so they do not keep a session alive."""
+    """Mark a view that pages poll. Its requests do not keep a session alive."""
     view.is_passive = True  # type: ignore[attr-defined]
     return view
 
 
 def needs(permission: Permission) -> Callable[[View], View]:
-    """Close a list page to those whose role in the current community is too low: 403, naming the role."""
+    """Require a permission in the current community for a view. Otherwise 403, with the role that is needed."""
 
     def wrap(view: View) -> View:
         @wraps(view)
-        def asked(**values: Any) -> Any:
+        def checked_view(**values: Any) -> Any:
             require(permission, current_community().id)
             return view(**values)
 
-        return asked  # type: ignore[return-value]
+        return checked_view  # type: ignore[return-value]
 
     return wrap
 
 
 def require(permission: Permission, community_id: uuid.UUID) -> None:
-    """As ``permissions.require``, with the role named.
+    """Like ``permissions.require``, but the error names the role that is needed.
 
     Raises:
-        NotFound: the community is not theirs.
-        Forbidden: their role is too low.
+        NotFound: the account does not belong to the community.
+        Forbidden: the account's role is too low.
     """
     actor = current_actor()
     if not actor.sees(community_id):
@@ -131,20 +132,20 @@ def require(permission: Permission, community_id: uuid.UUID) -> None:
     if not may(permission, community_id):
         if permissions.is_closed(actor, permission, community_id):
             raise Forbidden(permissions.ARCHIVED)
-        wanted, held = permissions.least_role(permission), actor.role_in(community_id)
-        yours = f"Your role in this community is {held}" if held else "You have no role in this community"
-        raise Forbidden(f"This needs the role {wanted} or a higher one. {yours}")
+        needed, role = permissions.least_role(permission), actor.role_in(community_id)
+        yours = f"Your role in this community is {role}" if role else "You have no role in this community"
+        raise Forbidden(f"This needs the role {needed} or a higher one. {yours}")
 
 
 def may(permission: Permission, community_id: uuid.UUID) -> bool:
-    """Whether whoever is signed in may; templates ask this of what they draw."""
+    """Whether the signed-in account has a permission in a community. Templates call this too."""
     who = reader()
     return who is not None and permissions.allows(who.actor, permission, community_id)
 
 
 @web.before_request
 def guard() -> Response | None:
-    """The order for every request: origin, sign-in, token. What is not open stays shut."""
+    """Check every request: first its origin, then the sign-in, then the form token."""
     security.limit_body()
     view = current_app.view_functions.get(request.endpoint or "")
     mailed = getattr(view, "is_from_mail", False)
@@ -156,16 +157,19 @@ def guard() -> Response | None:
     if not getattr(view, "is_one_click", False):
         security.check_token(signs_in=getattr(view, "signs_in", False))
     if not getattr(view, "is_passive", False):
-        _note_seen()
+        _mark_seen()
     return None
 
 
 def ask_to_sign_in() -> Response:
-    """Signed out: to the sign-in page and back. Typed text stays where it is: a POST is answered with 401."""
-    back = here() if request.method in security.SAFE_METHODS else None
+    """Return the response for a signed-out request: a redirect to the sign-in page, which leads back here.
+
+    A POST is answered with 401 instead, so that typed text stays on the page.
+    """
+    back = current_path() if request.method in security.SAFE_METHODS else None
     view = current_app.view_functions.get(request.endpoint or "")
     if page.wants_part() and getattr(view, "is_passive", False):
-        # 286 tells htmx to stop polling. Whatever is being typed on that page stays.
+        # 286 tells htmx to stop polling. Text being typed on that page stays.
         sign_in_url = url_for("web.sign_in", next=_page_behind_part())
         return make_response(render_template("account/_signed_out.html", sign_in_url=sign_in_url), 286)
     if page.wants_part():
@@ -179,7 +183,7 @@ def ask_to_sign_in() -> Response:
 
 
 def reader() -> Reader | None:
-    """Whoever is signed in, or None; asked of the database once per request."""
+    """Return the signed-in account, or None. Reads the database once per request."""
     who: Any = current_user
     return who._get_current_object() if who.is_authenticated else None
 
@@ -192,22 +196,22 @@ def current_reader() -> Reader:
 
 
 def current_actor() -> Actor:
-    """The signed-in account as an actor, with the profile with which it rates and writes."""
+    """Return the signed-in account as an actor, with its profile for rating and writing notes."""
     return current_reader().actor
 
 
 def current_profile_id() -> uuid.UUID:
-    """The profile with which the signed-in account rates and writes."""
+    """Return the id of the profile with which the signed-in account rates and writes notes."""
     profile_id = current_actor().profile_id
     assert profile_id is not None, "accounts act with their web profile"  # noqa: S101 - narrows the type
     return profile_id
 
 
 def current_community() -> Community:
-    """The community this page is about: ``?community=`` (UUID or slug), a form's own, else the one last used.
+    """Return the community of this page: ``?community=`` (UUID or slug), the form's, else the one last used.
 
     Raises:
-        NotFound: unknown, or not theirs; or they belong to none.
+        NotFound: it is unknown or not the account's, or the account belongs to none.
     """
     community = community_or_none()
     if community is None:
@@ -216,90 +220,90 @@ def current_community() -> Community:
 
 
 def community_or_none() -> Community | None:
-    """As ``current_community``, with None instead of the refusal."""
+    """Like ``current_community``, but return None instead of raising."""
     if "community" not in g:
         who = current_reader()
-        g.community = community_choice.chosen(who.account, who.communities)
+        g.community = community_choice.choose(who.account, who.communities)
     chosen: Community | None = g.community
     return chosen
 
 
 def enter(community_id: uuid.UUID) -> None:
-    """An object's page belongs to the object's community, whatever was chosen before.
+    """Make an object's community the current one, whichever was current before.
 
-    Switching to another community there leads to that community's start.
+    If ``?community=`` names another one, the user switched communities: redirect to that community's home page.
     """
-    mine = current_reader().communities
-    asked = community_choice.named(mine, request.args.get("community", ""))
-    if asked is not None and asked.id != community_id:
-        g.community = asked
-        abort(make_response(redirect(url_for("web.home", community=asked.slug), 303)))
-    g.community = next((c for c in mine if c.id == community_id), None)
+    communities = current_reader().communities
+    selected = community_choice.find_by_reference(communities, request.args.get("community", ""))
+    if selected is not None and selected.id != community_id:
+        g.community = selected
+        abort(make_response(redirect(url_for("web.home", community=selected.slug), 303)))
+    g.community = next((c for c in communities if c.id == community_id), None)
     if g.community is not None:
-        community_choice.remember(current_reader().account, g.community, mine)
+        community_choice.remember(current_reader().account, g.community, communities)
 
 
-def address() -> str:
-    """The caller's address; behind a configured proxy the server has already put the real one here."""
+def client_ip() -> str:
+    """Return the client's IP address. Behind a trusted proxy, the server has already put the real one here."""
     return request.remote_addr or "unknown"
 
 
 def is_from_this_machine() -> bool:
-    """Whether the caller's address is of this machine itself."""
+    """Whether the client's IP address is a loopback address."""
     try:
-        return ipaddress.ip_address(address()).is_loopback
+        return ipaddress.ip_address(client_ip()).is_loopback
     except ValueError:
         return False
 
 
-def here() -> str:
-    """This page's own path with its query."""
+def current_path() -> str:
+    """Return the path of this request with its query."""
     return request.full_path.rstrip("?") if request.query_string else request.path
 
 
 def safe_next(raw: str | None) -> str:
-    """Where to go after signing in: a path of ours, or the start (ASVS 3.7.2).
+    """Return where to go after signing in: ``raw`` if it is a path of this service, else the home page (ASVS 3.7.2).
 
-    Browsers read a backslash as a slash and drop tabs and line ends, so those go first.
+    Backslashes, tabs and line ends are removed first: browsers read a backslash as a slash and drop the others.
     """
     path = re.sub(r"[\x00-\x20\x7f-\xa0\\]", "", raw or "")
     return path if re.match(r"/(?!/)", path) and len(path) <= 2_000 else "/"
 
 
-def _load(asked: Request) -> Reader | None:
-    token = asked.cookies.get(session_cookie.name())
+def _load(request: Request) -> Reader | None:
+    token = request.cookies.get(session_cookie.name())
     if not token:
         return None
     settings = wired().settings
     with wired().database.reading() as reading:
-        found = accounts.signed_in(
+        signed_in = accounts.signed_in(
             reading,
             token,
             idle=timedelta(minutes=settings.session_idle_minutes),
             longest=timedelta(hours=settings.session_hours),
         )
-        if found is None:
+        if signed_in is None:
             return None
-        account, sign_in = found
+        account, sign_in = signed_in
         profile = profiles.find(reading, profiles.WEB, str(account.id))
-        mine = communities.visible(reading, accounts.actor_for(account))
+        visible = communities.visible(reading, accounts.actor_for(account))
     if profile is None:
         with wired().database.writing() as writing:
             profile = profiles.of_account(writing, account)
-    # "UTC" is what an account begins with: times are shown in the browser's zone. Who wants UTC has Etc/UTC.
+    # "UTC" is the default of a new account and means the browser's time zone. Etc/UTC means real UTC.
     g.timezone = account.timezone if account.timezone not in {"", "UTC"} else None
-    archived = frozenset(one.id for one in mine if one.archived_at is not None)
+    archived = frozenset(community.id for community in visible if community.archived_at is not None)
     actor = replace(accounts.actor_for(account, profile.id), archived=archived)
-    return Reader(account, sign_in, actor, tuple(mine))
+    return Reader(account, sign_in, actor, tuple(visible))
 
 
-def _note_seen() -> None:
+def _mark_seen() -> None:
     who = reader()
     if who is not None and clock.now() - who.sign_in.last_seen_at > accounts.SEEN_EVERY:
         with wired().database.writing() as writing:
-            accounts.note_seen(writing, who.sign_in.id)
+            accounts.mark_seen(writing, who.sign_in.id)
 
 
 def _page_behind_part() -> str:
-    """The page that htmx asked from, when it says so: the part's own address shows only a part."""
+    """Return the page from which htmx sent the request, because the URL of a part shows only the part."""
     return safe_next(own_path(request.headers.get("HX-Current-URL", "")))

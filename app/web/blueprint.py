@@ -1,6 +1,6 @@
-"""The dashboard's one blueprint. Page groups (``home``, ``help_needed``, …) add their views to it.
+"""The dashboard's blueprint. All page groups (``home``, ``help_needed``, …) add their views to it.
 
-Every view is closed: ``auth.guard`` wants a sign-in, unless the view says ``@auth.open_to_all``.
+Every view needs a sign-in, which ``auth.guard`` checks, unless it is marked with ``@auth.open_to_all``.
 """
 
 from flask import Blueprint

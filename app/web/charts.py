@@ -1,7 +1,7 @@
-"""Plots as geometry: data in, rectangles and lines out. ``macros/charts.html`` draws them.
+"""Converts data into the rectangles and lines of a chart. ``macros/charts.html`` draws them.
 
-A plot fills a box of ``WIDTH`` by ``HEIGHT`` that is stretched to whatever room there is, so it holds no text: the
-axes' words stand around it. What tells series apart is a pattern or dashes, never colour alone.
+A chart is a box of ``WIDTH`` by ``HEIGHT`` that the page stretches, so it contains no text: the axis labels are outside
+of it. Series differ by pattern or dashes, not only by colour.
 """
 
 import math
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 WIDTH, HEIGHT = 1_000.0, 300.0
 GAP = 0.2
-"""The part of a column that is left free between two."""
+"""The gap between two columns, as a share of a column's width."""
 
 Format = Callable[[float], str]
 
@@ -25,7 +25,7 @@ _DURATIONS = (
 
 @dataclass(frozen=True)
 class Series:
-    """Values by column, None where there is nothing to tell. ``look`` 0–3 chooses the pattern."""
+    """Values by column, None where a value is missing. ``look`` 0–3 selects the pattern."""
 
     name: str
     values: Sequence[float | None]
@@ -34,7 +34,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle in the plot's own units, from its top left corner."""
+    """A rectangle in the chart's units; ``x`` and ``y`` are its top left corner."""
 
     x: float
     y: float
@@ -46,7 +46,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """Points joined by a line, and the same points each for itself, as SVG writes them."""
+    """A line through points (``points``) and the points as single dots (``dots``), in SVG syntax."""
 
     points: str
     dots: str
@@ -55,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """Everything that is drawn. ``columns`` carry what a pointer reads, ``ticks`` the axis from top to bottom."""
+    """All parts of a chart. ``columns`` have the tooltips; ``ticks`` are the axis labels from top to bottom."""
 
     bars: Sequence[Box]
     lines: Sequence[Line]
@@ -68,42 +68,44 @@ class Chart:
     height: float = HEIGHT
 
 
-def stacked(labels: Sequence[str], series: Sequence[Series], shown: Format = "{:,.0f}".format) -> Chart:
-    """Columns of parts, the first series at the bottom."""
-    sums = [sum(one.values[number] or 0 for one in series) for number in range(len(labels))]
+def stacked(
+    labels: Sequence[str], series: Sequence[Series], format_value: Format = "{:,.0f}".format
+) -> Chart:
+    """Return a chart of stacked columns, the first series at the bottom."""
+    sums = [sum(item.values[number] or 0 for item in series) for number in range(len(labels))]
     top = count_top(max(sums, default=0))
     step = WIDTH / max(1, len(labels))
     bars = []
     for number in range(len(labels)):
         base = 0.0
-        for one in series:
-            value = one.values[number] or 0
+        for item in series:
+            value = item.values[number] or 0
             if value:
                 height = value / top * HEIGHT
                 x, y = number * step + step * GAP / 2, HEIGHT - base - height
-                bars.append(Box(_round(x), _round(y), _round(step * (1 - GAP)), _round(height), one.look))
+                bars.append(Box(_round(x), _round(y), _round(step * (1 - GAP)), _round(height), item.look))
                 base += height
-    return _chart(labels, series, top, shown, bars=bars)
+    return _chart(labels, series, top, format_value, bars=bars)
 
 
 def lines(
-    labels: Sequence[str], series: Sequence[Series], top: float, shown: Format = "{:,.0f}".format
+    labels: Sequence[str], series: Sequence[Series], top: float, format_value: Format = "{:,.0f}".format
 ) -> Chart:
-    """Lines over the columns' middles, broken where a value is missing. ``top`` is the axis's upper end."""
+    """Return a line chart, with gaps where a value is missing. ``top`` is the upper end of the axis."""
     step = WIDTH / max(1, len(labels))
     drawn = []
-    for one in series:
-        for run in _runs(one.values):
+    for item in series:
+        for run in _runs(item.values):
             points = [
                 f"{_round((number + 0.5) * step)},{_round(HEIGHT - value / top * HEIGHT)}"
                 for number, value in run
             ]
-            drawn.append(Line(" ".join(points), "".join(f"M{point}h0" for point in points), one.look))
-    return _chart(labels, series, top, shown, drawn=drawn)
+            drawn.append(Line(" ".join(points), "".join(f"M{point}h0" for point in points), item.look))
+    return _chart(labels, series, top, format_value, drawn=drawn)
 
 
 def count_top(most: float) -> float:
-    """An even number, round and at least 2, that is no less than ``most``: its half is written beside it."""
+    """Return a round number of at least 2 that is not less than ``most``. Even, because its half is a label too."""
     if most <= 10:
         return max(2.0, 2.0 * math.ceil(most / 2))
     scale = 10.0 ** (math.floor(math.log10(most)) - 1)
@@ -111,7 +113,7 @@ def count_top(most: float) -> float:
 
 
 def duration_top(most: float) -> float:
-    """A length of time in seconds, round in minutes, hours or days, that is no less than ``most``."""
+    """Return a duration in seconds, round in minutes, hours or days, that is not less than ``most`` (seconds)."""
     return float(next((seconds for seconds in _DURATIONS if seconds >= most), count_top(most)))
 
 
@@ -119,7 +121,7 @@ def _chart(
     labels: Sequence[str],
     series: Sequence[Series],
     top: float,
-    shown: Format,
+    format_value: Format,
     *,
     bars: Sequence[Box] = (),
     drawn: Sequence[Line] = (),
@@ -127,10 +129,10 @@ def _chart(
     step = WIDTH / max(1, len(labels))
     columns = []
     for number, label in enumerate(labels):
-        values = [(one.name, one.values[number]) for one in series]
-        told = ", ".join(f"{name} {shown(value)}" for name, value in values if value is not None)
+        values = [(item.name, item.values[number]) for item in series]
+        parts = ", ".join(f"{name} {format_value(value)}" for name, value in values if value is not None)
         columns.append(
-            Box(_round(number * step), 0, _round(step), HEIGHT, title=f"{label}: {told or 'nothing'}")
+            Box(_round(number * step), 0, _round(step), HEIGHT, title=f"{label}: {parts or 'nothing'}")
         )
     last = len(labels) - 1
     ends = [labels[number] for number in sorted({0, last // 2, last})] if labels else []
@@ -138,7 +140,7 @@ def _chart(
         bars=bars,
         lines=drawn,
         columns=columns,
-        ticks=[shown(top), shown(top / 2), shown(0)],
+        ticks=[format_value(top), format_value(top / 2), format_value(0)],
         labels=ends,
         legend=series,
         is_line=not bars and bool(drawn),
@@ -146,7 +148,7 @@ def _chart(
 
 
 def _runs(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:
-    """Stretches of neighbouring values."""
+    """Split the values into runs without gaps; each item is (column, value)."""
     runs: list[list[tuple[int, float]]] = [[]]
     for number, value in enumerate(values):
         if value is None:

@@ -1,6 +1,6 @@
-"""Which community a page is about when no object says so: the one asked for, the one last worked in, or the first.
+"""Chooses the community of a page that shows no single object: the requested one, the last used, or the first.
 
-The cookie knows it for this browser; the account for the next sign-in, wherever that is.
+The last used one is stored in a cookie for this browser, and in the account for sign-ins on other browsers.
 """
 
 import logging
@@ -19,32 +19,38 @@ log = logging.getLogger(__name__)
 COOKIE = "bridgenote-community"
 
 
-def chosen(account: Account, mine: Sequence[Community]) -> Community | None:
-    """The one of ``mine`` that this request is about: its address, its form, the cookie, the account, or the first."""
-    asked = request.args.get("community", request.form.get("community"))
-    if asked is not None:
-        community = named(mine, asked)
+def choose(account: Account, communities: Sequence[Community]) -> Community | None:
+    """Return the community of this request: from its URL, form, cookie or account, else the first.
+
+    None if the URL or form names an unknown one, or ``communities`` is empty.
+    """
+    reference = request.args.get("community", request.form.get("community"))
+    if reference is not None:
+        community = find_by_reference(communities, reference)
         if community is not None:
-            remember(account, community, mine)
+            remember(account, community, communities)
         return community
-    last = (request.cookies.get(COOKIE, ""), str(account.last_community_id))
-    return next((found for one in last if (found := named(mine, one))), None) or next(iter(mine), None)
+    for last_used in (request.cookies.get(COOKIE, ""), str(account.last_community_id)):
+        community = find_by_reference(communities, last_used)
+        if community is not None:
+            return community
+    return next(iter(communities), None)
 
 
-def remember(account: Account, community: Community, mine: Sequence[Community]) -> None:
-    """This request is work in one of several communities: the next page whose address names none is about it too."""
-    if len(mine) > 1:
+def remember(account: Account, community: Community, communities: Sequence[Community]) -> None:
+    """Use this community for later pages whose URL names none. Does nothing if the account has only one."""
+    if len(communities) > 1:
         g.worked_in = account, community
 
 
-def named(mine: Sequence[Community], reference: str) -> Community | None:
-    """The one of ``mine`` with this slug or UUID."""
-    return next((c for c in mine if reference in {c.slug, str(c.id)}), None)
+def find_by_reference(communities: Sequence[Community], reference: str) -> Community | None:
+    """Return the community with this slug or UUID, or None."""
+    return next((c for c in communities if reference in {c.slug, str(c.id)}), None)
 
 
 @web.after_request
 def remember_community(response: Response) -> Response:
-    """Keep the community last worked in. What asks by itself (polling) is no work."""
+    """Store the last used community in the account and the cookie. Polling requests do not count."""
     account, community = g.get("worked_in", (None, None))
     view = current_app.view_functions.get(request.endpoint or "")
     if community is None or response.status_code >= 400 or getattr(view, "is_passive", False):
@@ -52,9 +58,9 @@ def remember_community(response: Response) -> Response:
     if account.last_community_id != community.id:
         try:
             with wired().database.writing() as session:
-                communities.note_work(session, account.id, community.id)
+                communities.record_worked_in(session, account.id, community.id)
         except SQLAlchemyError:
-            # What was asked for is done and must not be answered as a failure; the cookie below knows it too.
+            # The request itself succeeded, so it must not fail here. The cookie below stores the community anyway.
             log.warning("Where account %s works was not remembered.", account.id, exc_info=True)
     if request.cookies.get(COOKIE) != community.slug:
         response.set_cookie(
@@ -69,5 +75,5 @@ def remember_community(response: Response) -> Response:
 
 
 def forget_browser(response: Response) -> None:
-    """Somebody signs in: what this browser remembers may be another person's, so the account's own word counts."""
+    """Delete the cookie at sign-in: it may be another person's, and the account has its own last used community."""
     response.delete_cookie(COOKIE)

@@ -1,7 +1,7 @@
-"""Cells of the files that the dashboard exports."""
+"""Cells of the CSV files that the dashboard exports."""
 
 
 def cell(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula (RELIABILITY: section 2, CSV; OWASP CSV Injection)."""
+    """Return a value as a cell that spreadsheets do not run as a formula (docs/reliability.md; OWASP CSV Injection)."""
     text = str(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r", "\0")) else text

@@ -1,4 +1,4 @@
-"""What went wrong, as a page: every status has words a person can act on."""
+"""Error pages: each status has a text that tells the user what to do."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -29,7 +29,7 @@ WORDS: Mapping[int, tuple[str, str]] = {
 
 @web.errorhandler(Exception)
 def answer(error: Exception) -> Response:
-    """The page for whatever went wrong in a view. ``app.errors`` says what it means; this says it to a person."""
+    """Return the error page for an exception in a view. ``app.errors`` maps the exception to status and detail."""
     if isinstance(error, IllegalMove):
         return render_error(409, f"By now this is {state_phrase(error.current)}. Reload the page to see it")
     explained = explain(error)
@@ -41,14 +41,14 @@ def answer(error: Exception) -> Response:
 
 
 def render_error(status: int, detail: str | None = None) -> Response:
-    """The page of this status, with ``detail`` in place of its usual sentence; for htmx an alert.
+    """Return the page for this status, with ``detail`` instead of the usual sentence if given; for htmx an alert.
 
-    It never raises: without database or session it shows the page without navigation.
+    It never raises: without database or session the page has no navigation.
     """
     title, usual = WORDS.get(status, WORDS[500])
     explanation = _sentence(detail) if detail and _says_more(status, detail) else usual
     if page.wants_part():
-        # htmx swaps 409 and 422; whatever was typed stays, and the words go to the alert region.
+        # htmx swaps 409 and 422. Typed text stays on the page, and the explanation goes to the alert region.
         response = make_response(render_template("_alert.html", text=explanation), status)
         response.headers["HX-Reswap"] = "none"
         response.vary.add("HX-Request")
@@ -61,7 +61,7 @@ def render_error(status: int, detail: str | None = None) -> Response:
     }
     try:
         body = render_template("error.html", **context)
-    except Exception:  # whatever kept the page from working may keep its navigation from working too
+    except Exception:  # what broke the page may also break the navigation
         g.bare_page = True
         body = render_template("error.html", **context)
     response = make_response(body, status)
@@ -73,8 +73,8 @@ def render_error(status: int, detail: str | None = None) -> Response:
 def _next(status: int) -> dict[str, str]:
     if status == 401:
         back = own_path(request.headers.get("Referer", ""))
-        address = url_for("web.sign_in", next=auth.safe_next(back))
-        return {"next_url": address, "next_label": "Sign in"}
+        url = url_for("web.sign_in", next=auth.safe_next(back))
+        return {"next_url": url, "next_label": "Sign in"}
     again = auth.safe_next(request.full_path.rstrip("?")) if request.method == "GET" else None
     if again and (status == HTTPStatus.TOO_MANY_REQUESTS or status >= 500):
         return {"next_url": again, "next_label": "Try again"}
@@ -82,7 +82,7 @@ def _next(status: int) -> dict[str, str]:
 
 
 def _says_more(status: int, detail: str) -> bool:
-    """Whether the detail is worth reading: not "Not Found", and nothing about our inside."""
+    """Whether the detail helps the user: not "Not Found", and no internals."""
     return status < 500 and status not in {404, 405} and detail != HTTPStatus(status).phrase
 
 

@@ -1,4 +1,4 @@
-"""How much of a post is shown at once, and where its marked passages lie."""
+"""Excerpts of posts: how much is shown at once, and which passages are marked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,26 +6,26 @@ from typing import Any
 from app.core.models import Action
 
 EXCERPT = 700
-"""Characters of a post on a card; the rest is on the item page."""
+"""How many characters of a post a card shows; the rest is on the item page."""
 EXCERPT_LINES = 12
-"""Lines of a post on a card: a post of empty lines must not push the question off the screen."""
+"""How many lines of a post a card shows: many empty lines must not push the question off the screen."""
 LONG = 3_000
 LONG_LINES = 60
-"""From so many characters or lines on, a post gets a frame that scrolls, so the question stays within reach."""
+"""A post with more characters or lines than this gets a scrolling frame, so that the question stays on the screen."""
 LEAD_IN = 200
-"""Characters kept before the first marked passage when an excerpt cannot begin at the start."""
+"""Characters shown before the first marked passage if the excerpt does not begin at the start of the post."""
 
 
 def spans(action: Action) -> list[tuple[int, int]]:
-    """The passages that a classifier matched: code-point offsets, end exclusive, in order."""
+    """Return the passages that classifiers matched: code-point offsets, end exclusive, in order."""
     evidence: Mapping[str, Any] = action.evidence or {}
     matches: Sequence[Any] = (evidence.get("details") or {}).get("matches") or ()
-    found = [(match.get("start"), match.get("end")) for match in matches if isinstance(match, Mapping)]
-    return sorted((a, b) for a, b in found if isinstance(a, int) and isinstance(b, int))
+    offsets = [(match.get("start"), match.get("end")) for match in matches if isinstance(match, Mapping)]
+    return sorted((a, b) for a, b in offsets if isinstance(a, int) and isinstance(b, int))
 
 
 def window(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Where an excerpt begins and ends: at the start, unless the first marked passage lies further down."""
+    """Return start and end of an excerpt: from the start, or near the first marked passage if that is far down."""
     if len(text) <= EXCERPT:
         return 0, _line_end(text, 0, len(text))
     first = spans[0][0] if spans else 0
@@ -39,8 +39,8 @@ def window(text: str, spans: Sequence[tuple[int, int]]) -> tuple[int, int]:
 
 
 def _line_end(text: str, start: int, end: int) -> int:
-    """``end``, or where the last line ends that an excerpt from ``start`` has room for."""
-    # Empty lines at its very beginning do not count, or the excerpt would be nothing but them.
+    """Return the end of an excerpt from ``start``: at most ``EXCERPT_LINES`` lines, and not beyond ``end``."""
+    # Empty lines at the beginning do not count, or the excerpt could have only empty lines.
     at = start + len(text[start:end]) - len(text[start:end].lstrip("\n"))
     for _ in range(EXCERPT_LINES):
         at = text.find("\n", at + 1, end)
@@ -50,5 +50,5 @@ def _line_end(text: str, start: int, end: int) -> int:
 
 
 def is_long(text: str, start: int, end: int) -> bool:
-    """Whether this much of a post needs a frame that scrolls."""
+    """Whether this part of a post needs a scrolling frame."""
     return end - start > LONG or text.count("\n", start, end) > LONG_LINES

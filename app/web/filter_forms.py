@@ -1,4 +1,4 @@
-"""What forms of filters share: they stand in the address, and what cannot be read is as if it were not there."""
+"""Shared parts of filter forms. Filters are query parameters of the page; unreadable values are ignored."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
@@ -12,18 +12,17 @@ from wtforms.validators import ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
 ALL = {"": "All"}
-"""The choice that filters nothing."""
+"""The choice without a filter."""
 NAMED = 2
-"""Values that a filter of several names while it is closed; more than that are counted."""
+"""How many values a closed ``SeveralField`` lists by name; if there are more, it shows their number."""
 Query = dict[str, str | list[str]]
-"""Filters as parameters of an address; a list where one stands several times."""
+"""Filters as query parameters; a list if the parameter is repeated."""
 
 
 class SeveralField(SelectMultipleField):
-    """Checkboxes of which any number is ticked; none means all. The address repeats the parameter for each.
+    """Checkboxes of which any number can be ticked; none means all. The URL repeats the parameter for each value.
 
-    What an address can hold besides is taken as it comes: blank values (``type=``, the "All" of an older link) and
-    repeated ones count for nothing.
+    Blank values (``type=``, the "All" of older links) and duplicates in a URL are ignored.
     """
 
     widget = ListWidget(prefix_label=False)
@@ -31,7 +30,7 @@ class SeveralField(SelectMultipleField):
     data: list[str]
 
     def process_formdata(self, valuelist: Sequence[Any]) -> None:
-        # NUL is left out because no database can look for it.
+        # Remove NUL, because databases cannot search for it.
         texts = (str(value).replace("\x00", "").strip() for value in valuelist)
         self.data = list(dict.fromkeys(text for text in texts if text))
 
@@ -43,7 +42,7 @@ class SeveralField(SelectMultipleField):
 
     @property
     def in_words(self) -> str:
-        """What is ticked, in a few words: "All", "Hide", "Hide, Warn", "3 chosen"."""
+        """The ticked values in short: "All", "Hide", "Hide, Warn", "3 chosen"."""
         chosen = [label for _, label, selected, _ in self.iter_choices() if selected]
         if not self.data:
             return "All"
@@ -51,30 +50,30 @@ class SeveralField(SelectMultipleField):
 
 
 class FilterForm(Form):
-    """Filters, in the address of a page."""
+    """A form of filters, read from the URL."""
 
     PLAIN: ClassVar[Mapping[str, str]] = {}
-    """What a filter stands at when the address does not name it, by field; what is empty then needs no mention."""
+    """Default value of a filter by field name, for filters whose default is not empty."""
 
     def query(self) -> Query:
-        """The filters that are set, as parameters of an address, as they were typed.
+        """Return the filters that are set as query parameters, as they were typed.
 
-        Several values of one filter stand in one order, however they were asked for; a single one stands alone.
+        Several values of one filter are a sorted list; a single value is a plain string.
         """
-        found: Query = {}
+        query: Query = {}
         for field in self:
             if isinstance(field, SeveralField):
                 values = sorted(field.data or [])
-                given: str | list[str] = values if len(values) > 1 else "".join(values)
+                value: str | list[str] = values if len(values) > 1 else "".join(values)
             else:
-                given = (field.raw_data or [""])[0].strip()
-            if given and given != self.PLAIN.get(field.name):
-                found[field.name] = given
-        return found
+                value = (field.raw_data or [""])[0].strip()
+            if value and value != self.PLAIN.get(field.name):
+                query[field.name] = value
+        return query
 
 
 class Days:
-    """What forms with From and To share: whole days of the reader's timezone."""
+    """Mixin for forms with From and To: whole days in the reader's time zone."""
 
     from_day: DateField
     to_day: DateField
@@ -89,32 +88,32 @@ class Days:
 
     @property
     def since(self) -> datetime | None:
-        """When the first day begins."""
+        """The start of the first day, or None."""
         return midnight(self.from_day.data) if self.from_day.data else None
 
     @property
     def until(self) -> datetime | None:
-        """When the day after the last begins."""
+        """The start of the day after the last one, or None."""
         return midnight(self.to_day.data + timedelta(days=1)) if self.to_day.data else None
 
 
 def encoded(query: Mapping[str, str | Sequence[str]]) -> str:
-    """The parameters as an address carries them: one that holds several values is repeated."""
+    """Return the URL query string; a parameter with several values is repeated."""
     return urlencode(query, doseq=True)
 
 
 def typed(field: Field) -> str:
-    """The words that a field asks for. NUL, which no database can look for, is left out."""
+    """Return the text of a field, stripped. NUL is removed, because databases cannot search for it."""
     return (field.data or "").strip().replace("\x00", "")
 
 
 def check_year(field: DateField) -> None:
-    """Refuse a day that no period of ours has."""
-    # Midnight in the reader's zone must be a moment that databases can hold.
+    """Refuse years outside of 1970 to 2999."""
+    # Midnight in the reader's time zone must be a time that databases can store.
     if field.data and not 1970 <= field.data.year <= 2999:
         raise ValidationError(f"{field.label.text} must be from 1970 to 2999.")
 
 
 def midnight(day: date) -> datetime:
-    """When a day begins for the reader."""
+    """Return the start of a day in the reader's time zone."""
     return datetime.combine(day, time(), ZoneInfo(g.get("timezone") or "UTC"))

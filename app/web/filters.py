@@ -1,4 +1,4 @@
-"""What templates may do with values: times, shares, excerpts, marked passages and states in words."""
+"""Template filters: times, shares, excerpts, marked passages and states as text."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from app.web.icons import asset, icon_address
 
 @dataclass(frozen=True)
 class StateWords:
-    """How a state is shown: a word, an icon, and the colour class (`wait review good bad again off`)."""
+    """How a state is shown: a word, an icon, and a colour class (`wait review good bad again off`)."""
 
     word: str
     icon: str
@@ -31,7 +31,7 @@ STATES: Mapping[str, StateWords] = {
     "overturned": StateWords("Overturned", "undo-2", "bad"),
     "scan_exempt": StateWords("Won't be rescanned", "shield-check", "off"),
     "dismissed": StateWords("Dismissed", "circle-minus", "off"),
-    # Decisions that moderators made and that changed nothing, or nothing yet.
+    # Moderators' decisions that changed nothing, or nothing yet.
     "decision.held": StateWords("Decision held", "hourglass", "wait"),
     "decision.undone": StateWords("Decision undone", "undo-2", "off"),
     "hold.lapsed": StateWords("Not carried out", "triangle-alert", "bad"),
@@ -59,18 +59,18 @@ STATES: Mapping[str, StateWords] = {
 
 
 def state_words(state: str) -> StateWords:
-    """A state of any machine, in words; accepts upper and lower case. An unknown one shows as itself."""
+    """Return how to show a state of any kind of object, in upper or lower case. An unknown state is shown as it is."""
     known = STATES.get(str(state).lower())
     return known or StateWords(str(state).replace("_", " ").capitalize(), "circle-dashed", "off")
 
 
 def state_word(state: str) -> str:
-    """Only the word, for sentences and `<option>`s."""
+    """Return only the word for a state, for sentences and `<option>`s."""
     return state_words(state).word
 
 
 def state_phrase(state: str) -> str:
-    """The state after "it is" within a sentence; of a decision that was sent, that nobody has confirmed it."""
+    """Return the state as it follows "it is" in a sentence, for example "sent, not confirmed by the platform"."""
     return _PHRASES.get(str(state).lower()) or state_word(state).lower()
 
 
@@ -82,12 +82,12 @@ _PHRASES: Mapping[str, str] = {
 
 
 def channel(name: str) -> str:
-    """A channel as people write it: "#market"."""
+    """Return a channel's name with "#": "#market"."""
     return name if name.startswith("#") else f"#{name}"
 
 
 def _reader_zone() -> tuple[ZoneInfo | None, bool]:
-    """The timezone the reader chose (`g.timezone`), or none: then script uses the browser's."""
+    """Return the reader's chosen time zone (`g.timezone`) and True, or None and False: script uses the browser's."""
     name = g.get("timezone") if has_app_context() else None
     try:
         return (ZoneInfo(name), True) if name else (None, False)
@@ -99,22 +99,22 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _written(moment: datetime, *, names_zone: bool) -> str:
-    """The full moment; without its zone only where that is the one the reader chose."""
+def _full_time(moment: datetime, *, names_zone: bool) -> str:
+    """Return date and time. The zone is left out only if the reader chose it and ``names_zone`` is false."""
     zone, chosen = _reader_zone()
     local = moment.astimezone(zone or UTC)
     return f"{local.day} {local:%b %Y, %H:%M}" + (f" {local.tzname()}" if names_zone or not chosen else "")
 
 
-def written(moment: datetime) -> str:
-    """The full moment with its zone, for names that script does not localise."""
-    return _written(moment, names_zone=True)
+def full_time(moment: datetime) -> str:
+    """Return date and time with the zone, for text that script does not convert to the browser's time zone."""
+    return _full_time(moment, names_zone=True)
 
 
 def ago(moment: datetime) -> str:
-    """How long since, in words: "just now", "2 min ago", "3 h ago", "5 d ago"; beyond 30 days the date.
+    """Return the time since as text: "just now", "2 min ago", "3 h ago", "5 d ago"; beyond 30 days the date.
 
-    A moment to come reads "in 2 min".
+    A time in the future is "in 2 min".
     """
     seconds = (clock.now() - moment).total_seconds()
     span = abs(seconds)
@@ -131,36 +131,36 @@ def ago(moment: datetime) -> str:
 
 
 def when(moment: datetime) -> Markup:
-    """The moment as `<time>`, in the timezone the reader chose, else in UTC until script localises it.
+    """Return a time as `<time>`, in the time zone the reader chose, else in UTC until script converts it.
 
-    Its title names the zone.
+    Its title contains the zone.
     """
     local = Markup("") if _reader_zone()[1] else Markup(' data-local="text"')
     return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(
-        _stamp(moment), _written(moment, names_zone=True), local, _written(moment, names_zone=False)
+        _stamp(moment), full_time(moment), local, _full_time(moment, names_zone=False)
     )
 
 
 def ago_time(moment: datetime) -> Markup:
-    """`ago` as `<time>`, with the full moment as its title."""
+    """Return `ago` as `<time>`, with the full date and time as its title."""
     local = Markup("") if _reader_zone()[1] else Markup(' data-local="title"')
     return Markup('<time datetime="{}" title="{}"{}>{}</time>').format(
-        _stamp(moment), _written(moment, names_zone=True), local, ago(moment)
+        _stamp(moment), full_time(moment), local, ago(moment)
     )
 
 
 def percent(share: float | None, digits: int = 0) -> str:
-    """A share, 0.0–1.0, as "87 %" (no-break space); an en dash when unknown."""
+    """Return a share, 0.0–1.0, as "87 %" (no-break space), or an en dash if unknown."""
     return "–" if share is None else f"{share * 100:.{digits}f}\u00a0%"
 
 
 def score(value: float | None) -> str:
-    """A score, 0.0–1.0, with two digits; an en dash when unknown."""
+    """Return a score, 0.0–1.0, with two decimals, or an en dash if unknown."""
     return "–" if value is None else f"{value:.2f}"
 
 
 def excerpt(text: str, length: int = 140) -> str:
-    """The first `length` code points on one line, cut at a word where there is one, with an ellipsis."""
+    """Return the first `length` code points on one line, cut between words if possible, with an ellipsis."""
     line = " ".join(text[: length * 4].split())
     if len(line) <= length:
         return line if len(text) <= length * 4 else line + "…"
@@ -174,10 +174,10 @@ def _span(match: Mapping[str, object] | tuple[int, int] | list[int]) -> tuple[in
 
 
 def highlight(text: str, matches: Iterable[Mapping[str, object] | tuple[int, int] | list[int]]) -> Markup:
-    """The text, escaped, with `<mark>` around each span.
+    """Return the text, escaped, with `<mark>` around each span.
 
-    Spans are code-point offsets, end exclusive, as pairs or as mappings with `start` and `end`. They may
-    overlap, be unordered or reach outside the text: overlapping ones become one, the rest is clipped.
+    Spans are code-point offsets, end exclusive, as pairs or as mappings with `start` and `end`. They may be unordered;
+    overlapping spans are merged, and spans that reach outside the text are clipped.
     """
     marked: list[list[int]] = []
     for first, last in sorted(map(_span, matches)):
@@ -189,15 +189,15 @@ def highlight(text: str, matches: Iterable[Mapping[str, object] | tuple[int, int
         else:
             marked.append([start, end])
     parts: list[Markup] = []
-    done = 0
+    position = 0
     for start, end in marked:
-        parts += [escape(text[done:start]), Markup("<mark>{}</mark>").format(text[start:end])]
-        done = end
-    return Markup("").join([*parts, escape(text[done:])])
+        parts += [escape(text[position:start]), Markup("<mark>{}</mark>").format(text[start:end])]
+        position = end
+    return Markup("").join([*parts, escape(text[position:])])
 
 
 def register(app: Flask) -> None:
-    """Make the filters and the globals that the macros need known to the app's templates."""
+    """Register the filters, and the globals that the macros need, with Jinja."""
     app.jinja_env.filters.update(
         ago=ago,
         ago_time=ago_time,

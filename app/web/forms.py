@@ -1,4 +1,4 @@
-"""What the dashboard's forms share. Limits are ``core.rules``'; what the core refuses stands on its field."""
+"""Shared parts of the dashboard's forms. Limits come from ``core.limits``; the core's errors are shown at the field."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -6,66 +6,62 @@ from typing import Any, TypeVar
 from email_validator import EmailNotValidError, validate_email
 from flask import request
 from wtforms import Field, Form, StringField, TextAreaField, ValidationError
-from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its type stubs are older
 from wtforms.validators import InputRequired
 
 from app.core import limits
 from app.core.errors import Invalid
+from app.core.history.why import Why
 
 AnyForm = TypeVar("AnyForm", bound=Form)
 
 
 def posted(form: type[AnyForm], **defaults: Any) -> AnyForm:
-    """The form as it was sent; ``defaults`` stand in for fields that were not."""
+    """Return the form with the posted data; ``defaults`` are used for fields that were not posted."""
     return form(request.form, **defaults)
 
 
 def queried(form: type[AnyForm], **defaults: Any) -> AnyForm:
-    """A form of filters, from the address."""
+    """Return a filter form with the data of the URL's query."""
     return form(request.args, **defaults)
 
 
 def uploaded(name: str, most: int) -> bytes | None:
-    """A file that was sent with the form, cut one byte after ``most``; None when none was chosen."""
-    given = request.files.get(name)
-    if given is None:
+    """Return the content of an uploaded file, at most ``most`` + 1 bytes of it; None if no file was chosen."""
+    file = request.files.get(name)
+    if file is None:
         return None
-    with given.stream:
-        return given.read(most + 1) if given.filename else None
+    with file.stream:
+        return file.read(most + 1) if file.filename else None
 
 
-def from_address(name: str) -> str:
-    """One parameter of the address; empty when it has none. NUL, which no database can look for, is left out."""
+def query_arg(name: str) -> str:
+    """Return a query parameter, or an empty string. NUL is removed, because databases cannot search for it."""
     return request.args.get(name, "").replace("\x00", "")
 
 
-def all_from_address(name: str) -> list[str]:
-    """Every value that the address has for this parameter."""
+def query_args(name: str) -> list[str]:
+    """Return all values of a query parameter."""
     return [value.replace("\x00", "") for value in request.args.getlist(name)]
 
 
-def whole_address() -> list[tuple[str, str]]:
-    """Every parameter of the address, in its order."""
+def all_query_args() -> list[tuple[str, str]]:
+    """Return all query parameters of the URL in their order."""
     return [(name, value.replace("\x00", "")) for name, value in request.args.items(multi=True)]
 
 
-def all_posted(name: str) -> list[str]:
-    """Every value that the form was sent with under this name."""
+def posted_values(name: str) -> list[str]:
+    """Return all posted values of a form field."""
     return request.form.getlist(name)
 
 
 def number(raw: str | None, digits: int = 9) -> int | None:
-    """A whole number as an address or a hidden field carries it; None for anything else, or of more ``digits``."""
+    """Parse a whole number from a URL or a hidden field. Returns None for other text or more than ``digits`` digits."""
     return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= digits else None
 
 
-def filled_in(form: Form) -> bool:
-    """Whether every field holds; otherwise its errors say what to do."""
-    return bool(form.validate())
-
-
 def explain(form: Form, refusal: Invalid, fields: Mapping[str, str] | None = None) -> None:
-    """Put what the core refused beside the field it is about; ``fields`` maps its names to the form's."""
+    """Add the core's errors to the fields they are about. ``fields`` maps the core's field names to the form's."""
     for problem in refusal.problems:
         name = ".".join(map(str, problem.loc))
         field = form._fields.get((fields or {}).get(name, name))
@@ -76,9 +72,9 @@ def explain(form: Form, refusal: Invalid, fields: Mapping[str, str] | None = Non
 
 
 def at_most(most: int, name: str) -> Callable[[Form, Field], None]:
-    """A text's length in characters, as ``rules.text`` counts them.
+    """Return a validator of a text's length in characters, counted like ``limits.text``.
 
-    Not WTForms' ``Length``, which also sets ``maxlength``: browsers would cut a pasted text without a word.
+    WTForms' ``Length`` is not used because it also sets ``maxlength``, and browsers then cut pasted text silently.
     """
 
     def check(_form: Form, field: Field) -> None:
@@ -90,7 +86,7 @@ def at_most(most: int, name: str) -> Callable[[Form, Field], None]:
 
 
 def mail_address(_form: Form, field: Field) -> None:
-    """The shape of an address, one of a local network too. Whether it is somebody's is found out by mailing it."""
+    """Validate the syntax of an e-mail address, also of local networks. Only a mail can tell whether it exists."""
     try:
         validate_email(field.data or "", check_deliverability=False, globally_deliverable=False)
     except EmailNotValidError:
@@ -98,22 +94,22 @@ def mail_address(_form: Form, field: Field) -> None:
 
 
 def choices(words: Mapping[Any, str]) -> list[SelectChoice]:
-    """The options of a select, of radios or of checkboxes: value → what people read."""
+    """Return the options of a select, of radio buttons or of checkboxes. ``words`` maps values to labels."""
     return [SelectChoice(value=str(value), label=label) for value, label in words.items()]
 
 
 def trimmed(text: str | None) -> str | None:
-    """Spaces that a phone's keyboard or a copied address left around it."""
+    """Remove spaces around a text, which phone keyboards and copying often add."""
     return text.strip() if text else text
 
 
 def whole_lines(text: str | None) -> str | None:
-    """Browsers send line ends as CR LF; texts are kept, and counted, with LF."""
+    """Convert line ends to LF: browsers send CR LF, but we store and count texts with LF."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if text else text
 
 
 class ReasonForm(Form):
-    """Why a moderator or operator decides; shown in the action history."""
+    """The reason and comment of a decision; shown in the action history."""
 
     reason = TextAreaField(
         "Reason",
@@ -126,3 +122,7 @@ class ReasonForm(Form):
         filters=[whole_lines],
     )
     version = StringField("Version")
+
+    def why(self) -> Why:
+        """What was typed, as verbs take it."""
+        return Why(self.reason.data or "", self.comment.data or "")

@@ -23,11 +23,11 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from wtforms.validators import Length
 
 from app.core import clock
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionType, ActionVerb
 from app.web import gallery_samples, page
 from app.web.filter_forms import SeveralField
 from app.web.filters import STATES
-from app.web.moderate.panel import VerbButton
+from app.web.moderate import verb_buttons
 from app.web.page import NavItem, PageLinks
 
 
@@ -109,8 +109,8 @@ def preview_blueprint() -> Blueprint:
             "now": clock.now(),
             "earlier": clock.now() - timedelta(minutes=167),
             "verbs": [
-                VerbButton(HeldVerb.FORCE_PUBLISH, "Force-publish", "destructive", "F", "hide post"),
-                VerbButton(HeldVerb.DISMISS, "Dismiss", "secondary", "D", "keep post"),
+                verb_buttons.button(verb, ActionType.HIDE)
+                for verb in (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS)
             ],
             "first_links": PageLinks("#previous", "#next", "19 to 36 of 212"),
         }

@@ -10,15 +10,15 @@ from werkzeug.datastructures import MultiDict
 
 from app.core import clock
 from app.core.models import Community
-from app.core.vocabulary import HeldVerb
 from app.web.account.sessions import SignInForm
 from app.web.filters import highlight
-from app.web.item.threads import Message, Surroundings
+from app.web.item.threads import Message, ThreadContext
 from app.web.item.views import OPTIONS, BlindItem, Question, Step
+from app.web.moderate import verb_buttons
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, SaveFilterForm
+from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.queue_rows import QueueRow
-from app.web.moderate.review import BULK_BUTTONS
 from app.web.page import PageLinks
 from app.web.rate.answering import AnswerForm
 from app.web.veils import Veil
@@ -69,7 +69,7 @@ def queue(count: int) -> dict[str, Any]:
         "clear_url": "#clear",
         "form": bulk,
         "bulk": bulk,
-        "bulk_buttons": BULK_BUTTONS,
+        "bulk_buttons": verb_buttons.for_several(),
         "bulk_chosen": None,
         "reasons": [],
         "done": "",
@@ -107,15 +107,19 @@ def _row(number: int) -> QueueRow:
         is_mine=number % 6 == 3,
         is_open=number % 8 != 7,
         state="dismissed" if number % 8 == 7 else "under_review",
-        deciding=HeldVerb.DISMISS.value if number == 4 else None,
-        held_id=None,
+        held=_held() if number == 4 else None,
         apart="",
     )
 
 
+def _held() -> PendingDecision:
+    """A colleague's decision that can still be undone, by them alone."""
+    return PendingDecision(uuid.UUID(int=99), False, "Sam", "", "The post will stay.", "Dismissing", 8)
+
+
 def _item(number: int) -> BlindItem:
     category, post_id = _CATEGORIES[number], uuid.UUID(int=number + 1)
-    around = Surroundings(
+    around = ThreadContext(
         "Parking at the school", None, (Message("ada", "Park wherever you like.", None, None),)
     )
     veil = Veil(post_id, "Sexual content. Hidden by your settings.", False, "#item", ())

@@ -1,4 +1,4 @@
-"""The start page: what this is, or straight to where the reader's work waits."""
+"""The home page: an introduction, or for signed-in readers a redirect to the page of their work."""
 
 from flask import Response, make_response, redirect, url_for
 

@@ -1,4 +1,4 @@
-"""Static files with a digest in the address, and the names the icon sprite knows."""
+"""URLs of static files, with a digest of their content, and of the icons in the sprite."""
 
 import hashlib
 import re
@@ -10,7 +10,10 @@ from flask import current_app, url_for
 
 @cache
 def _digest(path: Path, changed: int) -> str:
-    """First 10 hex digits of the file's SHA-256; `changed` (ns) is part of the key, so edits show at once."""
+    """Return the first 10 hex digits of the file's SHA-256.
+
+    `changed` (modification time, ns) is part of the cache key, so edits take effect at once.
+    """
     return hashlib.sha256(path.read_bytes()).hexdigest()[:10]
 
 
@@ -25,15 +28,15 @@ def _static(filename: str) -> tuple[Path, int]:
 
 
 def asset(filename: str) -> str:
-    """The address of a static file; it changes with the content, so browsers may keep what they fetched.
+    """Return the URL of a static file. It changes with the content, so browsers may cache the file forever.
 
-    Raises FileNotFoundError for a file that is not shipped: a wrong name fails in the first test.
+    Raises FileNotFoundError if there is no such file, so a wrong name fails in the first test.
     """
     return url_for("static", filename=filename, v=_digest(*_static(filename)))
 
 
 def icon_address(name: str) -> str:
-    """The address of one icon in `icons.svg`. Raises LookupError for a name the sprite does not have."""
+    """Return the URL of an icon in `icons.svg`. Raises LookupError if the sprite has no icon of this name."""
     if name not in _names(*_static("icons.svg")):
         raise LookupError(
             f"No icon named {name!r}: add it to ICONS in scripts/vendor.sh and run that script."

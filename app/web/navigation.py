@@ -1,4 +1,4 @@
-"""The main navigation: by role, and only pages that exist."""
+"""The main navigation: the pages that exist and that the reader's role may open."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 
 
 def page_context() -> dict[str, Any]:
-    """What ``base.html`` needs on every page. With ``g.bare_page`` it asks the database for nothing."""
+    """Return the variables that ``base.html`` needs on every page. With ``g.bare_page`` it reads no database."""
     who = None if g.get("bare_page") else auth.reader()
     if who is None:
         return {
@@ -83,14 +83,14 @@ def page_context() -> dict[str, Any]:
 
 
 def community_of_page() -> str | None:
-    """The community that this page's forms are about; None where there is no choice."""
+    """Return the slug of the community for this page's forms; None if the reader has only one community."""
     who = auth.reader()
     community = auth.community_or_none() if who is not None and len(who.communities) > 1 else None
     return community.slug if community is not None else None
 
 
 def may_create_community() -> bool:
-    """Whether whoever is signed in may open a community of their own; templates ask this."""
+    """Whether the signed-in account may open a community. Templates call this."""
     who = auth.reader()
     if who is None:
         return False
@@ -98,7 +98,7 @@ def may_create_community() -> bool:
 
 
 def offers_first_steps(community: Community) -> bool:
-    """Whether the reader sets this community up, and nobody has taken the list of first steps away."""
+    """Whether to show the first steps: the reader may see the settings, and nobody has hidden the list."""
     return (
         community.getting_started_hidden_at is None
         and community.archived_at is None
@@ -107,7 +107,7 @@ def offers_first_steps(community: Community) -> bool:
 
 
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
-    """The groups that this reader's role opens, without pages that are not routed."""
+    """Return the groups of links for this reader's role, without pages that are not routed."""
     query = f"?community={community.slug}" if community and several else ""
     counted = deliveries.attention(community)
     groups = []
@@ -138,7 +138,7 @@ def has_page(view: str) -> bool:
 
 
 def _is_current(path: str) -> bool:
-    # An item stands under the list that it was opened from.
+    # For an item, the current page is the list from which it was opened.
     review, second_look = url_for("web.review"), url_for("web.second_look")
     if request.path.startswith(review + "/") and path in (review, second_look):
         return (path == second_look) == origins.is_second_look()

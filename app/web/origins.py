@@ -1,6 +1,6 @@
-"""Which list an item was opened from, so that it leads back there and the navigation shows where one is.
+"""From which list an item was opened, for the link back and for the navigation.
 
-The review queue, unless the address says ``from=second-look``. The list's filters go along in the address.
+It is the review queue, unless the URL has ``from=second-look``. The item's URL also contains the list's filters.
 """
 
 from flask import url_for
@@ -10,24 +10,24 @@ from app.web.filter_forms import Query, encoded
 from app.web.moderate.filters import LookForm, QueueForm
 
 SECOND_LOOK = "second-look"
-"""What ``from`` in an item's address says when it was opened from there."""
+"""Value of ``from`` in the URL of an item that was opened from Second look."""
 
 
 def is_second_look() -> bool:
-    return forms.from_address("from") == SECOND_LOOK
+    return forms.query_arg("from") == SECOND_LOOK
 
 
 def query() -> Query:
-    """What every address of the item carries along."""
+    """Return the query parameters to keep in every URL of the item."""
     if is_second_look():
         return {**forms.queried(LookForm).query(), "from": SECOND_LOOK}
     return forms.queried(QueueForm).query()
 
 
 def back(card: str = "") -> tuple[str, str]:
-    """The address of the list, at the card of this id, and its name."""
+    """Return the URL of the list, at the card with this id, and the list's name."""
     view, name = ("web.second_look", "Second look") if is_second_look() else ("web.review", "Review queue")
     path = url_for(view)
     carried = {key: text for key, text in query().items() if key != "from"}
-    address = f"{path}?{encoded(carried)}" if carried else path
-    return (f"{address}#look-{card}" if card and is_second_look() else address), name
+    url = f"{path}?{encoded(carried)}" if carried else path
+    return (f"{url}#look-{card}" if card and is_second_look() else url), name

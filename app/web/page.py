@@ -1,7 +1,7 @@
-"""Answers of the dashboard: a whole page, or only the part that htmx asked for.
+"""Responses of the dashboard: a whole page, or only the part that htmx requested.
 
-Every page works without script. The same view answers both, so each template part is included by its page
-and returned alone; `render` and `done` are the only places that know which of the two the browser wants.
+Every page works without script. The same view serves both, so each template part is included by its page and can also
+be returned alone. Only `render` and `done` decide which of the two to return.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class NavItem:
-    """A link of the main navigation: `icon` is a name in `static/icons.svg`, `count` stands at the end.
+    """A link of the main navigation. `icon` is a name in `static/icons.svg`; `count` is shown after the label.
 
-    `about` says what is counted, for those who do not see where it stands.
+    `about` says what is counted, for screen readers.
     """
 
     label: str
@@ -28,7 +28,7 @@ class NavItem:
 
 @dataclass(frozen=True)
 class PageLinks:
-    """What the `pager` macro shows: addresses (None at an end) and a summary such as "1 to 50 of 212"."""
+    """Links for the `pager` macro: URLs (None at an end) and a summary such as "1 to 50 of 212"."""
 
     previous: str | None
     next: str | None
@@ -36,10 +36,10 @@ class PageLinks:
 
 
 def wants_part() -> bool:
-    """Whether htmx will swap the answer into the present page.
+    """Whether htmx will swap the response into the current page.
 
-    A boosted link and a history restore are htmx requests too, but they replace the whole body.
-    The headers are read without htmx-flask's extension, which would replace the app's request class.
+    Boosted links and history restores are htmx requests too, but they replace the whole body. htmx-flask's extension is
+    not used, because it would replace the app's request class.
     """
     htmx = HtmxHeaders(request.headers)
     return bool(htmx) and not htmx.boosted and not htmx.history_restore_request
@@ -47,12 +47,12 @@ def wants_part() -> bool:
 
 def _answer(body: str, status: int) -> Response:
     response = make_response(body, status)
-    response.vary.add("HX-Request")  # one address, two bodies: no cache may mix them up
+    response.vary.add("HX-Request")  # one URL has two bodies, which caches must not mix up
     return response
 
 
 def _message(text: str, region: str) -> str:
-    # A <template>, because a bare <div> after a part whose root is a <tr> would be parsed out of its place.
+    # In a <template>, because the parser would move a bare <div> that follows a part whose root is a <tr>.
     wrapped = Markup(
         '<template><div id="{}" hx-swap-oob="innerHTML"><p class="toast">{}</p></div></template>'
     )
@@ -62,11 +62,11 @@ def _message(text: str, region: str) -> str:
 def render(
     template: str, part: str | None = None, *, status: int = 200, alert: str | None = None, **context: object
 ) -> Response:
-    """The page `template`, or for htmx only `part` (a template with one root element, included by the page).
+    """Render the page `template`, or for htmx only `part` (a template with one root element, included by the page).
 
-    `status` is 422 for a form with errors and 409 for a stale version; htmx swaps both (see base.html), and
-    the text typed so far stays, because the same form is rendered again. `alert` is spoken in the alert
-    region, for what no field explains: "Already decided by Sam, 2 min ago".
+    `status` is 422 for a form with errors and 409 for a stale version; htmx swaps both (see base.html), and typed text
+    stays because the same form is rendered again. `alert` is shown in the alert region, for errors that belong to no
+    field: "Already decided by Sam, 2 min ago".
     """
     if part is not None and wants_part():
         spoken = _message(alert, "alert") if alert else ""
@@ -75,16 +75,16 @@ def render(
 
 
 def say(message: str, *, failed: bool = False) -> None:
-    """Have the next page that is shown say this: in its status region, or with ``failed`` in its alert region."""
+    """Flash a message for the next page: in its status region, or with ``failed`` in its alert region."""
     flash(message, "error" if failed else "status")
 
 
 def done(part: str | None, url: str, message: str, *, status: int = 200, **context: object) -> Response:
-    """The answer to a POST.
+    """Return the response to a POST.
 
-    For htmx with a `part`: the part, and `message` spoken in the page's status region (its alert region when
-    `status` is 400 or above). For htmx without one: the browser goes to `url`. Without script: 303 to `url`.
-    In the last two the message is flashed and shown by the next page.
+    For htmx with a `part`: the part, and `message` in the page's status region (in its alert region if `status` is 400
+    or above). For htmx without a `part`: the browser goes to `url`. Without script: 303 to `url`. In the last two cases
+    the next page shows the message.
     """
     failed = status >= 400
     if part is not None and wants_part():

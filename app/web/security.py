@@ -1,4 +1,4 @@
-"""What every answer carries and every unsafe request must prove (RELIABILITY: section 2)."""
+"""Security headers of every response, and origin and token checks of unsafe requests (docs/reliability.md)."""
 
 # flask-wtf and flask-login have no types.
 # mypy: disallow-untyped-calls=False
@@ -29,7 +29,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        # Pico draws its ticks and arrows as data: images.
+        # Pico's ticks and arrows are data: images.
         "img-src 'self' data:",
         "connect-src 'self'",
         "form-action 'self'",
@@ -50,7 +50,7 @@ HEADERS = {
 
 
 class _FormSessions(SecureCookieSessionInterface):
-    """Flask's sessions, which make the signer only for a cookie that has to be checked: the API's calls bring none."""
+    """Flask's sessions, but without creating the signer if there is no session cookie, as in all API calls."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         if self.get_cookie_name(app) not in request.cookies:
@@ -59,7 +59,7 @@ class _FormSessions(SecureCookieSessionInterface):
 
 
 def register(app: Flask, settings: Settings) -> None:
-    """Cookies, tokens, headers, compression and strict templates for the whole application."""
+    """Configure cookies, tokens, headers, compression and strict templates for the whole application."""
     production = settings.environment == "production"
     app.config.update(
         SESSION_COOKIE_NAME="__Host-bridgenote-form" if production else "bridgenote-form",
@@ -67,14 +67,14 @@ def register(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SEND_FILE_MAX_AGE_DEFAULT=YEAR,
-        # An hour-old form must not lose its text.
+        # Tokens do not expire, so that an old form does not lose its text.
         WTF_CSRF_TIME_LIMIT=None,
         COMPRESS_MIMETYPES=["text/html", "text/css", "text/javascript", "image/svg+xml", "text/csv"],
         COMPRESS_ALGORITHM=["br", "gzip"],
         COMPRESS_BR_LEVEL=4,
     )
     app.session_interface = _FormSessions()
-    # ``auth.guard`` asks for it on the dashboard's routes; the API reads no cookie and needs none.
+    # ``auth.guard`` checks the token on the dashboard's routes. The API reads no cookies and needs no token.
     app.jinja_env.globals["csrf_token"] = csrf_token
     Compress(app)
     app.jinja_env.undefined = StrictUndefined
@@ -84,13 +84,13 @@ def register(app: Flask, settings: Settings) -> None:
     def add_headers(response: Response) -> Response:
         if policy := g.get("referrer_policy"):
             response.headers["Referrer-Policy"] = policy
-        # One look at the names that are there; ``setdefault`` would look once for each.
+        # Scan the header names once; ``setdefault`` would scan them for each header.
         present = {name.lower() for name, _ in response.headers}
-        response.headers.extend([one for one in HEADERS.items() if one[0].lower() not in present])
+        response.headers.extend([pair for pair in HEADERS.items() if pair[0].lower() not in present])
         if production and request.is_secure:
             response.headers.setdefault("Strict-Transport-Security", f"max-age={YEAR}")
         if request.endpoint == "static" and response.status_code in {200, 304}:
-            # An address with a version never changes its content.
+            # The content of a URL with a version never changes.
             versioned = "v" in request.args or request.path.startswith("/static/vendor/")
             response.headers["Cache-Control"] = (
                 f"public, max-age={YEAR}, immutable" if versioned else "public, max-age=300"
@@ -100,25 +100,25 @@ def register(app: Flask, settings: Settings) -> None:
 
 @web.after_request
 def keep_no_copy(response: Response) -> Response:
-    """What a signed-in reader saw stays out of every cache."""
+    """Forbid caching of all dashboard pages."""
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 def limit_body() -> None:
-    """A form's body is at most as long as the API's, but for a dataset's file; beyond, reading it answers 413."""
+    """Set the size limit of request bodies: the API's limit, more for a dataset file. Reading a longer body is 413."""
     is_dataset = request.endpoint == "web.import_dataset"
-    # Beside the file, a form sends its other fields and what parts them.
+    # The form also sends its other fields and the multipart boundaries.
     request.max_content_length = (
         limits.DATASET_FILE_BYTES + limits.METADATA_MAX_BYTES if is_dataset else limits.BODY_MAX_BYTES
     )
 
 
 def check_origin(*, null_is_ours: bool = False) -> None:
-    """An unsafe request must come from a page of ours, as far as the browser says where it comes from.
+    """Refuse unsafe requests from other sites, if the browser tells where the request comes from.
 
-    Pages that send no referrer send ``Origin: null``: then ``Sec-Fetch-Site`` has to say that it is ours, or with
-    ``null_is_ours``, in browsers that do not send it over plain http, nothing has to.
+    Pages without a referrer send ``Origin: null``. Then ``Sec-Fetch-Site`` must be ``same-origin``. Over plain http,
+    some browsers do not send it; with ``null_is_ours`` it may be missing.
 
     Raises:
         Forbidden: ``Sec-Fetch-Site`` or ``Origin`` name another site.
@@ -133,31 +133,31 @@ def check_origin(*, null_is_ours: bool = False) -> None:
     if origin is not None and not foreign:
         parts, public = urlsplit(origin), urlsplit(base_url())
         is_asked = parts.netloc == request.host and (parts.scheme == "https" or not request.is_secure)
-        # A proxy may hand on another host than the one that people use.
+        # A proxy may send another Host than the public one.
         foreign = not is_asked and (parts.scheme, parts.netloc) != (public.scheme, public.netloc)
     if foreign:
         raise Forbidden("This was sent from another site, so it was not carried out")
 
 
 def check_token(*, signs_in: bool = False) -> None:
-    """An unsafe request carries the token of a form of ours, in the field or in ``X-CSRFToken``.
+    """Check the CSRF token of unsafe requests, in the form field or in ``X-CSRFToken``.
 
-    With ``signs_in`` it may have been shown before this browser signed in, in another tab.
+    With ``signs_in`` the form may have been opened before this browser signed in, in another tab.
 
     Raises:
-        BadRequest: no token, or one of another browser, or of before this browser last signed in or out.
+        BadRequest: the token is missing, or belongs to another browser, or to a time before the last sign-in or -out.
     """
     if request.method in SAFE_METHODS:
         return
     token = request.form.get("csrf_token") or request.headers.get("X-CSRFToken")
-    if not (_holds(token, _token_key()) or (signs_in and _holds(token, _token_key(signed_in=False)))):
+    if not (_is_valid(token, _token_key()) or (signs_in and _is_valid(token, _token_key(signed_in=False)))):
         raise BadRequest(
             "This form was opened before you last signed in or out, or your browser refuses cookies. "
             "Go back, reload the page and send it again."
         )
 
 
-def _holds(token: str | None, key: str) -> bool:
+def _is_valid(token: str | None, key: str) -> bool:
     try:
         validate_csrf(token, secret_key=key)
     except ValidationError:
@@ -166,15 +166,15 @@ def _holds(token: str | None, key: str) -> bool:
 
 
 def csrf_token() -> str:
-    """The token for the forms of this page."""
+    """Return the CSRF token for the forms of this page."""
     token: str = generate_csrf(secret_key=_token_key())
     return token
 
 
 def _token_key(*, signed_in: bool = True) -> str:
-    """What tokens are signed with: another key for each account, and for people who are not signed in.
+    """Return the key that signs tokens: a different one for each account and for people who are not signed in.
 
-    So a token that somebody got, or planted, before a browser signs in is worth nothing in its session.
+    So a token that an attacker read or planted before a browser signs in is not valid after the sign-in.
     """
     reader: Any = current_user
     who: str = reader.get_id() if signed_in and reader.is_authenticated else ""

@@ -1,9 +1,8 @@
-"""Posts behind "Show content": what hides them, and whether the reader has opened them.
+"""Posts hidden behind "Show content", and whether the reader has opened them (decision 0030).
 
-A form about such a post carries ``seen``, the id of the post's action, once its content was shown: script fills it in
-when the content is opened in place, and without script the page that was fetched with ``?show=`` has it. It says what
-the reader's own browser showed them and nothing about others, so blindness is not touched. API callers send no such
-field and need none. Decision 0030.
+A form about such a post has the field ``seen``, with the id of the post's action, once its content was shown. Script
+fills it in when the reader opens the content; without script, the page fetched with ``?show=`` has it filled in. It
+describes only what the reader's own browser showed, so blind review is not affected. API callers do not need it.
 """
 
 import uuid
@@ -17,61 +16,61 @@ from app.web.categories import content_name, is_veiled
 SEEN = "seen"
 SHOW = "show"
 UNSEEN = "Choose “Show content” first: you cannot judge a post that you have not seen."
-"""Why a key or a form is refused; script says the same words as the server."""
+"""Why a shortcut or a form is refused. Script and server use the same text."""
 _OWN_PLACE = frozenset({SHOW, "at", "item", "note"})
 
 
 @dataclass(frozen=True)
 class Veil:
-    """What stands before the content of one post.
+    """The cover that hides the content of one post.
 
-    ``address`` and ``query`` are the page that shows the content without script. ``form`` is a form of this page that
-    holds typed text: then showing the content sends that form, so that the text stays.
+    ``url`` and ``query`` are the page that shows the content without script. ``form`` is a form of this page with typed
+    text, if there is one: showing the content then submits that form, so that the text is kept.
     """
 
     post_id: uuid.UUID
     warning: str
     is_shown: bool
-    address: str
+    url: str
     query: Sequence[tuple[str, str]]
     form: str | None = None
 
     @property
     def why(self) -> str:
-        """Why nothing can be decided before the content was shown."""
+        """Why the reader cannot decide before opening the content."""
         return UNSEEN
 
 
-def over(action: Action, address: str, *, form: str | None = None) -> Veil | None:
-    """The veil over the action's post for the signed-in reader, None when it is shown at once.
+def for_action(action: Action, url: str, *, form: str | None = None) -> Veil | None:
+    """Return the veil of the action's post for the signed-in reader, or None if the post is shown at once.
 
-    ``address`` is the page it stands on, perhaps with the place on it.
+    ``url`` is the page with the post, optionally with an anchor.
     """
     if not hides(action):
         return None
-    query = [pair for pair in forms.whole_address() if pair[0] not in _OWN_PLACE]
-    others = [(SHOW, one) for one in forms.all_from_address(SHOW) if one != str(action.id)]
+    query = [pair for pair in forms.all_query_args() if pair[0] not in _OWN_PLACE]
+    others = [(SHOW, other_id) for other_id in forms.query_args(SHOW) if other_id != str(action.id)]
     return Veil(
         post_id=action.id,
         warning=f"{content_name(action.category)}. Hidden by your settings.",
         is_shown=str(action.id)
-        in {*forms.all_from_address(SHOW), *forms.all_posted(SEEN), *forms.all_posted(SHOW)},
-        address=address,
+        in {*forms.query_args(SHOW), *forms.posted_values(SEEN), *forms.posted_values(SHOW)},
+        url=url,
         query=(*query, *others),
         form=form,
     )
 
 
 def hides(action: Action) -> bool:
-    """Whether the reader wants to be warned before they see this post."""
+    """Whether the reader wants a warning before this post is shown."""
     return is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
 
 
 def is_unseen(action: Action) -> bool:
-    """Whether the form that was sent is about a post that its sender has not opened."""
-    return hides(action) and str(action.id) not in forms.all_posted(SEEN)
+    """Whether the posted form is about a hidden post that the reader has not opened."""
+    return hides(action) and str(action.id) not in forms.posted_values(SEEN)
 
 
 def wants_shown() -> bool:
-    """Whether the form was sent only to show the content, without script, and to keep what was typed."""
-    return bool(forms.all_posted(SHOW))
+    """Whether the form was posted only to show the content and keep the typed text, by a browser without script."""
+    return bool(forms.posted_values(SHOW))

@@ -1,4 +1,4 @@
-"""The list of versions that the pages of thresholds and of rules share: who made each, why, and what it changed."""
+"""The list of versions on the thresholds and classifiers pages: who created each, why, and what changed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 
 class Version(Protocol):
-    """What a kept version knows of itself; newer ones have higher numbers."""
+    """A stored version; newer ones have higher numbers."""
 
     @property
     def version(self) -> int: ...
@@ -24,7 +24,7 @@ AnyVersion = TypeVar("AnyVersion", bound=Version)
 
 @dataclass(frozen=True)
 class VersionRow:
-    """A version as the list shows it; ``changes`` are against the version before it."""
+    """A version in the list. ``changes`` describes the differences to the version before it."""
 
     number: int
     made_by: str
@@ -41,19 +41,19 @@ def rows(
     current: int,
     changes: Callable[[AnyVersion | None, AnyVersion], Sequence[str]],
 ) -> list[VersionRow]:
-    """The first ``most`` of ``versions``, which come newest first; ``changes(before, after)`` tells what differs.
+    """Return rows for the first ``most`` of ``versions``, newest first.
 
-    Before the oldest there is None.
+    ``changes(before, after)`` describes the differences; ``before`` is None for the oldest version.
     """
     older: list[AnyVersion | None] = [*versions[1:], None]
     return [
         VersionRow(
-            number=made.version,
-            made_by=made.made_by,
-            made_at=made.created_at,
-            reason=made.reason,
-            changes=changes(before, made),
-            is_current=made.version == current,
+            number=version.version,
+            made_by=version.made_by,
+            made_at=version.created_at,
+            reason=version.reason,
+            changes=changes(before, version),
+            is_current=version.version == current,
         )
-        for made, before in list(zip(versions, older, strict=False))[:most]
+        for version, before in list(zip(versions, older, strict=False))[:most]
     ]

@@ -1,4 +1,4 @@
-"""One checker for every answer of the API: a JSON:API document on success, ``detail`` on refusal (Contract: 2)."""
+"""One checker for every answer of the API: a JSON:API document on success, ``detail`` on refusal."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from app.api.schemas.requests import SHOWN, Links, PageLinks, PageMeta, Uuid
 
 JSON_API = "application/vnd.api+json"
 FLAT = ("/api/v1/", "/api/public/v1/openapi.json", "/api/v2/openapi.json")
-"""Answers that are no JSON:API documents, and documented apart (Contract: section 8)."""
+"""Answers that are no JSON:API documents, and documented apart (docs/integration.md)."""
 FLAT_ENDINGS = ("/scoring-analysis",)
 FLAT_BODIES: dict[str, type[Flat]] = {
     r"/api/v1/community-servers": FlatCommunity,
@@ -24,7 +24,7 @@ FLAT_BODIES: dict[str, type[Flat]] = {
 """What a flat answer holds, by its path."""
 TOP_MEMBERS = {"jsonapi", "data", "links", "meta"}
 TOP_EXTRA = {"webhooks": {"id"}}
-"""Members that a type's documents carry beside those of JSON:API (Contract: section 7)."""
+"""Members that a type's documents carry beside those of JSON:API (docs/integration.md)."""
 LOC_STARTS = {"body", "query", "path", "header"}
 
 

@@ -1,4 +1,4 @@
-"""What tests of the API share: a client that checks every answer, submissions, a counter of queries."""
+"""Fixtures for tests of the API: a client that checks every response, submissions, a counter of queries."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ SPAM = "Casino bonus! Buy 10,000 followers now, click here https://bit.ly/win li
 
 @dataclass
 class Api:
-    """The API as one integration calls it: paths below the prefix, its key in every call, every answer checked."""
+    """API client of one integration: adds the prefix and the key to every call, and checks every response."""
 
     client: CheckedClient
     headers: dict[str, str]
@@ -41,7 +41,7 @@ class Api:
         instead: dict[str, str] | None = None,
         **options: Any,
     ) -> TestResponse:
-        """``headers`` are added to the key's, ``instead`` replaces them. A path from ``/api`` on is taken whole."""
+        """Make a call. ``headers`` are added to the key's; ``instead`` replaces all. ``/api…`` paths get no prefix."""
         whole = path if path.startswith(("/api", "/webhooks", "http")) else self.prefix + path
         sent = dict(instead) if instead is not None else self.headers | (headers or {})
         return self.client.open(whole, method=method, headers=sent, **options)
@@ -62,12 +62,12 @@ class Api:
         return self.call("DELETE", path, **options)
 
     def submit(self, request_id: str, content: str = HARMLESS, **attributes: Any) -> TestResponse:
-        """Submit content to the integration's own forum."""
+        """Submit content to the integration's own community."""
         return self.post("/requests", json=submission(request_id, content, **attributes))
 
 
 def submission(request_id: str, content: str = HARMLESS, **attributes: Any) -> dict[str, Any]:
-    """The body of a submission."""
+    """Return the body of a submission."""
     given = {
         "request_id": request_id,
         "requested_by": "user-1",
@@ -79,14 +79,14 @@ def submission(request_id: str, content: str = HARMLESS, **attributes: Any) -> d
 
 
 def acting(user_id: str, **said: str) -> dict[str, str]:
-    """X-Adapter headers of a user on Discourse: ``acting("7", Moderator="true")``."""
+    """Return the X-Adapter headers of a user on Discourse: ``acting("7", Moderator="true")``."""
     named = {f"X-Adapter-{name.replace('_', '-')}": value for name, value in said.items()}
     return {"X-Adapter-Platform": "discourse", "X-Adapter-User-Id": user_id} | named
 
 
 @pytest.fixture
 def api(app: Flask, cast: Cast) -> Api:
-    """The home community's integration."""
+    """API client of the home community's integration."""
     app.test_client_class = CheckedClient
     client = app.test_client()
     assert isinstance(client, CheckedClient)
@@ -95,13 +95,13 @@ def api(app: Flask, cast: Cast) -> Api:
 
 @pytest.fixture
 def foreign_api(api: Api, cast: Cast) -> Api:
-    """The other community's integration."""
+    """API client of the other community's integration."""
     return Api(api.client, cast.foreign_headers)
 
 
 @pytest.fixture
 def fill(wiring: Wiring, cast: Cast) -> Callable[..., None]:
-    """Put requests into the home community without scoring them: ``fill(100)``."""
+    """Create requests in the home community without scoring them: ``fill(100)``."""
 
     def put(count: int, prefix: str = "row", content: str = HARMLESS) -> None:
         with wiring.database.writing() as session:
@@ -127,7 +127,7 @@ def decide(api: Api, jobs: InlineEngine) -> Callable[..., None]:
 
 @dataclass
 class QueryCounter:
-    """The statements that ran, but for those that begin and end transactions."""
+    """The executed statements, except those that begin and end transactions."""
 
     statements: list[str] = field(default_factory=list)
 

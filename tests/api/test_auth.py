@@ -1,4 +1,4 @@
-"""Who may call: every form of credentials, X-Adapter headers, limits (Contract: section 1)."""
+"""Who may call: every form of credentials, X-Adapter headers, limits (docs/integration.md)."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Community servers and user profiles: looked up by platform identity (Contract: section 6)."""
+"""Community servers and user profiles: looked up by platform identity (docs/integration.md)."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What goes wrong is told in one form, and nothing of the inside is told (Contract: section 2; Spec: Errors)."""
+"""What goes wrong is told in one form, and nothing of the inside is told (docs/integration.md)."""
 
 import json
 

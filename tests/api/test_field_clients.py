@@ -1,4 +1,4 @@
-"""Paths that existing integrations call besides the public ones (Contract: section 8)."""
+"""Paths that existing integrations call besides the public ones (docs/integration.md)."""
 
 import re
 import uuid

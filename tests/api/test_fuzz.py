@@ -78,13 +78,21 @@ def _cursor(place: tuple[datetime, uuid.UUID]) -> str:
     return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
 
 
+def _url(number: int, port: str, path: str) -> str:
+    return f"https://hooks-{number}.example{port}{path}"
+
+
 def register_formats() -> None:
-    """Teach the generator the two formats of our own."""
+    """Teach the generator the two formats of our own.
+
+    Addresses are made from a number, which costs little: where the generator looks for one that is too long, it draws
+    hundreds of them before it gives up.
+    """
     moments = strategies.datetimes(min_value=datetime(2000, 1, 1), max_value=datetime(2100, 1, 1))  # noqa: DTZ001 - hypothesis wants them without a zone
     schemathesis.openapi.format("cursor", strategies.tuples(moments, strategies.uuids()).map(_cursor))
-    schemathesis.openapi.format(
-        "webhook-url", strategies.from_regex(r"\Ahttps://[a-z]{1,20}\.example(:8443)?(/[a-z0-9]{0,9}){0,3}\Z")
-    )
+    numbers = strategies.integers(0, 2**31)
+    ends = strategies.sampled_from(["", ":8443"]), strategies.sampled_from(["", "/", "/hooks/1", "/a//b"])
+    schemathesis.openapi.format("webhook-url", strategies.builds(_url, numbers, *ends))
 
 
 def map_body(_context: Any, body: Any) -> Any:

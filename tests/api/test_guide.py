@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ import httpx
 import pytest
 
 from app.core.webhooks import signing
+from tests.warm import Process
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -47,11 +47,11 @@ class Live:
     url: str
     folder: Path
     receiver_port: int
-    process: subprocess.Popen[str]
+    process: Process
 
 
 @pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+def live(tmp_path_factory: pytest.TempPathFactory, warm_processes: None) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("guide")
     (folder / "docs").symlink_to(DOCS)
     port, receiver_port = free_port(), free_port()
@@ -61,13 +61,13 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
         "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": f"127.0.0.1:{receiver_port}",
     }
     with (folder / "server.log").open("w+") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app", "serve", "--demo", "--port", str(port)],
+        process = Process(
+            "app",
+            *("serve", "--demo", "--port", port),
             cwd=ROOT,
             env=os.environ | settings,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            text=True,
+            stdout=log.fileno(),
+            stderr=log.fileno(),
         )
         try:
             url = f"http://127.0.0.1:{port}"
@@ -75,10 +75,10 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
             yield Live(url, folder, receiver_port, process)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=40)
+            process.wait(timeout=120)
 
 
-def _await_answer(url: str, process: subprocess.Popen[str], log: Path) -> None:
+def _await_answer(url: str, process: Process, log: Path) -> None:
     end = time.monotonic() + 120  # it migrates and seeds first
     while time.monotonic() < end:
         assert process.poll() is None, log.read_text()

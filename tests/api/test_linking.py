@@ -1,4 +1,4 @@
-"""Linking a platform's profile to an account: afterwards both are one rater (Contract: section 6)."""
+"""Linking a platform's profile to an account: afterwards both are one rater (docs/integration.md)."""
 
 import threading
 import uuid

@@ -23,7 +23,7 @@ from tests.cast import PLATFORM, Cast
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 KEYS = ("none", "adapter", "read-only", "metrics", "foreign")
 SKIPPED = ("/api/v2",)
-"""The same views under another name (Contract: section 8)."""
+"""The same views under another name (docs/integration.md)."""
 
 # For a call without a key, by an adapter's, a read-only adapter's, a Metrics key, an adapter of another community.
 TABLE = """
@@ -132,7 +132,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
         rating, _ = ratings.rate(
             session, factories.integration(cast, profile_id=rater.id), note, rater, HelpfulnessLevel.HELPFUL
         )
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             SYSTEM,
             wiring.sealer,
@@ -146,7 +146,7 @@ def scene(wiring: Wiring, cast: Cast) -> dict[str, str]:
             "action_id": str(action_id),
             "note_id": str(note.id),
             "rating_id": str(rating.id),
-            "webhook_id": str(endpoint.id),
+            "webhook_id": str(webhook.id),
             "community_id": str(community.id),
             "platform_community_server_id": community.platform_community_server_id,
         }

@@ -1,4 +1,4 @@
-"""``/metrics``: figures from the database, behind a Metrics key (Contract: section 1, Templates)."""
+"""``/metrics``: figures from the database, behind a Metrics key (docs/integration.md)."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Moderation actions: listed in both forms, moved, recorded (Spec: Moderation actions; Contract: section 5)."""
+"""Moderation actions: listed in both forms, moved, recorded (docs/integration.md)."""
 
 import threading
 import uuid

@@ -1,4 +1,4 @@
-"""Notes: written once per author and request, filtered, edited, decided by staff (Spec: Note; Contract: section 4)."""
+"""Notes: written once per author and request, filtered, edited, decided by staff (docs/integration.md)."""
 
 import uuid
 from collections.abc import Callable

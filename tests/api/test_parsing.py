@@ -1,4 +1,4 @@
-"""What a body and a query may be: everything that two readers could read differently is refused (RELIABILITY: 3)."""
+"""What a body and a query may be: everything that two readers could read differently is refused."""
 
 import base64
 import io
@@ -158,7 +158,7 @@ def test_a_refusal_is_worded_for_whoever_writes_json(api: Api) -> None:
 
 AN_ID = str(uuid.UUID(int=7))
 WRAPPED = [
-    # In the bodies of those that are loose, ``type`` may be left out (Contract: section 3).
+    # In the bodies of those that are loose, ``type`` may be left out (docs/integration.md).
     ("POST", "/requests", "strict"),
     ("PATCH", "/requests/post-1", "loose"),
     ("POST", "/notes", "strict"),
@@ -176,7 +176,7 @@ WRAPPED = [
 
 
 def test_another_type_is_422_at_its_place_on_every_route_with_a_wrapped_body(api: Api) -> None:
-    """A client reads 409 as "submitted before" (Spec: Errors)."""
+    """A client reads 409 as "submitted before" (docs/integration.md)."""
     for method, path, kind in WRAPPED:
         for wrong in ("elsewhere", "", 5, None, {}):
             answer = api.call(method, path, json={"data": {"type": wrong, "id": AN_ID, "attributes": {}}})

@@ -1,4 +1,4 @@
-"""Ratings: one per note and rater, also under a race; counted; never of one's own note (Contract: section 4)."""
+"""Ratings: one per note and rater, also under a race; counted; never of one's own note (docs/integration.md)."""
 
 import threading
 import uuid

@@ -1,4 +1,4 @@
-"""The list of requests: filters, stable pages, the catch-up poll (Spec: Requests; Contract: sections 2 and 3)."""
+"""The list of requests: filters, stable pages, the catch-up poll (docs/integration.md)."""
 
 import uuid
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Requests: submitted once, listed, polled, patched, withdrawn (Spec: Requests; Contract: section 3)."""
+"""Requests: submitted once, listed, polled, patched, withdrawn (docs/integration.md)."""
 
 import threading
 import uuid

@@ -1,4 +1,4 @@
-"""Webhooks: registered, listed, changed, tested, removed (Spec: Webhook registration; Contract: section 7)."""
+"""Webhooks: registered, listed, changed, tested, removed (docs/integration.md)."""
 
 import re
 import uuid
@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from app.core.models import Community, Delivery, Endpoint, Event
+from app.core.models import Community, Delivery, Event, Webhook
 from app.core.people import keys
 from app.core.permissions import SYSTEM
 from app.core.upkeep import community_states
@@ -56,9 +56,9 @@ def test_a_registration_answers_201_with_its_id_and_never_with_its_secret(
         assert SECRET not in one.text
         assert "secret" not in one.json["data"]
     with wiring.database.reading() as session:
-        endpoint = session.scalars(sa.select(Endpoint)).one()
-        assert secrets.live(endpoint, wiring.sealer, endpoint.created_at) == [SECRET]
-        assert SECRET.encode() not in endpoint.secret
+        webhook = session.scalars(sa.select(Webhook)).one()
+        assert secrets.live(webhook, wiring.sealer, webhook.created_at) == [SECRET]
+        assert SECRET.encode() not in webhook.secret
 
 
 def test_the_wrapped_form_registers_too_and_null_means_all_events(api: Api) -> None:
@@ -123,7 +123,7 @@ def test_a_bad_registration_is_422_at_its_place_and_repeats_no_secret(api: Api, 
         assert answer.status_code == 422
         assert SECRET not in answer.text
     with wiring.database.reading() as session:
-        assert session.scalar(sa.select(sa.func.count(Endpoint.id))) == 0
+        assert session.scalar(sa.select(sa.func.count(Webhook.id))) == 0
 
 
 def test_the_community_is_one_of_the_keys_or_looks_unknown(api: Api) -> None:

@@ -15,13 +15,13 @@ from app.core.models import (
     Attempt,
     Decision,
     Delivery,
-    Endpoint,
     Event,
     Note,
     Profile,
     Rating,
     Request,
     Score,
+    Webhook,
 )
 from app.core.vocabulary import (
     ActionState,
@@ -61,12 +61,12 @@ def fill(wiring: Wiring, community_id: uuid.UUID, categories: tuple[str, ...]) -
 def _people(wiring: Wiring, community_id: uuid.UUID) -> tuple[uuid.UUID, list[uuid.UUID]]:
     with wiring.database.writing() as session:
         raters = [Profile(platform="bench", platform_user_id=f"rater-{number}") for number in range(RATERS)]
-        endpoint = Endpoint(
+        webhook = Webhook(
             community_id=community_id, url="https://bench.example/hook", secret=b"x", is_active=False
         )
-        session.add_all([*raters, endpoint])
+        session.add_all([*raters, webhook])
         session.flush()
-        return endpoint.id, [rater.id for rater in raters]
+        return webhook.id, [rater.id for rater in raters]
 
 
 def _batches(

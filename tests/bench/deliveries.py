@@ -18,7 +18,7 @@ from app import migrations
 from app.adapters.webhook_sender import HttpSender
 from app.core.communities import communities
 from app.core.db import Database
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.webhooks import endpoints as webhooks
@@ -62,13 +62,13 @@ class Desk:
         with self.database.writing() as session:
             self.community = communities.open_community(session, SYSTEM, "bench", "bench")
 
-    def register(self, url: str) -> Endpoint:
+    def register(self, url: str) -> Webhook:
         with self.database.writing() as session:
             return webhooks.register(session, SYSTEM, self.sealer, ALLOW, self.community, url, "a secret")[0]
 
-    def tell(self, endpoint: Endpoint, count: int) -> list[str]:
+    def tell(self, webhook: Webhook, count: int) -> list[str]:
         with self.database.writing() as session:
-            mine = session.get_one(Endpoint, endpoint.id)
+            mine = session.get_one(Webhook, webhook.id)
             return [str(events.emit_test(session, mine).id) for _ in range(count)]
 
 
@@ -113,7 +113,7 @@ def drain(desk: Desk) -> None:
         receiver = Receiver()
         stack.enter_context(_ended(receiver.process))
         endpoints = [desk.register(f"{receiver.url}/{number}") for number in range(4)]
-        told = [one for endpoint in endpoints for one in desk.tell(endpoint, BACKLOG // len(endpoints))]
+        told = [one for webhook in endpoints for one in desk.tell(webhook, BACKLOG // len(endpoints))]
         began = time.time()
         processes = _dispatchers(stack, desk)
         taken = max(_all_of(receiver, told)) - began
@@ -145,7 +145,7 @@ def first_attempt(desk: Desk) -> None:
     with ExitStack() as stack:
         receiver = Receiver()
         stack.enter_context(_ended(receiver.process))
-        endpoint, wake = desk.register(f"{receiver.url}/steady"), threading.Event()
+        webhook, wake = desk.register(f"{receiver.url}/steady"), threading.Event()
         desk.database.on_commit = wake.set
         dispatcher = Dispatcher(desk.database, HttpSender(ALLOW), desk.sealer, (10, 30), wake, "bench")
         dispatcher.start()
@@ -154,7 +154,7 @@ def first_attempt(desk: Desk) -> None:
         began = time.monotonic()
         for number in range(EVENTS):
             time.sleep(max(0.0, began + number / A_SECOND - time.monotonic()))
-            (event_id,) = desk.tell(endpoint, 1)
+            (event_id,) = desk.tell(webhook, 1)
             committed[event_id] = time.time()
         came = _all_of(receiver, list(committed))
         waits = sorted(max(0.0, at - since) for at, since in zip(came, committed.values(), strict=True))

@@ -74,6 +74,9 @@ class Examiner:
 _SETTLED = "() => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')"
 """What htmx puts in carries the old element's classes for a moment, and with them the paleness of a request."""
 
+_PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""A theme that was just chosen is on the screen: before that, axe would mix its colours with those of the other."""
+
 
 def equip(visitor: Visitor) -> None:
     """Let every page that this visitor opens have axe ready: handing it over anew for each takes longer."""
@@ -92,6 +95,7 @@ def violations(visitor: Visitor, where: str, *sights: Sight) -> list[str]:
     for theme, screen in sights or ALTERNATE:
         dress(visitor, theme, screen)
         visitor.page.wait_for_function(_SETTLED)
+        visitor.page.evaluate(_PAINTED)
         if not visitor.page.evaluate("() => 'axe' in window"):
             visitor.page.evaluate(_AXE.axe_script)
         lines: list[str] = visitor.page.evaluate(_RUN)

@@ -1,4 +1,4 @@
-"""Browsers before a running service. Whatever a page complains of, and any talk to others, fails its test."""
+"""Browsers for tests against a running service. Page errors and requests to other hosts fail the test."""
 
 import os
 import re
@@ -27,7 +27,7 @@ DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 CHROMIUM = "/usr/bin/chromium"
 LOG_SHOWN = 8_000
-"""Characters of the server's log beside a failure."""
+"""How many characters of the server's log are shown with a failure."""
 
 expect.set_options(timeout=20_000)
 
@@ -47,7 +47,7 @@ def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[s
 
 
 def chromium_arguments() -> list[str]:
-    """The system's Chromium, quiet: it looks for no updates and reaches no host but this one."""
+    """The system's Chromium, without update checks and without access to other hosts."""
     arguments = [
         "--disable-gpu",
         "--disable-quic",
@@ -70,7 +70,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.fixture
 def place(service: Service) -> Iterator[Place]:
-    """A community of this test's own, so that tests do not meet."""
+    """A community for this test alone, so that tests do not affect each other."""
     with opened_place(service) as opened:
         yield opened
 
@@ -83,9 +83,9 @@ def receiver() -> Iterator[Receiver]:
 
 @dataclass
 class Watch:
-    """What no page of ours may do: complain in the console, throw, break its own policy, talk to anybody else.
+    """Records forbidden behaviour: console errors, exceptions, violations of the CSP, requests to other hosts.
 
-    The console also names each answer of 400 and above; a test says which of those it wants.
+    The console also reports each response of 400 and above; a test declares which of those it expects.
     """
 
     origin: str
@@ -120,7 +120,7 @@ class Visitor:
     name: str = ""
 
     def wants(self, *statuses: int) -> None:
-        """This visit meets these answers on purpose."""
+        """Expect responses with these statuses in this visit."""
         self.watch.wanted.update(statuses)
 
     def open(self, path: str) -> Response:
@@ -129,7 +129,7 @@ class Visitor:
         return response
 
     def press(self, key: str) -> None:
-        """A key, wherever the focus is."""
+        """Press a key, wherever the focus is."""
         self.page.keyboard.press(key)
 
     def sign_in(self, person: Person) -> None:
@@ -138,7 +138,7 @@ class Visitor:
         self.button("Sign in").click()
 
     def button(self, name: str) -> Locator:
-        """A button by its name, or a verb's by its name alone: "Dismiss" finds "Dismiss: keep post" too."""
+        """Find a button by its name, or by its verb alone: "Dismiss" also finds "Dismiss: keep post"."""
         return self.page.get_by_role("button", name=re.compile(rf"^{re.escape(name)}(: .+)?$"))
 
     def heading(self, name: str) -> Locator:
@@ -151,16 +151,16 @@ class Visitor:
 
     @property
     def status(self) -> Locator:
-        """Where good news is spoken."""
+        """The status region."""
         return self.page.get_by_role("status")
 
     @property
     def alert(self) -> Locator:
-        """Where bad news is spoken."""
+        """The alert region."""
         return self.page.get_by_role("alert")
 
     def text(self) -> str:
-        """Everything the page shows."""
+        """The page's visible text."""
         return self.page.locator("body").inner_text()
 
 
@@ -169,7 +169,7 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture
 def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Iterator[Visit]:
-    """``visit(person)`` opens a browser of theirs, signed in; ``visit(None)`` one that is not."""
+    """``visit(person)`` opens a browser signed in as this person; ``visit(None)`` one without sign-in."""
     opened: list[Visitor] = []
 
     def begin(person: Person | None, **options: Any) -> Visitor:
@@ -185,14 +185,14 @@ def visit(service: Service, new_context: Callable[..., BrowserContext]) -> Itera
     yield begin
     faults = []
     for visitor in opened:
-        visitor.page.wait_for_timeout(1)  # whatever was said last is heard
+        visitor.page.wait_for_timeout(1)  # receive the last console messages
         faults += visitor.watch.faults
     assert not faults, "\n".join(faults)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Beside a failure stands what the server said."""
+    """Add the server's log to the report of a failure."""
     report: Any = yield
     service = getattr(item, "funcargs", {}).get("service")
     if report.failed and service is not None:

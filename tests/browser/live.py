@@ -1,5 +1,7 @@
 """The service as its users meet it: a process of its own over an empty folder."""
 
+import contextlib
+import http.client
 import os
 import signal
 import socket
@@ -12,8 +14,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
-
-import httpx
 
 from app.core.classify.samples import SAMPLES
 from app.process import runtime
@@ -95,10 +95,16 @@ def running(folder: Path) -> Iterator[Service]:
 
 def _answers(url: str, process: subprocess.Popen[bytes], log: Path) -> bool:
     assert process.poll() is None, f"the server ended while it started:\n{log.read_text()}"
-    try:
-        return httpx.get(f"{url}/sign-in").status_code == 200
-    except httpx.TransportError:
-        return False
+    return answers(int(url.rpartition(":")[2]))
+
+
+def answers(port: int) -> bool:
+    """Whether a page is there. Asked ten times a second, so it costs little."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/sign-in")
+        return connection.getresponse().status == 200
+    return False
 
 
 def _free_port() -> int:

@@ -24,7 +24,7 @@ EMPTY_STATES = {
     "Datasets": "No datasets yet",
     "Deliveries": "No deliveries yet",
 }
-"""What each page says while there is nothing on it (DASHBOARD: Pages)."""
+"""What each page says while there is nothing on it (docs/design-system.md)."""
 
 
 def test_no_page_has_a_violation(

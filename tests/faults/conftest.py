@@ -1,4 +1,4 @@
-"""Databases with nothing in them but the job tables."""
+"""Databases that have only the job tables."""
 
 import shutil
 from collections.abc import Iterator
@@ -11,6 +11,11 @@ from app.jobs.engine import Engine
 from tests import postgres
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _warm(warm_processes: None) -> None:
+    """Every test here may start processes."""
+
+
 def prepare_jobs(url: str) -> None:
     database = Database(url)
     engine = Engine(database.engine, executor_id="migrate")
@@ -21,7 +26,7 @@ def prepare_jobs(url: str) -> None:
 
 @pytest.fixture(scope="session")
 def jobs_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SQLite file to copy: making the tables takes longer."""
+    """An SQLite file to copy, which is faster than creating the tables."""
     path = tmp_path_factory.mktemp("jobs") / "jobs.db"
     prepare_jobs(f"sqlite:///{path}")
     return path
@@ -56,7 +61,7 @@ def database(jobs_url: str) -> Iterator[Database]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A migrated database of this test's own: killed processes leave connections and tables of the job engine."""
+    """A migrated database for this test alone: killed processes leave connections and tables of the job engine."""
     if request.param == "sqlite":
         shutil.copyfile(request.getfixturevalue("sqlite_template"), tmp_path / "test.db")
         yield f"sqlite:///{tmp_path}/test.db"

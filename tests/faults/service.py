@@ -1,18 +1,18 @@
 """A real server in a process group of its own."""
 
-import contextlib
-import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.settings import Settings
+from tests.browser.live import answers
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 
 def free_port() -> int:
@@ -31,7 +31,7 @@ class Service:
     allow_hosts: str = "127.0.0.1"
     environment: Mapping[str, str] = field(default_factory=dict)
     """More settings, by their names in the environment."""
-    process: subprocess.Popen[bytes] | None = None
+    process: Process | None = None
 
     def start(self) -> None:
         environment = {
@@ -45,8 +45,9 @@ class Service:
             **self.environment,
         }
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app", "serve"],
+            self.process = Process(
+                "app",
+                "serve",
                 env=environment,
                 stdout=log,
                 stderr=log,
@@ -56,11 +57,7 @@ class Service:
 
     def _answers(self) -> bool:
         # The port is open before the first worker can answer, so only an answer counts.
-        connection = http.client.HTTPConnection("127.0.0.1", self.settings.port, timeout=5)
-        with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
-            connection.request("GET", "/sign-in")
-            return connection.getresponse().status == 200
-        return False
+        return answers(self.settings.port)
 
     def kill(self) -> None:
         assert self.process is not None
@@ -74,3 +71,6 @@ class Service:
                 self.process.wait(20)
             except subprocess.TimeoutExpired:
                 self.kill()
+        # Who is killed leaves its counts, for the next server at its port to remove; there will be none.
+        for left in Path("/dev/shm").glob(f"bridgenote-{os.getuid()}-{self.settings.port}-*"):
+            shutil.rmtree(left, ignore_errors=True)

@@ -3,7 +3,6 @@
 import logging
 import signal
 import subprocess
-import sys
 import threading
 import time
 import uuid
@@ -16,7 +15,7 @@ import sqlalchemy as sa
 
 from app.adapters.webhook_sender import HttpSender
 from app.core.communities import communities
-from app.core.models import Attempt, Delivery, Endpoint
+from app.core.models import Attempt, Delivery, Webhook
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import endpoints as webhooks
@@ -26,13 +25,14 @@ from app.jobs.dispatcher import Dispatcher
 from app.wiring import Wiring
 from tests.faults.dispatcher_receiver import SECRET, HangingReceiver, Receiver
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 ALLOW = AllowList.parse("127.0.0.1")
 IN_FLIGHT = 8
 
 
 class Desk:
-    """One community and its endpoints."""
+    """One community and its webhooks."""
 
     def __init__(self, wiring: Wiring) -> None:
         self.database, self.sealer, self.wake = wiring.database, wiring.sealer, wiring.wake
@@ -41,14 +41,14 @@ class Desk:
 
     def register(self, url: str) -> uuid.UUID:
         with self.database.writing() as session:
-            endpoint, _ = webhooks.register(session, SYSTEM, self.sealer, ALLOW, self._community, url, SECRET)
-            return endpoint.id
+            webhook, _ = webhooks.register(session, SYSTEM, self.sealer, ALLOW, self._community, url, SECRET)
+            return webhook.id
 
     def tell(self, endpoint_id: uuid.UUID, count: int = 1) -> list[str]:
-        """So many events for this endpoint, in one transaction: their ids."""
+        """So many events for this webhook, in one transaction: their ids."""
         with self.database.writing() as session:
-            endpoint = session.get_one(Endpoint, endpoint_id)
-            return [str(events.emit_test(session, endpoint).id) for _ in range(count)]
+            webhook = session.get_one(Webhook, endpoint_id)
+            return [str(events.emit_test(session, webhook).id) for _ in range(count)]
 
     def states(self, endpoint_id: uuid.UUID) -> Counter[DeliveryState]:
         with self.database.reading() as session:
@@ -128,10 +128,10 @@ def test_a_process_killed_again_and_again_in_a_storm_loses_nothing(
     stack.callback(receiver.close)
     endpoint_id = desk.register(receiver.url)
     key = wiring.settings.encryption_key.get_secret_value()
-    command = [sys.executable, "-m", "tests.faults.dispatcher_app", database_url, key, str(IN_FLIGHT), "2"]
+    command = ("tests.faults.dispatcher_app", database_url, key, IN_FLIGHT, 2)
 
-    def start() -> "subprocess.Popen[str]":
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def start() -> Process:
+        process = Process(*command, stdout=subprocess.PIPE)
         stack.callback(process.communicate)
         stack.callback(process.kill)
         assert process.stdout is not None
@@ -181,11 +181,11 @@ def test_receivers_that_hang_hold_no_healthy_one_up(
     assert sorted(healthy.event_ids) == sorted(told)
 
 
-def test_an_endpoint_that_timed_out_gets_one_slot_until_it_answers(
+def test_an_webhook_that_timed_out_gets_one_slot_until_it_answers(
     desk: Desk, dispatch: Callable[..., Dispatcher]
 ) -> None:
     sender = GatedSender(Outcome(None, 5000, "", "timeout after 5 s"))
-    dispatch(sender, per_endpoint=4, retry_delays=())
+    dispatch(sender, per_webhook=4, retry_delays=())
     endpoint_id = desk.register("http://127.0.0.1:9/hooks")
     desk.tell(endpoint_id, 16)
     eventually(lambda: sender.in_flight == 4, "four slots are taken")
@@ -251,7 +251,7 @@ def test_a_delivery_that_cannot_be_signed_fails_visibly_and_holds_up_no_other(
     sealed, whole = (desk.register(f"http://127.0.0.1:9/{name}") for name in ("sealed", "whole"))
     desk.tell(sealed)
     with desk.database.writing() as session:
-        session.get_one(Endpoint, sealed).secret = b"\x01" + bytes(60)
+        session.get_one(Webhook, sealed).secret = b"\x01" + bytes(60)
     dispatch(sender)
     desk.tell(whole)
     eventually(lambda: desk.states(whole) == {DeliveryState.DELIVERED: 1}, "the other arrived")
@@ -265,7 +265,7 @@ def test_a_stop_lets_what_is_being_sent_end_and_claims_no_more(
     desk: Desk, dispatch: Callable[..., Dispatcher]
 ) -> None:
     sender = GatedSender(Outcome(200, 5))
-    dispatcher = dispatch(sender, per_endpoint=2)
+    dispatcher = dispatch(sender, per_webhook=2)
     endpoint_id = desk.register("http://127.0.0.1:9/hooks")
     desk.tell(endpoint_id, 5)
     eventually(lambda: sender.in_flight == 2, "two are on their way")

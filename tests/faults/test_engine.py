@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,8 +24,9 @@ from tests import postgres
 from tests.faults.conftest import prepare_jobs
 from tests.faults.engine_app import Ran
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
-Start = Callable[..., "subprocess.Popen[str]"]
+Start = Callable[..., Process]
 
 
 @pytest.fixture
@@ -54,11 +54,12 @@ def beats(database: Database, executor_id: str) -> int:
 @pytest.fixture
 def start_process(jobs_url: str, tmp_path: Path) -> Iterator[Start]:
     """Starts a process that runs jobs, and waits until it does."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[Process] = []
 
-    def start(executor_id: str, code: str = "old") -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.faults.engine_app", jobs_url, executor_id, tmp_path, code]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def start(executor_id: str, code: str = "old") -> Process:
+        process = Process(
+            "tests.faults.engine_app", jobs_url, executor_id, tmp_path, code, stdout=subprocess.PIPE
+        )
         started.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -72,7 +73,7 @@ def start_process(jobs_url: str, tmp_path: Path) -> Iterator[Start]:
         process.stdout.close()
 
 
-def kill(process: "subprocess.Popen[str]") -> None:
+def kill(process: Process) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
 
@@ -229,7 +230,7 @@ def test_a_stopping_process_finishes_what_it_runs_and_leaves_the_rest(
         engine.enqueue(session, "hold", {"text": "x"})
     eventually(ran.lines, "the job began")
     process.terminate()
-    assert process.wait(timeout=40) == 0
+    assert process.wait(timeout=120) == 0
     assert ran.lines()[1:] == ["done x worker"]
     with database.writing() as session:
         engine.enqueue(session, "note", {"text": "later"})

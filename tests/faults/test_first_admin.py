@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.browser.live import ROOT, START_PATIENCE, wait_for
+from tests.browser.live import ROOT, START_PATIENCE, answers, wait_for
 from tests.faults.service import free_port
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/first-admin/([\w-]{43})")
@@ -42,15 +42,12 @@ def _served(folder: Path, output: int, *options: str, **settings: str) -> Iterat
     )
     address = f"http://127.0.0.1:{port}"
 
-    def answers() -> bool:
+    def is_there() -> bool:
         assert process.poll() is None, "the server ended while it started"
-        try:
-            return httpx.get(f"{address}/sign-in").status_code == 200
-        except httpx.TransportError:
-            return False
+        return answers(port)
 
     try:
-        wait_for("the start of the server", answers, 3 * START_PATIENCE)  # the demo is seeded first
+        wait_for("the start of the server", is_there, 3 * START_PATIENCE)  # the demo is seeded first
         yield address
     finally:
         process.send_signal(signal.SIGINT)

@@ -7,7 +7,6 @@ import resource
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,8 +16,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from app import migrations
 from app.core.communities import communities
-from app.core.db import Database
+from app.core.db import Database, make_engine
 from app.core.history import chain as history
 from app.core.models import Request
 from app.core.people import keys
@@ -31,6 +31,7 @@ from tests.faults import figures, storm
 from tests.faults.engine_app import Ran
 from tests.faults.service import Service, free_port
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 HEADERS = {"Content-Type": "application/json"}
 
@@ -84,13 +85,22 @@ class Place:
 
 
 @pytest.fixture
-def durable(postgres_server: postgres.Server, postgres_template: str) -> Iterator[str]:
-    """A database that has written what it says is committed; the tests' server is in a hurry otherwise."""
-    name = postgres_server.create(postgres_template)
-    with postgres_server.admin() as connection:
+def own_server() -> Iterator[postgres.Server]:
+    """A server that the test may stop."""
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture
+def durable(own_server: postgres.Server) -> str:
+    """A database that has written what it says is committed; the tests' servers are in a hurry otherwise."""
+    name = own_server.create()
+    engine = make_engine(own_server.url(name))
+    migrations.upgrade(engine)
+    engine.dispose()
+    with own_server.admin() as connection:
         connection.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = on')
-    yield postgres_server.url(name)
-    postgres_server.drop(name)
+    return own_server.url(name)
 
 
 def _limit_files(place: Place, most: int) -> None:
@@ -134,7 +144,7 @@ def test_a_full_disk_refuses_writes_clearly_and_is_forgotten_once_there_is_room(
 
 
 def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
-    durable: str, postgres_server: postgres.Server, tmp_path: Path
+    durable: str, own_server: postgres.Server, tmp_path: Path
 ) -> None:
     place, ended = Place(durable, tmp_path), threading.Event()
     answers: list[tuple[float, int, bool]] = []
@@ -154,10 +164,10 @@ def test_postgresql_restarted_under_load_costs_503s_and_nothing_else(
         for thread in threads:
             thread.start()
         eventually(lambda: len(place.told) > 20, "it is under load")
-        postgres_server.stop()
+        own_server.stop()
         time.sleep(2)
         away = len(place.told)
-        postgres_server.start()
+        own_server.start()
         eventually(lambda: len(place.told) > away + 20, "it goes on by itself", 40)
         ended.set()
         for thread in threads:
@@ -189,9 +199,10 @@ def test_the_jobs_of_a_process_that_hangs_are_taken_over(
 ) -> None:
     ran, started = Ran(tmp_path), []
 
-    def start(executor_id: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "tests.faults.engine_app", jobs_url, executor_id, tmp_path, "old"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def start(executor_id: str) -> Process:
+        process = Process(
+            "tests.faults.engine_app", jobs_url, executor_id, tmp_path, "old", stdout=subprocess.PIPE
+        )
         started.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +21,7 @@ from app.process.worker import MAX_BODY
 from tests.faults.engine_app import Ran
 from tests.faults.serve_app import LARGEST
 from tests.faults.waiting import eventually
+from tests.warm import Process
 
 
 class Server:
@@ -35,10 +35,9 @@ class Server:
         trusted_proxies: str = "",
         jobs_url: str | None = None,
     ) -> None:
-        command = [sys.executable, "-m", "tests.faults.serve_app", str(port), str(processes), trusted_proxies]
-        jobs = [jobs_url] if jobs_url is not None else []
-        self.process = subprocess.Popen(
-            [*command, folder, *jobs], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        arguments = [port, processes, trusted_proxies, folder, *([jobs_url] if jobs_url is not None else [])]
+        self.process = Process(
+            "tests.faults.serve_app", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip()
@@ -65,7 +64,7 @@ class Server:
     def ended(self) -> tuple[int, str]:
         """As ``end``, of a server that was told to end already: a second signal could meet it on its last way
         out, where Python has given the signals back to the system, which kills."""
-        _, errors = self.process.communicate(timeout=40)
+        _, errors = self.process.communicate(timeout=120)
         return self.process.returncode, errors
 
 
@@ -229,6 +228,9 @@ def test_an_idle_server_ends_cleanly_and_tells_the_application(
     start: Callable[..., Server], tmp_path: Path, how: signal.Signals
 ) -> None:
     server = start(processes=2)
+    slots: set[object] = set()
+    # A worker that is still starting has nothing to tell the application.
+    eventually(lambda: slots.add(server.seen()["slot"]) or slots == {0, 1}, "both workers answered")
     with httpx.Client() as kept_alive:
         assert kept_alive.get(server.url).status_code == 200
         assert server.end(how) == (0, "")
@@ -293,7 +295,7 @@ def test_a_job_that_does_not_end_does_not_keep_the_server_from_ending(
 def test_a_taken_port_is_one_line_and_exit_code_1(start: Callable[..., Server], tmp_path: Path) -> None:
     port = start().address[1]
     second = Server(tmp_path, port=port)
-    _, errors = second.process.communicate(timeout=40)
+    _, errors = second.process.communicate(timeout=120)
     assert second.process.returncode == 1
     assert errors == f"Cannot listen on 127.0.0.1, port {port}: Address already in use\n"
 

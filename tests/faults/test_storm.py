@@ -3,6 +3,7 @@
 What a client was told stands; every decision is made once and told; nothing is told under two ids.
 """
 
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,18 +54,18 @@ def test_killing_everything_again_and_again_loses_nothing_and_says_nothing_twice
             session, SYSTEM, sealer, AllowList.parse("127.0.0.1"), community, receiver.url, SECRET
         )
     service = Service(settings, tmp_path / "serve.log")
-    raging = storm.Storm(port, key, str(community.id), receiver)
+    raging = storm.Storm(port, key, str(community.id), receiver, plenty=15 if KILLS < 10 else math.inf)
     try:
         service.start()
         raging.begin()
         for _ in range(KILLS):
-            eventually(raging.goes_on(submissions=9, ratings=3), "it rages", 60)
+            eventually(raging.goes_on(submissions=9, ratings=3), "it rages", 120)
             service.kill()
             service.start()
-        eventually(raging.goes_on(submissions=9, ratings=3, acknowledgements=3), "it rages on", 60)
+        eventually(raging.goes_on(submissions=9, ratings=3, acknowledgements=3), "it rages on", 120)
         raging.end()
         hurry = KILLS < 10
-        eventually(lambda: storm.is_settled(database, receiver, hurry=hurry), "everything is settled", 90)
+        eventually(lambda: storm.is_settled(database, receiver, hurry=hurry), "everything is settled", 180)
         found = storm.check(database, receiver, raging)
         left = engine.counts()
         assert left["dead"] == 0

@@ -1,4 +1,4 @@
-"""Accounts and signed-in browsers (RELIABILITY: section 2)."""
+"""Accounts and signed-in browsers (docs/reliability.md)."""
 
 from datetime import timedelta
 
@@ -105,7 +105,7 @@ def test_a_session_ends_when_idle_old_or_signed_out(wiring: Wiring, cast: Cast) 
     with wiring.database.writing() as session:
         found = accounts.signed_in(session, tokens[1], idle=IDLE, longest=LONGEST)
         assert found is not None
-        accounts.note_seen(session, found[1].id)
+        accounts.mark_seen(session, found[1].id)
     clock.set_source(lambda: start + timedelta(minutes=31))
     assert [lives(token) for token in tokens] == [False, True, False]
     clock.set_source(lambda: start + timedelta(hours=12, minutes=1))

@@ -17,11 +17,12 @@ from app.commands.main import cli
 from app.core.db import Base, Database
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
-from app.core.models import Account, Action, Community, Delivery, Endpoint, Hold, Notice, Request, SignIn
+from app.core.history.why import Why
+from app.core.models import Account, Action, Community, Delivery, Hold, Notice, Request, SignIn, Webhook
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.review import holds
-from app.core.vocabulary import DeliveryState, HeldVerb, RequestStatus
+from app.core.vocabulary import ActionVerb, DeliveryState, RequestStatus
 from app.core.webhooks import deliveries
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks.sending import AllowList
@@ -33,6 +34,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests import postgres as servers
 from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
 
 SECRET = "a secret of the receiver"
 
@@ -61,7 +64,7 @@ def _scene(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         moderator = accounts.actor_for(accounts.get(session, cast.moderator.account_id))
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, HeldVerb.DISMISS, action=action, reason="It is fine", seconds=0)
+        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Why("It is fine"), seconds=0)
     factories.submit(wiring, cast, request_id="waiting")
     engine = Engine(wiring.database.engine, executor_id="scene")
     with wiring.database.writing() as session:
@@ -105,9 +108,9 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     done = backups.restore(empty, file)
 
     assert (done.broken, done.sealed, done.revision) == ([], 0, runtime.head())
-    assert done.quieted.deliveries > 0
-    assert (done.quieted.holds, done.quieted.sign_ins) == (1, 1)
-    assert done.quieted.requests > 1
+    assert done.suspended.deliveries > 0
+    assert (done.suspended.holds, done.suspended.sign_ins) == (1, 1)
+    assert done.suspended.requests > 1
     restored = Database(empty.sqlalchemy_url)
     rows = _rows(restored)
     for table in ("requests", "moderation_actions", "decisions", "events", "deliveries", "accounts"):
@@ -119,9 +122,9 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
         assert session.scalars(sa.select(SignIn).where(SignIn.ended_at.is_(None))).all() == []
         by_status = Counter(session.scalars(sa.select(Request.status)))
         assert by_status[RequestStatus.PENDING] == 0
-        assert by_status[RequestStatus.FAILED] == done.quieted.requests
-        endpoint = session.scalars(sa.select(Endpoint)).one()
-        assert wiring.sealer.open(endpoint.secret, str(endpoint.id)) == SECRET
+        assert by_status[RequestStatus.FAILED] == done.suspended.requests
+        webhook = session.scalars(sa.select(Webhook)).one()
+        assert wiring.sealer.open(webhook.secret, str(webhook.id)) == SECRET
         assert history.verify(session, cast.community_id)[1] is None
     engine = Engine(restored.engine, executor_id="test")
     assert engine.counts() == {"waiting": 0, "delayed": 0, "running": 0, "dead": 0}
@@ -136,7 +139,7 @@ def test_a_round_trip_under_writes(wiring: Wiring, cast: Cast, empty: Settings, 
     restored.dispose()
     with pytest.raises(Conflict, match="--force"):
         backups.restore(empty, file)
-    assert backups.restore(empty, file, force=True).quieted == done.quieted
+    assert backups.restore(empty, file, force=True).suspended == done.suspended
 
 
 def test_what_is_no_whole_backup_is_refused_and_changes_nothing(

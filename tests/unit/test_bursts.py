@@ -1,4 +1,4 @@
-"""A burst of new raters on one item is for moderators (SCORING: 4)."""
+"""A burst of new raters on one item is for moderators (docs/consensus.md)."""
 
 import uuid
 from datetime import timedelta
@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import acknowledgements, actions
+from app.core.history.why import UNSAID
 from app.core.models import Action, Community, Decision, HistoryEntry, Note, Profile, Rating
 from app.core.notes import bursts
 from app.core.permissions import SYSTEM
@@ -150,6 +151,6 @@ def test_asking_costs_one_query_where_nothing_is_suspicious(
 def test_what_is_staffs_already_is_never_decided_by_ratings(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id))
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=UNSAID)
     factories.rate(wiring, cast, action_id, "HHHHH")
     assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)

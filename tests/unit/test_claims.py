@@ -7,19 +7,21 @@ import sqlalchemy as sa
 
 from app.core.errors import Conflict, Forbidden
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, Hold, OverturnItem
-from app.core.notes import verdicts
 from app.core.paging import Slice
 from app.core.people import accounts
 from app.core.permissions import Actor
-from app.core.review import claims, holds, overturns
+from app.core.review import claims, holds, overturns, verbs
 from app.core.review.overturn_search import Criteria
-from app.core.vocabulary import ActionState, HeldVerb
+from app.core.vocabulary import ActionState, ActionVerb
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+
+pytestmark = pytest.mark.both_databases
 
 
 def actor(wiring: Wiring, person: Person) -> Actor:
@@ -32,9 +34,9 @@ def claim(wiring: Wiring, who: Actor, action_id: uuid.UUID) -> None:
         claims.claim(session, who, session.get_one(Action, action_id))
 
 
-def hold(wiring: Wiring, who: Actor, action_id: uuid.UUID, verb: HeldVerb = HeldVerb.DISMISS) -> Hold:
+def hold(wiring: Wiring, who: Actor, action_id: uuid.UUID, verb: ActionVerb = ActionVerb.DISMISS) -> Hold:
     with wiring.database.writing() as session:
-        return holds.hold(session, who, verb, action=session.get_one(Action, action_id), reason="Banter")
+        return holds.hold(session, who, verb, action=session.get_one(Action, action_id), why=Why("Banter"))
 
 
 def test_somebody_elses_claim_refuses_a_decision_and_names_them(wiring: Wiring, cast: Cast) -> None:
@@ -58,7 +60,7 @@ def test_a_claim_that_has_ended_refuses_nothing(wiring: Wiring, cast: Cast, how:
     else:
         with wiring.database.writing() as session:
             claims.release(session, sam, session.get_one(Action, action_id))
-    assert hold(wiring, actor(wiring, cast.moderator), action_id).verb is HeldVerb.DISMISS
+    assert hold(wiring, actor(wiring, cast.moderator), action_id).verb is ActionVerb.DISMISS
 
 
 def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wiring, cast: Cast) -> None:
@@ -70,8 +72,8 @@ def test_neither_the_api_nor_the_ratings_of_members_wait_for_a_claim(wiring: Wir
         claim(wiring, actor(wiring, cast.operator), one)
     with wiring.database.writing() as session:
         action = session.get_one(Action, by_key)
-        verdicts.change_action(
-            session, factories.integration(cast), action, ActionState.DISMISSED, reason="Banter"
+        verbs.change_action(
+            session, factories.integration(cast), action, ActionState.DISMISSED, why=Why("Banter")
         )
     factories.rate(wiring, cast, by_members, "NNNNN")
     with wiring.database.reading() as session:
@@ -92,7 +94,7 @@ def test_taking_over_moves_the_claim_and_tells_who_lost_it(wiring: Wiring, cast:
         assert lost.text.actor_name == "Moderator"
         assert claims.lost(session, max_, action) is None
     with wiring.database.reading() as session:
-        (told,) = notices.of(session, sam, Slice(size=5)).rows
+        (told,) = notices.list_for(session, sam, Slice(size=5)).rows
         assert (told.entry.what, told.notice.action_id) == ("claim.taken_over", action_id)
         assert notices.unread(session, max_) == 0
     with pytest.raises(Conflict, match="Claimed by Moderator"):

@@ -11,6 +11,8 @@ from app import migrations
 from app.core.db import make_engine
 from tests import postgres
 
+pytestmark = pytest.mark.both_databases
+
 GIVEN = {"min_ratings": 7, "helpful_at": 9, "lock_days": True, "theme": "blue", "nested": {"a": [1]}}
 
 

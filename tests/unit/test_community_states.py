@@ -10,13 +10,14 @@ from app.core.actions import acknowledgements
 from app.core.communities import settings as community_settings
 from app.core.errors import Forbidden
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Community, Decision, Hold, Request
 from app.core.people import accounts, keys
 from app.core.permissions import Actor
 from app.core.requests import scoring, submitting
 from app.core.review import holds
 from app.core.upkeep import community_states
-from app.core.vocabulary import ActionState, ActionTier, HeldVerb, RequestStatus
+from app.core.vocabulary import ActionState, ActionTier, ActionVerb, RequestStatus
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -75,7 +76,7 @@ def test_an_archived_community_ends_its_reviews_can_be_read_and_takes_nothing_un
     admin, moderator = (actor(wiring, cast, one) for one in (cast.admin, cast.moderator))
     with wiring.database.writing() as session:
         action = session.get_one(Action, decided)
-        holds.hold(session, moderator, HeldVerb.FORCE_PUBLISH, action=action, reason="Clear", seconds=600)
+        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Why("Clear"), seconds=600)
     with wiring.database.writing() as session:
         with pytest.raises(Forbidden):
             community_states.archive(session, actor(wiring, cast, cast.operator), cast.community_id, "No")

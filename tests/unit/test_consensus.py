@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
 from app.core.vocabulary import NoteStatus
+from tests.bench.consensus import trials
 from tests.bench.consensus.attacks import CAMP, Attack, strike
 from tests.bench.consensus.command import simulate_consensus
 from tests.bench.consensus.methods import Outcome, bayes, majority
@@ -27,6 +28,7 @@ from tests.bench.consensus.population import (
 from tests.bench.consensus.results import Cell, Method, Report, wilson
 from tests.bench.consensus.review import Review
 from tests.bench.consensus.trials import Plan, run
+from tests.once import Shared
 
 UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 SMALL = Plan(
@@ -58,9 +60,16 @@ TINY = Plan(
 HALF = HOURS / 2
 
 
+@pytest.fixture
+def in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer communities of each size, and fewer notes of each crowd, than a figure needs that is to be believed."""
+    monkeypatch.setattr(trials, "STAGE_ITEMS", 30)
+    monkeypatch.setattr(trials, "CROWD_NOTES", 60)
+
+
 @pytest.fixture(scope="module")
-def report() -> Report:
-    return run(SMALL, lambda _: None)
+def report(shared: Shared) -> Report:
+    return shared.once("consensus", lambda: run(SMALL, lambda _: None))
 
 
 def _cell(report: Report, attack: Attack | None) -> Cell:
@@ -73,7 +82,7 @@ def _past(here: Community) -> Review:
     return review
 
 
-def test_the_same_seed_gives_the_same_report_and_another_another() -> None:
+def test_the_same_seed_gives_the_same_report_and_another_another(in_short: None) -> None:
     steps: list[str] = []
     first = run(TINY, steps.append)
     assert len(steps) == TINY.steps
@@ -243,7 +252,7 @@ def test_the_plain_methods_need_five_votes_and_their_share() -> None:
     assert bayes(here)[:5].tolist() == [still, act, still, keep, still]
 
 
-def test_the_command_prints_every_method_and_attack() -> None:
+def test_the_command_prints_every_method_and_attack(in_short: None) -> None:
     result = CliRunner().invoke(
         simulate_consensus, ["--quick", "--trials", "1", "--raters", "30", "--items", "40"]
     )

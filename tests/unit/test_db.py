@@ -47,9 +47,9 @@ def test_a_transaction_within_another_is_refused_at_once_and_the_outer_one_goes_
 def test_writers_of_two_databases_on_one_file_take_turns_and_none_is_lost(database: Database) -> None:
     other = Database(database.engine.url.render_as_string())  # has a lock of its own, as another process has
 
-    def count(mine: Database) -> None:
+    def count(held: Database) -> None:
         for _ in range(20):
-            add_one(mine)
+            add_one(held)
 
     threads = [threading.Thread(target=count, args=(one,)) for one in (database, other) * 3]
     for thread in threads:
@@ -62,8 +62,8 @@ def test_writers_of_two_databases_on_one_file_take_turns_and_none_is_lost(databa
 def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(db._Turns, "PATIENCE", 0.2)
-    monkeypatch.setattr(db._Turns, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(db._WriteLock, "PATIENCE", 0.2)
+    monkeypatch.setattr(db._WriteLock, "LOOK_EVERY", 0.05)
     other = Database(database.engine.url.render_as_string())
     refused = []
 
@@ -87,12 +87,12 @@ def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
 
 
 def test_a_crowd_of_short_turns_is_waited_for(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db._Turns, "PATIENCE", 1.0)
-    monkeypatch.setattr(db._Turns, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(db._WriteLock, "PATIENCE", 1.0)
+    monkeypatch.setattr(db._WriteLock, "LOOK_EVERY", 0.05)
     other = Database(database.engine.url.render_as_string())
 
-    def take_a_while(mine: Database) -> None:
-        with mine.writing() as session:
+    def take_a_while(held: Database) -> None:
+        with held.writing() as session:
             session.execute(sa.text("UPDATE counter SET n = n + 1"))
             time.sleep(0.02)
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from app.commands.main import cli
 from app.core import clock
-from app.core.models import Community, Delivery, Endpoint, Request
+from app.core.models import Community, Delivery, Request, Webhook
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
 from app.core.vocabulary import RequestStatus
@@ -22,6 +22,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.faults.service import free_port
+
+pytestmark = pytest.mark.both_databases
 
 
 def _told(monkeypatch: pytest.MonkeyPatch, wiring: Wiring, **settings: str) -> dict[tuple[str, str], str]:
@@ -65,7 +67,7 @@ def test_a_service_in_order_and_one_in_disorder(
     long_ago = clock.now() - timedelta(hours=1)
     with wiring.database.writing() as session:
         session.execute(sa.update(Delivery).values(due_at=long_ago))
-        session.execute(sa.update(Endpoint).values(is_active=False))
+        session.execute(sa.update(Webhook).values(is_active=False))
         session.execute(
             sa.update(Request).where(Request.status == RequestStatus.PENDING).values(created_at=long_ago)
         )

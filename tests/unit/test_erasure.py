@@ -12,6 +12,7 @@ from app.commands.main import cli
 from app.core.db import Base
 from app.core.errors import Conflict, NotFound, Unauthenticated
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Action, Note, Profile, Rating, Request
 from app.core.notes import ratings
 from app.core.people import accounts, link_codes, profiles
@@ -19,11 +20,13 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.rulesets import drafts
 from app.core.upkeep import erasure, linking
-from app.core.vocabulary import HeldVerb, HelpfulnessLevel, Role
+from app.core.vocabulary import ActionVerb, HelpfulnessLevel, Role
 from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PASSWORD, PLATFORM, Cast, Person
+
+pytestmark = pytest.mark.both_databases
 
 KEPT_WITH_A_ROW_OF_THEIR_OWN = {
     "api_keys": "an integration's key is the community's",
@@ -90,7 +93,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
         ratings.rate(session, moderator, note, rater, HelpfulnessLevel.HELPFUL, rater_ref="quartzlike-9")
         action = session.get_one(Action, action_id)
         holds.hold(
-            session, moderator, HeldVerb.DISMISS, action=action, reason="Quartzlike says so", seconds=0
+            session, moderator, ActionVerb.DISMISS, action=action, why=Why("Quartzlike says so"), seconds=0
         )
         rule = {"id": "a", "category": "spam", "kind": "word", "pattern": "tour", "weight": 0.5}
         operator = replace(moderator, roles={cast.community_id: Role.OPERATOR})
@@ -101,7 +104,7 @@ def test_a_moderator_erases_themself_and_their_decisions_stay(wiring: Wiring, ca
     wiring.jobs.run_all(delayed=True)  # type: ignore[attr-defined]
     with wiring.database.writing() as session:
         action = session.get_one(Action, held_id)
-        holds.hold(session, moderator, HeldVerb.DISMISS, action=action, reason="Quartzlike again")
+        holds.hold(session, moderator, ActionVerb.DISMISS, action=action, why=Why("Quartzlike again"))
     before = _scores(wiring)
 
     done = _erase(wiring, moderator, cast.moderator)

@@ -1,5 +1,6 @@
 """History is append-only and tells where it was altered."""
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.history import chain as history
@@ -8,6 +9,8 @@ from app.core.permissions import SYSTEM
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
 
 
 def _numbers(wiring: Wiring, cast: Cast) -> list[int]:

@@ -1,17 +1,17 @@
-"""Undo before anything is sent (Contract: section 7, Undo)."""
+"""Undo before anything is sent (docs/integration.md)."""
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Action, Event, HistoryEntry, HistoryText, Hold
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
-from app.core.review import holds
+from app.core.review import holds, verbs
 from app.core.upkeep import erasure
-from app.core.vocabulary import ActionState, HeldVerb, Role
+from app.core.vocabulary import ActionState, ActionVerb, Role
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -24,10 +24,12 @@ def _actor(wiring: Wiring, person: Person) -> Actor:
         return accounts.actor_for(accounts.get(session, person.account_id), person.profile_id)
 
 
-def _hold(wiring: Wiring, actor: Actor, action_id: object, verb: HeldVerb = HeldVerb.FORCE_PUBLISH) -> Hold:
+def _hold(
+    wiring: Wiring, actor: Actor, action_id: object, verb: ActionVerb = ActionVerb.FORCE_PUBLISH
+) -> Hold:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        return holds.hold(session, actor, verb, action=action, reason="plain abuse", version=action.version)
+        return holds.hold(session, actor, verb, action=action, why=Why("plain abuse"), version=action.version)
 
 
 def test_a_held_decision_changes_nothing_until_it_is_due(
@@ -117,7 +119,7 @@ def test_a_second_decision_meanwhile_names_the_holder(wiring: Wiring, cast: Cast
     action_id = factories.scored_action(wiring, cast)
     _hold(wiring, _actor(wiring, cast.moderator), action_id)
     with pytest.raises(Conflict, match="Moderator is deciding"):
-        _hold(wiring, _actor(wiring, cast.operator), action_id, HeldVerb.DISMISS)
+        _hold(wiring, _actor(wiring, cast.operator), action_id, ActionVerb.DISMISS)
 
 
 def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
@@ -125,16 +127,16 @@ def test_a_stale_page_is_told_who_decided(wiring: Wiring, cast: Cast) -> None:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         seen = action.version
-        verdicts.change_action(
-            session, _actor(wiring, cast.operator), action, ActionState.DISMISSED, reason="banter"
+        verbs.change_action(
+            session, _actor(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("banter")
         )
     with wiring.database.writing() as session, pytest.raises(Conflict, match="Already decided by Operator"):
         holds.hold(
             session,
             _actor(wiring, cast.moderator),
-            HeldVerb.FORCE_PUBLISH,
+            ActionVerb.FORCE_PUBLISH,
             action=session.get_one(Action, action_id),
-            reason="abuse",
+            why=Why("abuse"),
             version=seen,
         )
 
@@ -162,7 +164,7 @@ def test_raters_and_empty_reasons_are_refused(wiring: Wiring, cast: Cast) -> Non
         holds.hold(
             session,
             _actor(wiring, cast.moderator),
-            HeldVerb.DISMISS,
+            ActionVerb.DISMISS,
             action=session.get_one(Action, action_id),
-            reason="   ",
+            why=Why("   "),
         )

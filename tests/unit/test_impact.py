@@ -1,17 +1,19 @@
-"""What became of one's ratings and notes (SCORING: 1.8), told only once it can be told."""
+"""What became of one's ratings and notes (docs/consensus.md), told only once it can be told."""
 
 import itertools
 import uuid
 
+import pytest
 import sqlalchemy as sa
 
+from app.core.history.why import Why
 from app.core.models import Action, Note, Profile, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.paging import Slice
 from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.raters import impact
-from app.core.raters.impact import Became, Impact, Wrote
+from app.core.raters.impact import Impact, NoteOutcome, RatingOutcome
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
@@ -23,6 +25,8 @@ from app.core.vocabulary import (
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast
+
+pytestmark = pytest.mark.both_databases
 
 H, S, N = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, HelpfulnessLevel.NOT_HELPFUL
 
@@ -59,7 +63,7 @@ def settled(
             session, staff, cast.community_id, author, f"Note {number}", Classification.MISLEADING
         )
         if helpful is not None:
-            (verdicts.force_publish if helpful else verdicts.dismiss)(session, staff, note, reason="Known")
+            (verdicts.force_publish if helpful else verdicts.dismiss)(session, staff, note, why=Why("Known"))
         return note.id
 
 
@@ -71,11 +75,11 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
         if helpful is not None:
             with wiring.database.writing() as session:
                 verb = verdicts.force_publish if helpful else verdicts.dismiss
-                verb(session, factories.integration(cast), session.get_one(Note, note_id), reason="Known")
+                verb(session, factories.integration(cast), session.get_one(Note, note_id), why=Why("Known"))
     for number, helpful in enumerate([True, True, False, None]):
         settled(wiring, cast, 100 + number, helpful=helpful, mine=True)
     with wiring.database.reading() as session:
-        found = impact.of(session, rater(cast), cast.community_id)
+        found = impact.for_actor(session, rater(cast), cast.community_id)
         assert found == Impact(
             matched=2,
             mismatched=2,
@@ -88,11 +92,11 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
             notes_waiting=1,
         )
         assert (found.rating, found.writing) == (2 - 2 - 1, 2 - 1)
-        for became, count in zip(Became, (2, 2, 1, 1, 0, 2), strict=True):
+        for became, count in zip(RatingOutcome, (2, 2, 1, 1, 0, 2), strict=True):
             page = impact.ratings(session, rater(cast), cast.community_id, Slice(), became)
             assert page.count == len(page.rows) == count, became
-            assert {row.became for row in page.rows} <= {became, Became.TWICE}
-        for wrote, count in zip(Wrote, (2, 1, 1), strict=True):
+            assert {row.became for row in page.rows} <= {became, RatingOutcome.TWICE}
+        for wrote, count in zip(NoteOutcome, (2, 1, 1), strict=True):
             page_of_notes = impact.notes(session, rater(cast), cast.community_id, Slice(), wrote)
             assert {row.became for row in page_of_notes.rows} == {wrote}
             assert page_of_notes.count == count
@@ -114,10 +118,13 @@ def test_what_is_judged_is_the_rating_as_it_was_before_the_outcome_could_be_seen
         rate(wiring, cast, note_id, H)  # a status so few ratings do not bear falls again
     found_helpful()
     with wiring.database.reading() as session:
-        found = impact.of(session, rater(cast), cast.community_id)
+        found = impact.for_actor(session, rater(cast), cast.community_id)
         assert (found.matched, found.mismatched, found.after) == (0, 1, 1)
         rows = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
-        assert {row.note.id: row.became for row in rows} == {before: Became.MISMATCHED, late: Became.AFTER}
+        assert {row.note.id: row.became for row in rows} == {
+            before: RatingOutcome.MISMATCHED,
+            late: RatingOutcome.AFTER,
+        }
 
 
 def test_pages_follow_one_another_without_a_gap_while_others_come(wiring: Wiring, cast: Cast) -> None:
@@ -153,9 +160,9 @@ def test_nothing_is_told_of_an_item_that_people_still_review(wiring: Wiring, cas
             )
         with wiring.database.reading() as session:
             (row,) = impact.ratings(session, rater(cast), cast.community_id, Slice()).rows
-            counted = impact.of(session, rater(cast), cast.community_id)
-            assert counted.matched == (row.became is Became.MATCHED), (state, tier)
-            assert counted.waiting == (row.became is Became.WAITING), (state, tier)
+            counted = impact.for_actor(session, rater(cast), cast.community_id)
+            assert counted.matched == (row.became is RatingOutcome.MATCHED), (state, tier)
+            assert counted.waiting == (row.became is RatingOutcome.WAITING), (state, tier)
             if counted.matched:
                 told.add((state, tier))
     hidden = {(state, tier) for state, tier in itertools.product(ActionState, [None, *ActionTier])} - told
@@ -172,8 +179,8 @@ def test_only_ones_own_present_ratings_in_this_community_count(wiring: Wiring, c
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         notes.edit(session, staff, session.get_one(Note, note_id), "Another text")
-        verdicts.force_publish(session, staff, session.get_one(Note, note_id), reason="Known")
+        verdicts.force_publish(session, staff, session.get_one(Note, note_id), why=Why("Known"))
     settled(wiring, cast, 2, helpful=True)
     with wiring.database.reading() as session:
-        assert not impact.of(session, rater(cast), cast.community_id).has_begun
+        assert not impact.for_actor(session, rater(cast), cast.community_id).has_begun
         assert session.scalar(sa.select(sa.func.count()).select_from(Request)) == 0

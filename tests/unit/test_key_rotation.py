@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from app.commands.main import cli
 from app.core.db import Base
-from app.core.models import Community, Endpoint
+from app.core.models import Community, Webhook
 from app.core.permissions import SYSTEM
 from app.core.sealing import SealBroken, Sealer
 from app.core.upkeep import resealing
@@ -17,6 +17,8 @@ from app.core.webhooks.sending import AllowList
 from app.process import runtime
 from app.wiring import Wiring
 from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
 
 OLD, NEW, THIRD = "an old key of thirty-two letters", "a new key of thirty-two letters!", "x" * 40
 
@@ -43,7 +45,7 @@ def _register(wiring: Wiring, cast: Cast, sealer: Sealer, *numbers: int) -> None
 
 def _opened(wiring: Wiring, sealer: Sealer) -> set[str]:
     with wiring.database.reading() as session:
-        rows = session.scalars(sa.select(Endpoint)).all()
+        rows = session.scalars(sa.select(Webhook)).all()
         blobs = [(one.id, blob) for one in rows for blob in (one.secret, one.previous_secret) if blob]
     return {sealer.open(blob, str(identity)) for identity, blob in blobs}
 

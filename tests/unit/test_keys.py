@@ -1,4 +1,4 @@
-"""API keys: their form, what is kept of them, when they stop to count (Contract: section 1)."""
+"""API keys: their form, what is kept of them, when they stop to count (docs/integration.md)."""
 
 import re
 from datetime import timedelta
@@ -63,7 +63,7 @@ def test_last_used_is_written_once_a_minute(wiring: Wiring, cast: Cast) -> None:
     seen = []
     for seconds in (0, 30, 61):
         with wiring.database.writing() as session:
-            keys.note_use(session, minted.key.id, now + timedelta(seconds=seconds))
+            keys.record_use(session, minted.key.id, now + timedelta(seconds=seconds))
         with wiring.database.reading() as session:
             seen.append(session.get_one(ApiKey, minted.key.id).last_used_at)
     assert seen == [now, now, now + timedelta(seconds=61)]

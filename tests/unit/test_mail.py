@@ -261,7 +261,7 @@ def test_a_mail_put_off_is_written_anew_and_only_the_mail_holds_its_token(
     assert jobs.run_all() == 0
 
     with wiring.database.writing() as session:
-        credentials.forgot(session, "ann@example.org")
+        credentials.request_reset(session, "ann@example.org")
     inbox.answers = ["550 5.1.1 no such user {to}"]
     caplog.clear()
     jobs.run_all()
@@ -278,7 +278,7 @@ def test_a_mail_put_off_is_written_anew_and_only_the_mail_holds_its_token(
         assert session.get_one(AccountLink, uuid.UUID(never.args["link_id"])).failed_at is not None
     inbox.answers = ["550 no"]
     with wiring.database.writing() as session:
-        credentials.forgot(session, "nobody@example.org")
+        credentials.request_reset(session, "nobody@example.org")
     jobs.run_all()
     assert len(inbox.mails) == 1, "an address without account gets nothing"
     with wiring.database.reading() as session:

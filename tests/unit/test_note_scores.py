@@ -1,7 +1,8 @@
-"""Each note's sums, followed rating by rating, say what all its ratings together say (SCORING: 2.3)."""
+"""Each note's sums, followed rating by rating, say what all its ratings together say (docs/consensus.md)."""
 
 import random
 
+import pytest
 import sqlalchemy as sa
 
 from app.core.helpfulness import note_scores, refits
@@ -16,6 +17,8 @@ from app.wiring import Wiring
 from tests import factories
 from tests.camps import ask, assert_scored_as_from_scratch, camps, rate, refit, state
 from tests.cast import PLATFORM, Cast
+
+pytestmark = pytest.mark.both_databases
 
 LEVELS = list(HelpfulnessLevel)
 HELPFUL, NOT_HELPFUL = HelpfulnessLevel.HELPFUL, HelpfulnessLevel.NOT_HELPFUL
@@ -66,7 +69,7 @@ def test_a_note_that_is_rated_changed_withdrawn_and_edited_keeps_the_sums_that_i
             rate(wiring, cast, note_id, rater_id, chance.choice(LEVELS))
             continue
         with wiring.database.writing() as session:
-            rating = ratings.own(session, note_id, rater_id)
+            rating = ratings.by_rater(session, note_id, rater_id)
             if rating is not None:
                 who = factories.integration(cast, staff=False, profile_id=rater_id)
                 ratings.withdraw(session, who, rating)
@@ -115,7 +118,7 @@ def test_ratings_that_do_not_count_stay_out_of_sums_and_fits(wiring: Wiring, cas
         submitter = profiles.ensure(session, PLATFORM, "author-1")
         who: Actor = factories.integration(cast, staff=False, profile_id=submitter.id)
         rating, _ = ratings.rate(session, who, note, submitter, HELPFUL)
-        assert rating.excluded == "submitter"
+        assert rating.exclusion_reason == "submitter"
         assert note_scores.current(session, note).sums.counts.total == 2
         assert note.ratings_count == 3
     ask(wiring, cast)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, Invalid, NotFound
+from app.core.history.why import Why
 from app.core.models import Action, Community, Event, HistoryEntry, Overturn, OverturnItem
 from app.core.people import accounts
 from app.core.permissions import Actor
@@ -18,6 +19,8 @@ from app.core.vocabulary import ActionState, EventName, OverturnItemState, Overt
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
+
+pytestmark = pytest.mark.both_databases
 
 LONG_AGO = timedelta(days=30)
 
@@ -80,8 +83,8 @@ def test_what_a_rule_did_is_found_by_its_id_and_overturned_each_once_however_oft
     with wiring.database.writing() as session:
         action = session.get_one(Action, done[3])
         moderator = actor(wiring, cast.moderator)
-        actions.open_second_look(session, moderator, action, reason="Let me see")
-        actions.confirm(session, moderator, action, reason="It is spam")
+        actions.open_second_look(session, moderator, action, why=Why("Let me see"))
+        actions.confirm(session, moderator, action, why=Why("It is spam"))
     for settled in (0, 0, 2, 0):  # a batch whose job is told twice
         with wiring.database.writing() as session:
             overturns.carry_on(session, begun.id, settled)

@@ -1,4 +1,4 @@
-"""Policies are versions; thresholds keep their order (Spec: Limits)."""
+"""Policies are versions; thresholds keep their order (docs/integration.md)."""
 
 import pytest
 

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 
 from app.core import clock
@@ -20,6 +21,8 @@ from app.core.requests.scoring import Scoring
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
 
 NAMES = ("hate", "pii", "spam", "threat", "toxicity")
 GRID = [step / 20 for step in range(21)]

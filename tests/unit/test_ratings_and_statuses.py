@@ -1,4 +1,4 @@
-"""What ratings and refits do to a note's status, and what they leave alone (SCORING: 1.6, 2.3 and 2.4)."""
+"""What ratings and refits do to a note's status, and what they leave alone (docs/consensus.md)."""
 
 import uuid
 from datetime import timedelta
@@ -12,6 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Forbidden, Invalid
 from app.core.helpfulness import refits
+from app.core.history.why import Why
 from app.core.models import Action, Community, Decision, Event, HistoryEntry, Note, Profile, Rating
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import accounts, profiles
@@ -19,9 +20,9 @@ from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 from app.core.vocabulary import (
     ActionState,
+    ActionVerb,
     Classification,
     EventName,
-    HeldVerb,
     HelpfulnessLevel,
     NoteStatus,
 )
@@ -31,6 +32,8 @@ from tests import factories
 from tests.camps import Camps, populate
 from tests.cast import PLATFORM, Cast
 from tests.clocks import advance
+
+pytestmark = pytest.mark.both_databases
 
 WORDS = {
     "H": HelpfulnessLevel.HELPFUL,
@@ -102,9 +105,11 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
         assert status(wiring, note_id) is HELPFUL  # nobody can tell the camps apart yet
     staff = moderator(wiring, cast)
     with wiring.database.writing() as session:
-        verdicts.force_publish(session, staff, session.get_one(Note, forced), reason="true")
-        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), reason="off topic")
-        holds.hold(session, staff, HeldVerb.FORCE_PUBLISH, note=session.get_one(Note, held), reason="true")
+        verdicts.force_publish(session, staff, session.get_one(Note, forced), why=Why("true"))
+        verdicts.dismiss(session, staff, session.get_one(Note, dismissed), why=Why("off topic"))
+        holds.hold(
+            session, staff, ActionVerb.FORCE_PUBLISH, note=session.get_one(Note, held), why=Why("true")
+        )
         session.get_one(Note, old).created_at = clock.now() - timedelta(days=14, seconds=1)
     refit(wiring, cast)
     assert [status(wiring, one) for one in (plain, forced, dismissed, held, old)] == [
@@ -132,7 +137,7 @@ def test_a_refit_settles_what_one_camp_had_decided_and_leaves_what_people_and_ag
         ).all()
         assert len(told) == 2
     with wiring.database.writing() as session:
-        held_row = holds.of(session, note_id=held)
+        held_row = holds.for_subject(session, note_id=held)
         assert held_row is not None
         holds.undo(session, staff, held_row.id)
     assert status(wiring, held) is NMR  # now it follows
@@ -218,7 +223,7 @@ def test_a_decided_status_is_final_after_two_weeks_unless_its_action_is_looked_a
     assert status(wiring, open_still) is HELPFUL
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        actions.open_second_look(session, factories.integration(cast, staff=False), action, reason="appeal")
+        actions.open_second_look(session, factories.integration(cast, staff=False), action, why=Why("appeal"))
     rate(wiring, cast, rationale, "N" * 5, raters)
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.OVERTURNED
@@ -231,7 +236,7 @@ def test_a_rating_is_withdrawn_by_its_rater_or_the_service_and_the_note_follows(
     note_id = a_note(wiring, cast)
     rate(wiring, cast, note_id, "HHHHH", raters)
     with wiring.database.writing() as session:
-        rating = ratings.own(session, note_id, raters[0])
+        rating = ratings.by_rater(session, note_id, raters[0])
         assert rating is not None
         stranger = factories.integration(cast, staff=False, profile_id=raters[1])
         with pytest.raises(Forbidden, match="only your own"):
@@ -285,8 +290,7 @@ def test_a_community_sets_how_many_ratings_a_status_needs(wiring: Wiring, cast: 
 def test_settings_that_make_no_sense_are_as_if_they_were_not_there(
     stored: dict[str, object] | None, read_as: CommunitySettings
 ) -> None:
-    community_settings.set_defaults(CommunitySettings())
-    assert community_settings.of(Community(settings=stored)) == read_as
+    assert community_settings.for_community(Community(settings=stored), CommunitySettings()) == read_as
 
 
 @pytest.mark.parametrize("name", sorted(community_settings.BOUNDS))

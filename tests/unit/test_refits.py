@@ -1,4 +1,4 @@
-"""Refits in the background, and the scores they leave (SCORING: 2.3)."""
+"""Refits in the background, and the scores they leave (docs/consensus.md)."""
 
 import random
 import threading
@@ -29,6 +29,8 @@ from tests.camps import assert_scored_as_from_scratch, camps, from_scratch, rate
 from tests.cast import Cast
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+
+pytestmark = pytest.mark.both_databases
 
 LEVELS = list(HelpfulnessLevel)
 UNREADABLE = "UPDATE ratings SET helpfulness_level = 'HELPFULL' WHERE helpfulness_level = 'HELPFUL'"

@@ -3,6 +3,7 @@
 import random
 import uuid
 
+import pytest
 import sqlalchemy as sa
 
 from app.core import scoring
@@ -16,6 +17,8 @@ from tests import factories
 from tests.camps import HELPFUL, NOT, assert_scored_as_from_scratch, populate, rate, refit, state
 from tests.camps import Camps as Community
 from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
 
 ONE_CAMP = 5
 

@@ -12,20 +12,20 @@ from app.core.actions import acknowledgements, actions
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.models import Action, Decision, Event, HistoryEntry, Hold, Note, Notice, Request
-from app.core.notes import verdicts
 from app.core.paging import Slice
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import reading, submitting
-from app.core.review import holds, reopening
+from app.core.review import holds, reopening, verbs
 from app.core.vocabulary import (
     ActionState,
     ActionTier,
+    ActionVerb,
     EventName,
-    HeldVerb,
     NoteStatus,
     ReopenTo,
     RequestStatus,
@@ -58,7 +58,7 @@ def dismissed(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         moderator = person(cast, cast.moderator)
-        verdicts.change_action(session, moderator, action, ActionState.DISMISSED, reason="Banter")
+        verbs.change_action(session, moderator, action, ActionState.DISMISSED, why=Why("Banter"))
     return action_id
 
 
@@ -66,7 +66,9 @@ def reopened(wiring: Wiring, cast: Cast, action_id: uuid.UUID, to: ReopenTo) -> 
     """Reopened by another moderator; the new action's id."""
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        return reopening.reopen(session, person(cast, cast.operator), action, to, reason="It was a threat").id
+        return reopening.reopen(
+            session, person(cast, cast.operator), action, to, why=Why("It was a threat")
+        ).id
 
 
 def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
@@ -85,7 +87,7 @@ def refused(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> str:
         action = session.get_one(Action, action_id)
         said = reopening.refusal(session, action, session.get_one(Request, action.request_id))
         with pytest.raises(Conflict) as told:
-            reopening.reopen(session, person(cast, cast.operator), action, ReopenTo.ACT, reason="Because")
+            reopening.reopen(session, person(cast, cast.operator), action, ReopenTo.ACT, why=Why("Because"))
     assert told.value.detail == said
     return told.value.detail
 
@@ -116,7 +118,9 @@ def test_acting_at_once_proposes_a_new_action_and_decides_nothing_twice(wiring: 
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, second))
     with wiring.database.writing() as session:
         action = session.get_one(Action, second)
-        unhide = actions.overturn(session, person(cast, cast.operator), action, "A quotation after all")
+        unhide = actions.overturn(
+            session, person(cast, cast.operator), action, why=Why("A quotation after all")
+        )
         assert unhide is not None
         acknowledgements.acknowledge(session, factories.integration(cast), unhide)
     assert state_of(wiring, second) is ActionState.SCAN_EXEMPT
@@ -184,9 +188,9 @@ def test_it_is_held_like_any_other_decision_and_undone_without_a_new_action(
             return holds.hold(
                 session,
                 operator,
-                HeldVerb.REOPEN,
+                ActionVerb.REOPEN,
                 action=session.get_one(Action, first),
-                reason="It was a threat",
+                why=Why("It was a threat"),
                 category="threat",
                 reopen_to=ReopenTo.STAFF,
             )
@@ -216,7 +220,7 @@ def test_it_is_held_like_any_other_decision_and_undone_without_a_new_action(
 def test_whoever_dismissed_it_is_told(wiring: Wiring, cast: Cast) -> None:
     second = reopened(wiring, cast, dismissed(wiring, cast), ReopenTo.ACT)
     with wiring.database.reading() as session:
-        (told,) = notices.of(session, person(cast, cast.moderator), Slice(size=5)).rows
+        (told,) = notices.list_for(session, person(cast, cast.moderator), Slice(size=5)).rows
         assert told.notice.action_id == second
         assert told.decided is not None
         assert told.decided.what == "action.dismissed"
@@ -246,7 +250,7 @@ def test_two_moderators_at_once_make_one_action(wiring: Wiring, cast: Cast) -> N
     with wiring.database.writing() as session:
         session.add(stale)
         with pytest.raises(Conflict, match="reopened already"):
-            reopening.reopen(session, person(cast, cast.moderator), stale, ReopenTo.ACT, reason="Me too")
+            reopening.reopen(session, person(cast, cast.moderator), stale, ReopenTo.ACT, why=Why("Me too"))
 
 
 def test_for_thirty_days(wiring: Wiring, cast: Cast) -> None:
@@ -276,9 +280,9 @@ def test_not_what_people_had_restored_elsewhere(wiring: Wiring, cast: Cast) -> N
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, second)
-        verdicts.change_action(session, adapter, action, ActionState.PROPOSED, reason="abuse")
+        verbs.change_action(session, adapter, action, ActionState.PROPOSED, why=Why("abuse"))
         acknowledgements.acknowledge(session, adapter, action)
-        unhide = actions.overturn(session, adapter, action, "A quotation")
+        unhide = actions.overturn(session, adapter, action, why=Why("A quotation"))
         assert unhide is not None
         acknowledgements.acknowledge(session, adapter, unhide)
     assert "exempt from rescans" in refused(wiring, cast, first)
@@ -290,16 +294,16 @@ def test_only_by_moderators_with_a_reason_and_a_direction(wiring: Wiring, cast: 
         action = session.get_one(Action, first)
         with pytest.raises(Forbidden):
             reopening.reopen(
-                session, person(cast, cast.rater, Role.RATER), action, ReopenTo.ACT, reason="I want it"
+                session, person(cast, cast.rater, Role.RATER), action, ReopenTo.ACT, why=Why("I want it")
             )
         moderator = person(cast, cast.operator)
         with pytest.raises(Invalid, match="reason"):
-            reopening.reopen(session, moderator, action, ReopenTo.ACT, reason=" ")
+            reopening.reopen(session, moderator, action, ReopenTo.ACT, why=Why(" "))
         with pytest.raises(Invalid, match="where it goes"):
-            holds.hold(session, moderator, HeldVerb.REOPEN, action=action, reason="Because")
+            holds.hold(session, moderator, ActionVerb.REOPEN, action=action, why=Why("Because"))
         live = session.get_one(Action, restoration(session, action))
         with pytest.raises(Conflict, match="Only a dismissed item"):
-            reopening.reopen(session, moderator, live, ReopenTo.ACT, reason="Because")
+            reopening.reopen(session, moderator, live, ReopenTo.ACT, why=Why("Because"))
 
 
 def restoration(session: Session, like: Action) -> uuid.UUID:
@@ -328,7 +332,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_shows_nothing_th
         first = factories.scored_action(wiring, cast, f"{factories.SPAM} {number}", f"post-{number}")
         with wiring.database.writing() as session:
             action = session.get_one(Action, first)
-            verdicts.change_action(session, adapter, action, ActionState.DISMISSED, reason="a mistake")
+            verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
         second = reopened(wiring, cast, first, to)
         with wiring.database.writing() as session:
             acknowledgements.acknowledge(session, adapter, session.get_one(Action, first))

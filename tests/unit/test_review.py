@@ -1,4 +1,4 @@
-"""From ratings to decisions, and what can never happen twice (SCORING: 2.4, 4; Contract: sections 4, 5)."""
+"""From ratings to decisions, and what can never happen twice (docs/consensus.md; docs/integration.md)."""
 
 import threading
 from datetime import timedelta
@@ -10,6 +10,7 @@ from app import migrations
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import Forbidden, IllegalMove
+from app.core.history.why import Why
 from app.core.models import Action, Decision, Event, Note, Rating, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.people import profiles
@@ -18,7 +19,7 @@ from app.core.policies import outcomes, suggestions
 from app.core.policies.outcomes import Outcome
 from app.core.raters import help_needed
 from app.core.requests import submitting
-from app.core.review import queue
+from app.core.review import queue, verbs
 from app.core.vocabulary import (
     ActionState,
     ActionType,
@@ -33,6 +34,8 @@ from app.jobs.registry import score
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
+
+pytestmark = pytest.mark.both_databases
 
 
 def _state(wiring: Wiring, action_id: object) -> ActionState:
@@ -136,7 +139,7 @@ def test_nobody_rates_their_own_note_or_a_locked_one(wiring: Wiring, cast: Cast)
         )
         with pytest.raises(Forbidden, match="own note"):
             ratings.rate(session, who, note, author, HelpfulnessLevel.HELPFUL)
-        verdicts.dismiss(session, who, note, reason="off topic")
+        verdicts.dismiss(session, who, note, why=Why("off topic"))
         other = profiles.ensure(session, "discourse", "reader")
         reader = factories.integration(cast, staff=False, profile_id=other.id)
         with pytest.raises(Forbidden, match="locked"):
@@ -194,7 +197,7 @@ def test_an_acknowledged_unhide_exempts_the_content_from_rescans(wiring: Wiring,
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         acknowledgements.acknowledge(session, adapter, action)
-        unhide = actions.overturn(session, adapter, action, "It was an art project")
+        unhide = actions.overturn(session, adapter, action, why=Why("It was an art project"))
         assert unhide is not None
         acknowledgements.acknowledge(session, adapter, unhide)
     assert _state(wiring, action_id) is ActionState.SCAN_EXEMPT
@@ -215,7 +218,7 @@ def test_acknowledging_twenty_times_moves_once(wiring: Wiring, cast: Cast) -> No
         start.wait()
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
-            verdicts.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+            verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
 
     threads = [threading.Thread(target=acknowledge) for _ in range(20)]
     for thread in threads:
@@ -234,7 +237,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, forced).note_id)
-        verdicts.force_publish(session, adapter, note, reason="plain abuse")
+        verdicts.force_publish(session, adapter, note, why=Why("plain abuse"))
         assert (note.status, note.locked, note.force_published) == (
             NoteStatus.CURRENTLY_RATED_HELPFUL,
             True,
@@ -242,7 +245,7 @@ def test_forcing_the_rationale_acts_and_dismissing_it_does_not(wiring: Wiring, c
         )
     with wiring.database.writing() as session:
         action = session.get_one(Action, dismissed)
-        verdicts.change_action(session, adapter, action, ActionState.DISMISSED, reason="banter")
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("banter"))
     assert _state(wiring, forced) is ActionState.PROPOSED
     assert _state(wiring, dismissed) is ActionState.DISMISSED
     assert sorted(_decisions(wiring)) == ["hide", "none"]
@@ -255,7 +258,7 @@ def test_a_platform_that_acted_before_it_heard_of_the_dismissal_gets_an_unhide(
     adapter = factories.integration(cast)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, adapter, action, ActionState.DISMISSED, reason="a mistake")
+        verbs.change_action(session, adapter, action, ActionState.DISMISSED, why=Why("a mistake"))
     with wiring.database.writing() as session:
         acknowledgements.acknowledge(session, adapter, session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED
@@ -271,7 +274,7 @@ def test_a_move_the_table_does_not_know_is_refused_by_name(wiring: Wiring, cast:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         with pytest.raises(IllegalMove, match="under_review to confirmed"):
-            verdicts.change_action(session, factories.integration(cast), action, ActionState.CONFIRMED)
+            verbs.change_action(session, factories.integration(cast), action, ActionState.CONFIRMED)
 
 
 def test_decisions_of_a_community_are_stamped_strictly_one_after_another(wiring: Wiring, cast: Cast) -> None:
@@ -294,7 +297,7 @@ def test_reviews_without_consensus_end_after_their_days(wiring: Wiring, cast: Ca
     with wiring.database.writing() as session:
         action = session.get_one(Action, looked_at)
         acknowledgements.acknowledge(session, factories.integration(cast), action)
-        actions.open_second_look(session, factories.integration(cast), action, reason="appeal")
+        actions.open_second_look(session, factories.integration(cast), action, why=Why("appeal"))
     with wiring.database.writing() as session:
         assert queue.expire(session, clock.now() - timedelta(days=14)) == 0
         assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
@@ -319,8 +322,8 @@ def test_what_ended_by_silence_is_known_to_nobody_also_of_what_ended_before(
         for one in (lapsed, upheld):
             action = session.get_one(Action, one)
             acknowledgements.acknowledge(session, factories.integration(cast), action)
-            actions.open_second_look(session, factories.integration(cast), action, reason="appeal")
-        actions.confirm(session, moderator, session.get_one(Action, upheld), reason="Spam indeed")
+            actions.open_second_look(session, factories.integration(cast), action, why=Why("appeal"))
+        actions.confirm(session, moderator, session.get_one(Action, upheld), why=Why("Spam indeed"))
     with wiring.database.writing() as session:
         assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 2
 
@@ -352,7 +355,7 @@ def test_what_the_platform_did_before_it_heard_of_a_lapse_was_not_called_wrong_b
         communities=frozenset({cast.community_id}),
     )
     with wiring.database.writing() as session:
-        actions.hold_for_review(session, moderator, session.get_one(Action, action_id))
+        actions.return_to_review(session, moderator, session.get_one(Action, action_id))
         assert queue.expire(session, clock.now() + timedelta(seconds=1)) == 1
         acknowledgements.acknowledge(session, factories.integration(cast), session.get_one(Action, action_id))
     assert _state(wiring, action_id) is ActionState.OVERTURNED

@@ -1,4 +1,4 @@
-"""Routing is pure and strictly greater (Spec: Scoring routing)."""
+"""Routing is pure and strictly greater (docs/integration.md)."""
 
 import pytest
 

@@ -149,9 +149,9 @@ def test_two_editors_do_not_overwrite_each_other(wiring: Wiring, cast: Cast) -> 
     put(wiring, cast)
     with wiring.database.writing() as session:
         for verb in (
-            lambda: drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, edition=0),
-            lambda: drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", edition=7),
-            lambda: drafts.discard(session, SYSTEM, cast.community_id, edition=0),
+            lambda: drafts.put_rule(session, SYSTEM, cast.community_id, {**HARBOUR, "id": "b"}, etag=0),
+            lambda: drafts.remove_rule(session, SYSTEM, cast.community_id, "spam.harbour", etag=7),
+            lambda: drafts.discard(session, SYSTEM, cast.community_id, etag=0),
             lambda: drafts.publish(session, SYSTEM, cast.community_id, "x", based_on=3),
         ):
             with pytest.raises(Conflict):
@@ -211,9 +211,9 @@ def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidde
             for one in wiring.rules.classifiers(session, cast.community_id, wiring.classifiers)
             if one.name == "community.rules"
         )
-        (slow,) = slow_rules.of(session, SYSTEM, cast.community_id, [version])
+        (slow,) = slow_rules.for_versions(session, SYSTEM, cast.community_id, [version])
         assert (slow.rule, slow.texts) == ("spam.harbour", 1)
-        assert slow_rules.of(session, SYSTEM, cast.community_id, ["another version"]) == []
+        assert slow_rules.for_versions(session, SYSTEM, cast.community_id, ["another version"]) == []
         request_id = action.request_id
     registry.score(wiring, request_id)
     with wiring.database.reading() as session:
@@ -222,7 +222,9 @@ def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidde
         )
     scored_action(wiring, cast, f"{TOUR}, again", "post-2")
     with wiring.database.reading() as session:
-        assert [one.texts for one in slow_rules.of(session, SYSTEM, cast.community_id, [version])] == [2]
+        assert [
+            one.texts for one in slow_rules.for_versions(session, SYSTEM, cast.community_id, [version])
+        ] == [2]
 
 
 @pytest.mark.usefixtures("no_time")

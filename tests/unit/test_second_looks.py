@@ -1,4 +1,4 @@
-"""The whole life of a second look, from what a score did to content that is not scanned again (Contract: section 5)."""
+"""The whole life of a second look, from what a score did to content that is not scanned again (docs/integration.md)."""
 
 import uuid
 from datetime import timedelta
@@ -9,19 +9,22 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions import acknowledgements, exemptions
 from app.core.errors import Conflict, Forbidden
+from app.core.history.why import Why
 from app.core.models import Action, Community, Decision, Event, Hold, Note, Request
 from app.core.notes import verdicts
 from app.core.permissions import SYSTEM, Actor
 from app.core.raters import help_needed
 from app.core.requests import submitting
-from app.core.review import holds, second_looks
+from app.core.review import holds, second_looks, verbs
 from app.core.review.second_looks import LookFilter, Sort
-from app.core.vocabulary import ActionState, ActionType, HeldVerb, NoteStatus, RequestStatus, Role
+from app.core.vocabulary import ActionState, ActionType, ActionVerb, NoteStatus, RequestStatus, Role
 from app.jobs import registry
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.inline_engine import InlineEngine
+
+pytestmark = pytest.mark.both_databases
 
 SPAM = factories.SPAM
 
@@ -47,7 +50,7 @@ def applied(wiring: Wiring, cast: Cast, content: str = SPAM, request_id: str = "
 def acknowledge(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+        verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
 
 
 def state_of(wiring: Wiring, action_id: uuid.UUID) -> ActionState:
@@ -122,10 +125,10 @@ def test_an_appeal_needs_a_reason_and_opens_it_for_raters(wiring: Wiring, cast: 
     member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, member, action, ActionState.RETRO_REVIEW, reason="It was a quotation")
+        verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was a quotation"))
         assert second_looks.openings(session, [action]) == {action_id: "It was a quotation"}
         with pytest.raises(Forbidden):
-            verdicts.change_action(session, member, action, ActionState.OVERTURNED, reason="Mine")
+            verbs.change_action(session, member, action, ActionState.OVERTURNED, why=Why("Mine"))
 
 
 def test_one_that_was_rated_before_the_platform_acted_opens_when_it_acts(wiring: Wiring, cast: Cast) -> None:
@@ -153,18 +156,18 @@ def test_without_consensus_it_is_confirmed_after_its_days_by_the_sweep(wiring: W
 @pytest.mark.parametrize(
     ("verb", "state", "told"),
     [
-        (HeldVerb.CONFIRM, ActionState.CONFIRMED, ["retro_review_started", "confirmed"]),
-        (HeldVerb.OVERTURN, ActionState.OVERTURNED, ["overturned", "created"]),
+        (ActionVerb.CONFIRM, ActionState.CONFIRMED, ["retro_review_started", "confirmed"]),
+        (ActionVerb.OVERTURN, ActionState.OVERTURNED, ["overturned", "created"]),
     ],
 )
 def test_a_moderator_decides_at_once_what_nobody_looked_at_yet(
-    wiring: Wiring, cast: Cast, verb: HeldVerb, state: ActionState, told: list[str]
+    wiring: Wiring, cast: Cast, verb: ActionVerb, state: ActionState, told: list[str]
 ) -> None:
     action_id = applied(wiring, cast)
     with wiring.database.writing() as session:
         before = set(session.scalars(sa.select(Event.id)))
         action = session.get_one(Action, action_id)
-        held = holds.hold(session, moderator(cast), verb, action=action, reason="Seen", seconds=0)
+        held = holds.hold(session, moderator(cast), verb, action=action, why=Why("Seen"), seconds=0)
         holds.carry_out(session, held.id)
         events = session.scalars(sa.select(Event).where(Event.id.not_in(before)).order_by(Event.id))
         assert [event.name.partition(".")[2] for event in events] == told
@@ -208,9 +211,9 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         who = moderator(cast)
-        verdicts.change_action(session, who, action, ActionState.PROPOSED, reason="Plain abuse")
-        verdicts.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
-        second_looks.ask_members(session, who, action, reason="An appeal by mail")
+        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Why("Plain abuse"))
+        verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+        second_looks.ask_members(session, who, action, why=Why("An appeal by mail"))
     return action_id
 
 
@@ -284,14 +287,14 @@ def test_a_second_look_that_no_member_could_answer_is_not_offered(wiring: Wiring
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.writing() as session:
         escalated = submitting.escalate(session, adapter, session.get_one(Request, by_staff))
-        verdicts.change_action(session, adapter, escalated, ActionState.PROPOSED, reason="abuse")
-        verdicts.change_action(session, adapter, escalated, ActionState.APPLIED)
+        verbs.change_action(session, adapter, escalated, ActionState.PROPOSED, why=Why("abuse"))
+        verbs.change_action(session, adapter, escalated, ActionState.APPLIED)
         request = session.get_one(Request, by_staff)
         recorded, _ = acknowledgements.record_taken(session, adapter, request, ActionType.WARN, "Ours")
         for action in (escalated, recorded):
             assert not second_looks.is_answerable(action, request)
             with pytest.raises(Conflict, match="no member could answer"):
-                second_looks.ask_members(session, moderator(cast), action, reason="Please")
+                second_looks.ask_members(session, moderator(cast), action, why=Why("Please"))
     ordinary = applied(wiring, cast, request_id="post-2")
     with wiring.database.writing() as session:
         action = session.get_one(Action, ordinary)

@@ -22,13 +22,13 @@ from app.core.models import (
     Delivery,
     FactCheckItem,
     Note,
-    Policy,
     Profile,
     Rating,
     ReasonTemplate,
     Replay,
     Request,
     SavedFilter,
+    ThresholdSet,
 )
 from app.core.paging import Slice
 from app.core.people import accounts, invitations, keys, members, profiles
@@ -53,6 +53,7 @@ from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
 from tests.hostile import HARD, NOTHINGS
+from tests.once import Shared
 
 
 @dataclass
@@ -68,17 +69,28 @@ class Seeded:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def seeded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seeded]:
-    folder = tmp_path_factory.mktemp("seeded")
-    if request.param == "sqlite":
-        url = f"sqlite:///{shutil.copyfile(request.getfixturevalue('sqlite_template'), folder / 'test.db')}"
-    else:
-        server: postgres.Server = request.getfixturevalue("postgres_server")
-        url = server.url(server.create(request.getfixturevalue("postgres_template")))
-    settings = Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready()
+def seeded(request: pytest.FixtureRequest, shared: Shared) -> Iterator[Seeded]:
+    """Seeded by one worker, for all."""
+
+    def make() -> tuple[Settings, Demo]:
+        folder = shared.folder / f"seeded-{request.param}"
+        folder.mkdir()
+        if request.param == "sqlite":
+            url = (
+                f"sqlite:///{shutil.copyfile(request.getfixturevalue('sqlite_template'), folder / 'test.db')}"
+            )
+        else:
+            server: postgres.Server = request.getfixturevalue("postgres_server")
+            url = server.url(server.create(request.getfixturevalue("postgres_template")))
+        settings = Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready()
+        wiring = wire(settings)
+        demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
+        wiring.database.dispose()
+        assert demo is not None
+        return settings, demo
+
+    settings, demo = shared.once(f"seeded-{request.param}", make)
     wiring = wire(settings)
-    demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
-    assert demo is not None
     yield Seeded(wiring, demo)
     wiring.database.dispose()
 
@@ -102,14 +114,14 @@ def test_the_sign_ins_are_kept_where_only_the_owner_reads_them(seeded: Seeded) -
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert json.loads(path.read_text())["api_key"] == seeded.demo.api_key
     with seeded.wiring.database.reading() as session:
-        assert seed.kept(session, seeded.folder) == seeded.demo
+        assert seed.load_demo(session, seeded.folder) == seeded.demo
 
 
 def test_sign_ins_of_another_database_are_not_shown(seeded: Seeded, tmp_path: Path) -> None:
     stranger = {"sign_ins": [], "api_key": f"bnk_{'0' * 12}_x", "platform": "demo", "community": "harbour"}
     (tmp_path / "demo.json").write_text(json.dumps(stranger))
     with seeded.wiring.database.reading() as session:
-        assert seed.kept(session, tmp_path) is None
+        assert seed.load_demo(session, tmp_path) is None
 
 
 def test_a_second_seeding_changes_nothing(seeded: Seeded) -> None:
@@ -117,7 +129,7 @@ def test_a_second_seeding_changes_nothing(seeded: Seeded) -> None:
     assert again is None
     with seeded.wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Community)) == 1
-        assert seed.kept(session, seeded.folder) == seeded.demo
+        assert seed.load_demo(session, seeded.folder) == seeded.demo
 
 
 def test_every_state_has_something_to_show(seeded: Seeded) -> None:
@@ -134,7 +146,7 @@ def test_every_state_has_something_to_show(seeded: Seeded) -> None:
         assert 100 <= statuses.total() <= 130
         written = set(session.scalars(sa.select(Note.status).where(Note.rationale.is_(False))))
         assert {NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.NEEDS_MORE_RATINGS} <= written
-        assert session.scalar(sa.select(sa.func.max(Policy.version))) == 3
+        assert session.scalar(sa.select(sa.func.max(ThresholdSet.version))) == 3
 
 
 def test_the_weeks_are_told_in_order_and_its_history_holds(seeded: Seeded) -> None:
@@ -280,9 +292,9 @@ def test_opinions_come_from_two_camps_of_twenty_raters(seeded: Seeded) -> None:
 
 def test_without_the_demonstration_a_database_begins_with_one_community(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        assert seed.begin(session)
+        assert seed.open_first_community(session)
     with wiring.database.writing() as session:
-        assert not seed.begin(session)
+        assert not seed.open_first_community(session)
     with wiring.database.reading() as session:
         community = _community(session)
         assert f"{community.platform}/{community.platform_community_server_id}" == seed.FIRST

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from app.commands.settings_table import name_of
 from app.settings import Settings
-from app.settings_table import name_of
 
 
 def test_production_refuses_to_start_without_secrets_and_names_them(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_whsec_secret_that_is_no_base64_is_used_as_it_stands():
     assert headers["webhook-signature"] == "v1," + base64_hmac(b"whsec_not base64!", message)
 
 
-def test_an_endpoint_without_secrets_cannot_be_signed_for():
+def test_an_webhook_without_secrets_cannot_be_signed_for():
     with pytest.raises(ValueError, match="at least one secret"):
         headers_for(b"{}", "event-1", "webhook.test", [], AT)
 

@@ -9,11 +9,22 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions.moves import begin, make_move, moves_open_to
 from app.core.errors import Forbidden, IllegalMove
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Event, HistoryEntry, Request
 from app.core.permissions import SYSTEM, Actor
-from app.core.states import ACTION, MACHINES, Machine, When, Who
-from app.core.vocabulary import ActionState, ActionTier, ActionType, RequestStatus, Role
+from app.core.review import holds, verbs
+from app.core.review.verbs import Details
+from app.core.states import ACTION, MACHINES, NOTE, Machine, When, Who
+from app.core.vocabulary import (
+    HELD_VERBS,
+    ActionState,
+    ActionTier,
+    ActionType,
+    ActionVerb,
+    RequestStatus,
+    Role,
+)
 from app.wiring import Wiring
 from tests.cast import Cast
 
@@ -78,7 +89,7 @@ def test_every_pair_of_action_states_for_each_kind_of_actor(wiring: Wiring, cast
             offered = {move.target for move in moves_open_to(actor, action)}
             assert (target in offered) == allowed, (source, target)
             if allowed:
-                make_move(session, actor, action, target, reason="because")
+                make_move(session, actor, action, target, why=Why("because"))
                 assert action.action_state is target
             else:
                 with pytest.raises((IllegalMove, Forbidden)):
@@ -112,11 +123,13 @@ def test_whoever_moves_second_is_refused_and_sees_the_new_state(wiring: Wiring, 
         stale = other.get_one(Action, action_id)
         other.expunge(stale)
     with wiring.database.writing() as session:
-        make_move(session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, reason="spam")
+        make_move(
+            session, moderator, session.get_one(Action, action_id), ActionState.PROPOSED, why=Why("spam")
+        )
     with wiring.database.writing() as session:
         session.add(stale)
         with pytest.raises(IllegalMove):
-            make_move(session, moderator, stale, ActionState.DISMISSED, reason="fine")
+            make_move(session, moderator, stale, ActionState.DISMISSED, why=Why("fine"))
         assert stale.action_state is ActionState.PROPOSED
 
 
@@ -162,9 +175,64 @@ def test_only_moderators_begin_an_action_that_reopens_a_dismissal(
             reopens_id=dismissed.id,
         )
         if who in (Who.MODERATOR, Who.OPERATOR):
-            entry = begin(session, actor, again, reason="It was no joke")
+            entry = begin(session, actor, again, why=Why("It was no joke"))
             assert entry is not None
             assert entry.after == {"action_state": target.value, "reopens": str(dismissed_id)}
         else:
             with pytest.raises((IllegalMove, Forbidden)):
                 begin(session, actor, again)
+
+
+def test_each_row_of_an_action_names_its_verb_and_each_state_is_reached_by_one() -> None:
+    assert all(move.verb is not None for move in ACTION.moves)
+    for state in ActionState:
+        leading = {move.verb for move in ACTION.moves if move.source is not None and move.target is state}
+        assert leading == {ACTION.verb_to(state)}, state
+    for verb in ActionVerb:
+        targets = {move.target for move in ACTION.by_verb(verb) if move.source is not None}
+        assert targets == {ACTION.target_of(verb)} - {None}, verb
+
+
+def test_every_verb_that_somebody_asks_for_has_its_function() -> None:
+    asked = {
+        move.verb
+        for move in ACTION.moves
+        if move.who != {Who.SERVICE} and (move.source is not None or move.when is When.REOPENS)
+    }
+    assert set(verbs.FUNCTIONS) == asked
+    assert set(HELD_VERBS) <= asked
+    about_notes = {verb for verb, does in verbs.FUNCTIONS.items() if does.to_note is not None}
+    assert about_notes == {move.verb for move in NOTE.moves if move.verb is not None}
+
+
+def test_a_row_that_leads_through_a_state_is_two_moves_of_the_table() -> None:
+    through = [move for move in ACTION.moves if move.through is not None]
+    assert through
+    for move in through:
+        assert move.through is not None
+        steps = ACTION.find(move.source, move.through), ACTION.find(move.through, move.target)
+        assert all(step is not None and move.who <= step.who for step in steps)
+        assert ACTION.find(move.source, move.target) is None, "it is no move of its own"
+
+
+@pytest.mark.parametrize("verb", [verb for verb in HELD_VERBS if verb is not ActionVerb.REOPEN])
+def test_every_decision_from_every_state_follows_the_table(
+    wiring: Wiring, cast: Cast, verb: ActionVerb
+) -> None:
+    moderator = _actor(Who.MODERATOR, cast)
+    for state in ActionState:
+        action_id = _action(wiring, cast, state)
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            offered = verb in holds.verbs_open_to(moderator, action)
+            row = ACTION.find(state, ACTION.target_of(verb) or state)
+            assert offered == (row is not None), (verb, state)
+            if verb is ActionVerb.FORCE_PUBLISH:  # it publishes a rationale, and this action has none
+                continue
+            if offered or state is ACTION.target_of(verb):
+                verbs.decide(session, moderator, action, verb, Details(Why("because")))
+                assert action.action_state is ACTION.target_of(verb)
+            else:
+                with pytest.raises(IllegalMove):
+                    verbs.decide(session, moderator, action, verb, Details(Why("because")))
+                assert action.action_state is state

@@ -1,4 +1,4 @@
-"""Whose ratings count (SCORING: 4)."""
+"""Whose ratings count (docs/consensus.md)."""
 
 import uuid
 from datetime import timedelta
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 def _asked(session: Session, action_id: uuid.UUID, rater: Profile) -> Exclusion | None:
     action = session.get_one(Action, action_id)
-    return eligibility.excluded(session, session.get_one(Note, action.note_id), rater, action)
+    return eligibility.exclusion_reason(session, session.get_one(Note, action.note_id), rater, action)
 
 
 def _demand(wiring: Wiring, cast: Cast, **settings: object) -> None:
@@ -116,7 +116,7 @@ def test_ratings_that_do_not_count_are_kept_with_their_reason_and_never_decide(
     _turn_into(wiring, action_id, ActionType.DELETE)
     factories.rate(wiring, cast, action_id, "HHHHHHHH")
     with wiring.database.reading() as session:
-        assert set(session.scalars(sa.select(Rating.excluded))) == {Exclusion.NEWCOMER}
+        assert set(session.scalars(sa.select(Rating.exclusion_reason))) == {Exclusion.NEWCOMER}
         assert session.scalar(sa.select(sa.func.count()).select_from(Rating)) == 8
         assert session.get_one(Action, action_id).action_state == "under_review"
     assert set(eligibility.SENTENCES) == set(Exclusion), "each reason can be told"

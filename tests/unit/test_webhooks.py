@@ -1,4 +1,4 @@
-"""Endpoints and deliveries: registered, rotated, claimed by lease, retried, given up on, sent again."""
+"""Webhooks and deliveries: registered, rotated, claimed by lease, retried, given up on, sent again."""
 
 import threading
 import uuid
@@ -17,7 +17,7 @@ from app.core import clock
 from app.core.communities import communities
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.models import Attempt, Community, Delivery, Endpoint, Event, HistoryEntry
+from app.core.models import Attempt, Community, Delivery, Event, HistoryEntry, Webhook
 from app.core.paging import Slice
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
@@ -30,6 +30,8 @@ from app.process import runtime
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import COMMUNITY, PLATFORM, Cast, Person
+
+pytestmark = pytest.mark.both_databases
 
 URL = "https://hooks.example.org/bridgenote"
 SECRET = "first secret of the forum"
@@ -92,7 +94,7 @@ class Desk:
         names: list[str] | None = None,
         actor: Actor | None = None,
         community_id: uuid.UUID | None = None,
-    ) -> tuple[Endpoint, bool]:
+    ) -> tuple[Webhook, bool]:
         with self.wiring.database.writing() as session:
             community = session.get_one(Community, community_id or self.cast.community_id)
             who = actor or self.operator
@@ -100,21 +102,21 @@ class Desk:
                 session, who, self.wiring.sealer, self.wiring.allow, community, url, secret, names
             )
 
-    def change(self, endpoint: Endpoint, **what: object) -> Endpoint:
+    def change(self, webhook: Webhook, **what: object) -> Webhook:
         with self.wiring.database.writing() as session:
             return webhooks.change(
                 session,
                 self.operator,
                 self.wiring.sealer,
                 self.wiring.allow,
-                endpoint.id,
+                webhook.id,
                 **what,  # type: ignore[arg-type]
             )
 
-    def tell(self, endpoint: Endpoint, count: int = 1, name: EventName = EventName.TEST) -> list[uuid.UUID]:
-        """So many events for this endpoint: the ids of their deliveries."""
+    def tell(self, webhook: Webhook, count: int = 1, name: EventName = EventName.TEST) -> list[uuid.UUID]:
+        """So many events for this webhook: the ids of their deliveries."""
         with self.wiring.database.writing() as session:
-            mine = session.get_one(Endpoint, endpoint.id)
+            mine = session.get_one(Webhook, webhook.id)
             told = [events.emit_test(session, mine) for _ in range(count)]
             for one in told:
                 one.name = name
@@ -146,9 +148,9 @@ class Desk:
         with self.wiring.database.reading() as session:
             return session.get_one(Delivery, delivery_id)
 
-    def endpoint(self, endpoint: Endpoint) -> Endpoint:
+    def webhook(self, webhook: Webhook) -> Webhook:
         with self.wiring.database.reading() as session:
-            return session.get_one(Endpoint, endpoint.id)
+            return session.get_one(Webhook, webhook.id)
 
     def attempts(self, delivery_id: uuid.UUID) -> list[Attempt]:
         with self.wiring.database.reading() as session:
@@ -164,21 +166,21 @@ class Desk:
                 )
             )
 
-    def secrets(self, endpoint: Endpoint) -> list[str]:
-        return secrets.live(self.endpoint(endpoint), self.wiring.sealer, clock.now())
+    def secrets(self, webhook: Webhook) -> list[str]:
+        return secrets.live(self.webhook(webhook), self.wiring.sealer, clock.now())
 
 
 # Registration
 
 
 def test_a_secret_is_sealed_and_nowhere_in_history(desk: Desk) -> None:
-    endpoint, made = desk.register(f"{URL}?token=receiver-token", names=["moderation.decision"])
+    webhook, made = desk.register(f"{URL}?token=receiver-token", names=["moderation.decision"])
     assert made
-    assert endpoint.events == ["moderation.decision"]
-    assert SECRET.encode() not in endpoint.secret
-    assert desk.secrets(endpoint) == [SECRET]
+    assert webhook.events == ["moderation.decision"]
+    assert SECRET.encode() not in webhook.secret
+    assert desk.secrets(webhook) == [SECRET]
     (entry,) = desk.history("webhook.")
-    assert (entry.what, entry.after["url"], entry.object_id) == ("webhook.registered", URL, endpoint.id)
+    assert (entry.what, entry.after["url"], entry.object_id) == ("webhook.registered", URL, webhook.id)
     with desk.wiring.database.reading() as session:
         assert history.verify(session, desk.cast.community_id)[1] is None
 
@@ -199,16 +201,16 @@ def test_the_same_url_again_updates_and_the_old_secret_signs_for_a_day(desk: Des
 
 
 def test_the_same_secret_again_starts_no_rotation(desk: Desk) -> None:
-    endpoint, _ = desk.register()
+    webhook, _ = desk.register()
     desk.register()
-    assert desk.secrets(endpoint) == [SECRET]
+    assert desk.secrets(webhook) == [SECRET]
     assert desk.history("webhook.changed") == []
 
 
 def test_during_a_rotation_the_standard_header_lists_both_and_the_body_the_new_one(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    desk.change(endpoint, secret=NEWER)
-    desk.tell(endpoint)
+    webhook, _ = desk.register()
+    desk.change(webhook, secret=NEWER)
+    desk.tell(webhook)
     (claimed,) = desk.claim()
     assert claimed.secrets == (NEWER, SECRET)
     assert SECRET not in repr(claimed)
@@ -256,8 +258,8 @@ def test_secrets_of_8_to_500_characters_are_kept_as_given(desk: Desk) -> None:
         assert desk.secrets(desk.register(secret=secret)[0])[0] == secret
 
 
-def test_equal_registrations_at_once_make_one_endpoint(desk: Desk) -> None:
-    results: list[tuple[Endpoint, bool]] = []
+def test_equal_registrations_at_once_make_one_webhook(desk: Desk) -> None:
+    results: list[tuple[Webhook, bool]] = []
     gate = threading.Barrier(6)
 
     def run() -> None:
@@ -270,12 +272,12 @@ def test_equal_registrations_at_once_make_one_endpoint(desk: Desk) -> None:
     for thread in threads:
         thread.join()
     assert [made for _, made in results].count(True) == 1
-    assert len({endpoint.id for endpoint, _ in results}) == 1
+    assert len({webhook.id for webhook, _ in results}) == 1
 
 
 def test_who_may_manage_webhooks(desk: Desk) -> None:
     cast = desk.cast
-    endpoint, _ = desk.register()
+    webhook, _ = desk.register()
     adapter = Actor(kind="key", name="adapter", communities=frozenset({cast.community_id}))
     assert desk.register(actor=adapter)[1] is False
     reader = Actor(kind="key", name="reader", communities=frozenset({cast.community_id}), read_only=True)
@@ -289,13 +291,13 @@ def test_who_may_manage_webhooks(desk: Desk) -> None:
     with pytest.raises(NotFound):
         desk.register(actor=stranger)
     with desk.wiring.database.writing() as session:
-        assert [one.id for one in webhooks.visible(session, SYSTEM)] == [endpoint.id]
+        assert [one.id for one in webhooks.visible(session, SYSTEM)] == [webhook.id]
         for key in (adapter, reader):
-            assert [one.id for one in webhooks.visible(session, key)] == [endpoint.id]
+            assert [one.id for one in webhooks.visible(session, key)] == [webhook.id]
         assert webhooks.visible(session, stranger) == []
         for verb in (webhooks.get, webhooks.remove, webhooks.send_test):
             with pytest.raises(NotFound):
-                verb(session, stranger, endpoint.id)
+                verb(session, stranger, webhook.id)
 
 
 def test_changes_are_recorded_and_a_url_taken_by_another_is_a_conflict(desk: Desk) -> None:
@@ -312,63 +314,63 @@ def test_changes_are_recorded_and_a_url_taken_by_another_is_a_conflict(desk: Des
     assert len(desk.history("webhook.changed")) == len(changed)
 
 
-def test_a_removed_endpoint_cancels_what_was_due_forgets_its_secrets_and_can_come_back(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    (sent,) = desk.tell(endpoint)
+def test_a_removed_webhook_cancels_what_was_due_forgets_its_secrets_and_can_come_back(desk: Desk) -> None:
+    webhook, _ = desk.register()
+    (sent,) = desk.tell(webhook)
     desk.attempt(answered(200))
-    (due,) = desk.tell(endpoint)
-    desk.write(lambda session: webhooks.remove(session, desk.operator, endpoint.id))
+    (due,) = desk.tell(webhook)
+    desk.write(lambda session: webhooks.remove(session, desk.operator, webhook.id))
     assert desk.delivery(due).state is DeliveryState.CANCELLED
     assert desk.delivery(sent).state is DeliveryState.DELIVERED
-    assert desk.endpoint(endpoint).secret == b""
+    assert desk.webhook(webhook).secret == b""
     assert desk.claim() == []
     with pytest.raises(NotFound), desk.wiring.database.reading() as session:
-        webhooks.get(session, desk.operator, endpoint.id)
+        webhooks.get(session, desk.operator, webhook.id)
     with pytest.raises(Conflict):
         desk.write(lambda session: deliveries.replay(session, desk.operator, sent))
     again, made = desk.register()
     assert made
-    assert again.id != endpoint.id
+    assert again.id != webhook.id
 
 
-def test_what_fails_in_flight_while_its_endpoint_is_removed_is_cancelled(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    (delivery_id,) = desk.tell(endpoint)
+def test_what_fails_in_flight_while_its_webhook_is_removed_is_cancelled(desk: Desk) -> None:
+    webhook, _ = desk.register()
+    (delivery_id,) = desk.tell(webhook)
     desk.claim()
-    desk.write(lambda session: webhooks.remove(session, desk.operator, endpoint.id))
+    desk.write(lambda session: webhooks.remove(session, desk.operator, webhook.id))
     assert desk.record(delivery_id, answered(503)).state is DeliveryState.CANCELLED
 
 
-def test_a_test_event_goes_to_one_endpoint_whatever_it_subscribes_to(desk: Desk) -> None:
-    endpoint, _ = desk.register(names=["note.status_changed"])
+def test_a_test_event_goes_to_one_webhook_whatever_it_subscribes_to(desk: Desk) -> None:
+    webhook, _ = desk.register(names=["note.status_changed"])
     desk.register(URL + "/other")
-    desk.write(lambda session: webhooks.send_test(session, desk.operator, endpoint.id))
+    desk.write(lambda session: webhooks.send_test(session, desk.operator, webhook.id))
     (claimed,) = desk.claim()
     assert (claimed.event_name, claimed.url) == (EventName.TEST, URL)
     assert len(desk.history("webhook.tested")) == 1
-    desk.change(endpoint, is_active=False)
+    desk.change(webhook, is_active=False)
     with pytest.raises(Conflict):
-        desk.write(lambda session: webhooks.send_test(session, desk.operator, endpoint.id))
+        desk.write(lambda session: webhooks.send_test(session, desk.operator, webhook.id))
 
 
 # The queue
 
 
 def test_a_claim_carries_all_that_the_call_needs(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    (test,) = desk.tell(endpoint)
-    (decision,) = desk.tell(endpoint, name=EventName.DECISION)
+    webhook, _ = desk.register()
+    (test,) = desk.tell(webhook)
+    (decision,) = desk.tell(webhook, name=EventName.DECISION)
     claimed = {one.delivery_id: one for one in desk.claim()}
     assert claimed[test].deadline == 10.0
     assert claimed[decision].deadline == 5.0
     assert claimed[test].payload["event_id"] == str(claimed[test].event_id)
     assert (claimed[test].url, claimed[test].secrets, claimed[test].attempts_made) == (URL, (SECRET,), 0)
-    assert claimed[test].endpoint_id == endpoint.id
+    assert claimed[test].endpoint_id == webhook.id
 
 
 def test_a_lease_keeps_others_away_until_it_ends(desk: Desk, held_clock: Clock) -> None:
-    endpoint, _ = desk.register()
-    desk.tell(endpoint)
+    webhook, _ = desk.register()
+    desk.tell(webhook)
     assert len(desk.claim("one", lease_seconds=20)) == 1
     held_clock.move(seconds=19)
     assert desk.claim("two") == []
@@ -379,8 +381,8 @@ def test_a_lease_keeps_others_away_until_it_ends(desk: Desk, held_clock: Clock) 
 def test_a_failure_after_the_lease_was_lost_is_logged_and_moves_nothing(
     desk: Desk, held_clock: Clock
 ) -> None:
-    endpoint, _ = desk.register()
-    (delivery_id,) = desk.tell(endpoint)
+    webhook, _ = desk.register()
+    (delivery_id,) = desk.tell(webhook)
     desk.claim("one")
     held_clock.move(minutes=1)
     desk.claim("two")
@@ -393,8 +395,8 @@ def test_a_failure_after_the_lease_was_lost_is_logged_and_moves_nothing(
 def test_a_success_counts_whoever_holds_the_lease_and_no_failure_undoes_it(
     desk: Desk, held_clock: Clock
 ) -> None:
-    endpoint, _ = desk.register()
-    (delivery_id,) = desk.tell(endpoint)
+    webhook, _ = desk.register()
+    (delivery_id,) = desk.tell(webhook)
     desk.claim("one")
     held_clock.move(minutes=1)
     desk.claim("two")
@@ -438,20 +440,20 @@ def test_slots_are_shared_evenly_and_a_backlog_never_crowds_out_a_newcomer(desk:
     assert next_one.endpoint_id == quiet.id
 
 
-def test_an_endpoint_has_sixteen_slots_and_a_hanging_one_has_one(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    desk.tell(endpoint, 30)
-    assert len(desk.claim(busy={endpoint.id: 1}, hanging={endpoint.id})) == 0
-    assert len(desk.claim(hanging={endpoint.id})) == 1
-    assert len(desk.claim(busy={endpoint.id: 10})) == 6
+def test_an_webhook_has_sixteen_slots_and_a_hanging_one_has_one(desk: Desk) -> None:
+    webhook, _ = desk.register()
+    desk.tell(webhook, 30)
+    assert len(desk.claim(busy={webhook.id: 1}, hanging={webhook.id})) == 0
+    assert len(desk.claim(hanging={webhook.id})) == 1
+    assert len(desk.claim(busy={webhook.id: 10})) == 6
     assert len(desk.claim()) == 16
 
 
 def test_a_secret_that_no_longer_opens_is_claimed_without_one(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    desk.tell(endpoint)
+    webhook, _ = desk.register()
+    desk.tell(webhook)
     with desk.wiring.database.writing() as session:
-        session.get_one(Endpoint, endpoint.id).secret = b"\x01" + bytes(60)
+        session.get_one(Webhook, webhook.id).secret = b"\x01" + bytes(60)
     assert [one.secrets for one in desk.claim()] == [()]
 
 
@@ -461,8 +463,8 @@ def test_a_secret_that_no_longer_opens_is_claimed_without_one(desk: Desk) -> Non
 def test_a_delivery_is_retried_on_schedule_and_dead_after_the_last_attempt(
     desk: Desk, held_clock: Clock
 ) -> None:
-    endpoint, _ = desk.register()
-    (delivery_id,) = desk.tell(endpoint)
+    webhook, _ = desk.register()
+    (delivery_id,) = desk.tell(webhook)
     for attempt, delay in enumerate(DELAYS, start=1):
         (claimed,) = desk.claim()
         held_clock.move(seconds=2)
@@ -487,9 +489,9 @@ def test_a_delivery_is_retried_on_schedule_and_dead_after_the_last_attempt(
 
 
 def test_the_longer_of_our_delay_and_retry_after_holds_up_to_ten_minutes(desk: Desk) -> None:
-    endpoint, _ = desk.register()
+    webhook, _ = desk.register()
     for asked, least, most in ((5, 10, 10.5), (60, 60, 60), (600, 600, 600), (9999, 600, 600)):
-        desk.tell(endpoint)
+        desk.tell(webhook)
         (after,) = desk.attempt(answered(429, retry_after=asked))
         assert after.due_at is not None
         assert least <= (after.due_at - START).total_seconds() <= most
@@ -512,62 +514,62 @@ WHAT_AN_ANSWER_DOES = [
 
 
 def test_a_delivery_arrives_waits_or_dies_by_its_answer(desk: Desk) -> None:
-    endpoint, _ = desk.register()
+    webhook, _ = desk.register()
     for outcome, state in WHAT_AN_ANSWER_DOES:
-        desk.tell(endpoint)
+        desk.tell(webhook)
         (after,) = desk.attempt(outcome)
         assert after.state is state, outcome
         assert (after.leased_by, after.leased_until) == (None, None)
         assert (after.delivered_at is not None) == (state is DeliveryState.DELIVERED)
 
 
-def test_three_410s_in_a_row_disable_the_endpoint_and_enabling_it_forgets_them(desk: Desk) -> None:
-    endpoint, _ = desk.register()
+def test_three_410s_in_a_row_disable_the_webhook_and_enabling_it_forgets_them(desk: Desk) -> None:
+    webhook, _ = desk.register()
     for status in (410, 410, 200, 410, 410, 404, 410, 410):
-        desk.tell(endpoint)
+        desk.tell(webhook)
         desk.attempt(answered(status))
-    assert desk.endpoint(endpoint).is_active
-    desk.tell(endpoint)
+    assert desk.webhook(webhook).is_active
+    desk.tell(webhook)
     desk.attempt(answered(410))
-    off = desk.endpoint(endpoint)
+    off = desk.webhook(webhook)
     assert not off.is_active
     assert "410" in (off.disabled_reason or "")
     (entry,) = desk.history("webhook.disabled")
     assert (entry.actor_kind, entry.after["is_active"]) == ("system", False)
-    desk.change(endpoint, is_active=True)
-    desk.tell(endpoint)
+    desk.change(webhook, is_active=True)
+    desk.tell(webhook)
     desk.attempt(answered(410))
-    assert desk.endpoint(endpoint).is_active
+    assert desk.webhook(webhook).is_active
 
 
 @pytest.mark.parametrize(("failures", "days", "is_active"), [(20, 5, False), (19, 6, True), (30, 4.9, True)])
-def test_twenty_failures_and_no_success_for_five_days_disable_the_endpoint(
+def test_twenty_failures_and_no_success_for_five_days_disable_the_webhook(
     desk: Desk, held_clock: Clock, failures: int, days: float, is_active: bool
 ) -> None:
-    endpoint, _ = desk.register()
-    desk.tell(endpoint)
+    webhook, _ = desk.register()
+    desk.tell(webhook)
     desk.attempt(answered(200))
     for number in range(failures):
-        desk.tell(endpoint)
+        desk.tell(webhook)
         if number == failures - 1:
             held_clock.move(days=days)
         (claimed,) = desk.claim(limit=1)
         desk.record(claimed.delivery_id, answered(404))
-    assert desk.endpoint(endpoint).is_active is is_active
+    assert desk.webhook(webhook).is_active is is_active
 
 
-def test_what_is_due_waits_while_its_endpoint_is_disabled(desk: Desk, held_clock: Clock) -> None:
-    endpoint, _ = desk.register()
-    (waiting, flying) = desk.tell(endpoint, 2)
+def test_what_is_due_waits_while_its_webhook_is_disabled(desk: Desk, held_clock: Clock) -> None:
+    webhook, _ = desk.register()
+    (waiting, flying) = desk.tell(webhook, 2)
     claimed = desk.claim(limit=1)[0].delivery_id
     other = waiting if claimed == flying else flying
-    desk.change(endpoint, is_active=False)
+    desk.change(webhook, is_active=False)
     assert desk.record(claimed, answered(500)).state is DeliveryState.DUE
     held_clock.move(hours=1)
     assert desk.claim() == []
     with desk.wiring.database.reading() as session:
         assert not queue.is_anything_due(session, clock.now())
-    desk.change(endpoint, is_active=True)
+    desk.change(webhook, is_active=True)
     assert {one.delivery_id for one in desk.claim()} == {claimed, other}
 
 
@@ -578,13 +580,13 @@ def test_a_batch_is_recorded_like_its_attempts_one_by_one(desk: Desk) -> None:
     desk.tell(gone, 4)
     claimed = desk.claim()
     tried = [
-        queue.Tried(one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now())
+        queue.SendResult(one.delivery_id, answered(200 if one.endpoint_id == good.id else 410), clock.now())
         for one in claimed
     ]
-    unknown = queue.Tried(uuid.uuid4(), answered(200), clock.now())
+    unknown = queue.SendResult(uuid.uuid4(), answered(200), clock.now())
     desk.write(lambda session: queue.record_attempts(session, "one", [*tried, unknown], DELAYS))
-    assert (desk.endpoint(gone).is_active, desk.endpoint(gone).failures) == (False, 4)
-    assert (desk.endpoint(good).failures, desk.endpoint(good).last_success_at) == (0, START)
+    assert (desk.webhook(gone).is_active, desk.webhook(gone).failures) == (False, 4)
+    assert (desk.webhook(good).failures, desk.webhook(good).last_success_at) == (0, START)
     with desk.wiring.database.reading() as session:
         found = deliveries.counts(session, desk.operator, desk.cast.community_id)
     assert (found[DeliveryState.DELIVERED], found[DeliveryState.DEAD]) == (3, 4)
@@ -594,8 +596,8 @@ def test_a_batch_is_recorded_like_its_attempts_one_by_one(desk: Desk) -> None:
 
 
 def test_a_dead_delivery_is_sent_again_with_the_same_event_id_and_fresh_attempts(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    (delivery_id,) = desk.tell(endpoint)
+    webhook, _ = desk.register()
+    (delivery_id,) = desk.tell(webhook)
     (dead,) = desk.attempt(answered(404))
     again = desk.write(lambda session: deliveries.replay(session, desk.operator, delivery_id))
     assert isinstance(again, Delivery)
@@ -622,19 +624,19 @@ def test_nobody_else_can_look_into_or_replay_a_delivery(desk: Desk) -> None:
 
 
 def test_a_range_of_dead_deliveries_is_sent_again(desk: Desk, held_clock: Clock) -> None:
-    endpoint, _ = desk.register()
+    webhook, _ = desk.register()
     other, _ = desk.register(URL + "/other")
-    (before,) = desk.tell(endpoint)
+    (before,) = desk.tell(webhook)
     desk.attempt(answered(400))
     since = held_clock.move(minutes=1)
-    (first,) = desk.tell(endpoint)
+    (first,) = desk.tell(webhook)
     desk.tell(other)
     desk.attempt(answered(400))
     held_clock.move(minutes=1)
-    (arrived,) = desk.tell(endpoint)
+    (arrived,) = desk.tell(webhook)
     desk.attempt(answered(200))
     until = held_clock.move(minutes=1)
-    desk.tell(endpoint)
+    desk.tell(webhook)
     desk.attempt(answered(400))
 
     def replay_range(state: DeliveryState | None) -> object:
@@ -644,7 +646,7 @@ def test_a_range_of_dead_deliveries_is_sent_again(desk: Desk, held_clock: Clock)
                     session,
                     desk.operator,
                     desk.cast.community_id,
-                    Filters(state=state, endpoint_id=endpoint.id, since=since, until=until),
+                    Filters(state=state, endpoint_id=webhook.id, since=since, until=until),
                 ).sent
             )
         )
@@ -688,8 +690,8 @@ def test_the_command_line_sends_a_communitys_dead_deliveries_again(
 
 
 def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> None:
-    endpoint, _ = desk.register()
-    (dead,) = desk.tell(endpoint)
+    webhook, _ = desk.register()
+    (dead,) = desk.tell(webhook)
     desk.attempt(TIMED_OUT)
     desk.attempt(answered(404))
     desk.record(dead, answered(404))
@@ -710,7 +712,7 @@ def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> N
             )
             for line in found.rows:
                 assert line.delivery.event.payload
-                assert line.delivery.endpoint.url == URL
+                assert line.delivery.webhook.url == URL
             return list(found.rows)
 
     engine = desk.wiring.database.engine
@@ -720,7 +722,7 @@ def test_the_list_filters_and_costs_the_same_for_ten_as_for_one(desk: Desk) -> N
     assert line.last is not None
     assert line.last.status == 404
     sa_event.remove(engine, "before_cursor_execute", note)
-    desk.tell(endpoint, 9, EventName.DECISION)
+    desk.tell(webhook, 9, EventName.DECISION)
     sa_event.listen(engine, "before_cursor_execute", note)
     assert len(lines()) == 10
     assert len(queries) == cost
@@ -766,15 +768,15 @@ def test_the_discourse_plugin_gets_its_own_name_and_others_the_specified_one(des
     }
 
 
-def test_an_event_reaches_only_the_endpoints_of_its_own_community(desk: Desk) -> None:
+def test_an_event_reaches_only_the_webhooks_of_its_own_community(desk: Desk) -> None:
     desk.register()
     desk.register(actor=SYSTEM, community_id=desk.cast.other_community_id)
     with desk.wiring.database.writing() as session:
         away = communities.get(session, SYSTEM, desk.cast.other_community_id)
-        endpoint = webhooks.visible(session, SYSTEM, away.id)[0]
-        event = webhooks.send_test(session, SYSTEM, endpoint.id)
+        webhook = webhooks.visible(session, SYSTEM, away.id)[0]
+        event = webhooks.send_test(session, SYSTEM, webhook.id)
     with desk.wiring.database.reading() as session:
         rows = session.scalars(sa.select(Delivery).join(Event).where(Event.id == event.id)).all()
-        assert [row.endpoint_id for row in rows] == [endpoint.id]
+        assert [row.endpoint_id for row in rows] == [webhook.id]
     with desk.wiring.database.reading() as session, pytest.raises(NotFound):
         deliveries.listing(session, desk.operator, away.id, Filters(), Slice())

@@ -1,4 +1,4 @@
-"""Visitors: a browser per person, signed in, that sends forms as the pages do."""
+"""Fixtures for tests of the dashboard: a signed-in client for each person, which posts forms like the pages do."""
 
 import re
 import uuid
@@ -27,21 +27,23 @@ from tests.clocks import advance
 from tests.inline_engine import InlineEngine
 
 SCORE = 0.8317
-"""The score of every post: a figure that no page says by chance."""
+"""The score of every post: a number that no page shows by chance."""
 HTMX = {"HX-Request": "true"}
+SMALL_PAGE = "/communities"
+"""For everybody who is signed in, and written in a quarter of the time that the settings take."""
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
 @dataclass
 class Visitor:
-    """One browser. ``post`` adds the token of a form that this browser has seen."""
+    """One browser. ``post`` adds the token of a form that it has loaded."""
 
     client: FlaskClient
     token: str = ""
 
     def renew(self) -> None:
-        """Take the token of a page seen now: signing in and out end the one from before."""
-        found = TOKEN.search(self.client.get("/settings").text)
+        """Load a page for a new form token: signing in and out invalidate the old one."""
+        found = TOKEN.search(self.client.get(SMALL_PAGE).text)
         assert found, "every form carries a token"
         self.token = found.group(1)
 
@@ -54,7 +56,7 @@ class Visitor:
 
 @pytest.fixture
 def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
-    """A new browser, signed in as this person; with None signed out."""
+    """Return a new browser, signed in as this person; with None not signed in."""
 
     def begin(person: Person | None) -> Visitor:
         client = app.test_client()
@@ -62,7 +64,7 @@ def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
             with wiring.database.writing() as session:
                 token = accounts.open_sign_in(session, session.get_one(Account, person.account_id), "Test")
             client.set_cookie("bridgenote", token)
-        page = client.get("/settings" if person is not None else "/sign-in").text
+        page = client.get(SMALL_PAGE if person is not None else "/sign-in").text
         found = TOKEN.search(page)
         assert found, "every form carries a token"
         return Visitor(client, found.group(1))
@@ -72,7 +74,7 @@ def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
 
 @dataclass
 class FixedClassifier:
-    """Stands in for a classifier: the same score for whatever it reads, and one matched passage."""
+    """Fake of a classifier: the same score and one match for every text."""
 
     category: str = "toxicity"
     name: str = "fixed"
@@ -96,7 +98,7 @@ class FixedClassifier:
 
 @dataclass
 class Stage:
-    """Puts posts under review and lets others rate them."""
+    """Creates posts under review and ratings of other people."""
 
     wiring: Wiring
     jobs: InlineEngine
@@ -106,7 +108,7 @@ class Stage:
     def post(
         self, text: str = "This is what somebody wrote.", *, category: str = "toxicity", away: bool = False
     ) -> uuid.UUID:
-        """A post under community review; its action's id. ``away`` puts it into the other community."""
+        """Create a post under community review and return its action's id. ``away``: in the other community."""
         self.made += 1
         self.wiring.classifiers = [FixedClassifier(category=category)]
         community_id = self.cast.other_community_id if away else self.cast.community_id
@@ -118,14 +120,14 @@ class Stage:
             return session.scalars(sa.select(Action.id).where(Action.request_id == request_id)).one()
 
     def rate(self, action_id: uuid.UUID, *levels: HelpfulnessLevel) -> None:
-        """So many members of the platform rate the action's rationale."""
+        """Let this many members of the platform rate the action's rationale."""
         for number, level in enumerate(levels):
             with self.wiring.database.writing() as session:
                 action = session.get_one(Action, action_id)
                 self._rate(session, session.get_one(Note, action.note_id), number, level)
 
     def note(self, action_id: uuid.UUID, number: int = 0, text: str = "A member explains.") -> uuid.UUID:
-        """A member of the platform writes a note on the post; its id."""
+        """Let a member of the platform write a note on the post; return its id."""
         with self.wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
             author = profiles.ensure(session, PLATFORM, f"author-{number}")
@@ -161,18 +163,18 @@ class Stage:
         with self.wiring.database.reading() as session:
             note_id = session.get_one(Action, action_id).note_id
             assert note_id is not None
-            rating = ratings.own(session, note_id, person.profile_id)
+            rating = ratings.by_rater(session, note_id, person.profile_id)
             return rating.helpfulness_level if rating else None
 
 
 def only_hold(wiring: Wiring) -> Hold | None:
-    """The one decision that is held, or None."""
+    """Return the held decision, or None."""
     with wiring.database.reading() as session:
         return session.scalars(sa.select(Hold)).one_or_none()
 
 
 def events_of(wiring: Wiring) -> list[EventName]:
-    """What machines were told, by name."""
+    """Return the names of the events that were emitted."""
     with wiring.database.reading() as session:
         return list(session.scalars(sa.select(Event.name)))
 
@@ -184,9 +186,9 @@ def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Stage:
 
 @pytest.fixture
 def statements(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
-    """``with statements() as seen``: every statement the database was sent meanwhile.
+    """``with statements() as seen``: records every statement sent to the database.
 
-    But for what a session writes once a minute: on a slow machine that minute may end between two counts.
+    Except the update of a session's last use, once a minute: on a slow machine that may happen between two counts.
     """
     monkeypatch.setattr(accounts, "SEEN_EVERY", timedelta(days=1))
 
@@ -208,5 +210,5 @@ def statements(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Callable[[], 
 
 @pytest.fixture
 def pass_time() -> Callable[[timedelta], None]:
-    """Moves the clock by so much; it stands there until it is moved again."""
+    """Returns a function that moves the clock forward and stops it there."""
     return lambda by: advance(seconds=by.total_seconds())

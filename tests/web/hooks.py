@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.models import Community, Delivery, Endpoint
+from app.core.models import Community, Delivery, Webhook
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import endpoints as webhooks
@@ -40,8 +40,8 @@ class Hooks:
     def tell(self, endpoint_id: uuid.UUID, count: int = 1) -> list[uuid.UUID]:
         """So many events for it; the ids of their deliveries, oldest first."""
         with self.wiring.database.writing() as session:
-            endpoint = session.get_one(Endpoint, endpoint_id)
-            told = [events.emit_test(session, endpoint).id for _ in range(count)]
+            webhook = session.get_one(Webhook, endpoint_id)
+            told = [events.emit_test(session, webhook).id for _ in range(count)]
             found = sa.select(Delivery.id).where(Delivery.event_id.in_(told)).order_by(Delivery.id)
             return list(session.scalars(found))
 
@@ -50,7 +50,7 @@ class Hooks:
         sent = []
         with self.wiring.database.writing() as session:
             claimed = queue.claim_due(
-                session, self.wiring.sealer, "test", clock.now(), busy={}, per_endpoint=1_000, limit=1_000
+                session, self.wiring.sealer, "test", clock.now(), busy={}, per_webhook=1_000, limit=1_000
             )
         for number, one in enumerate(claimed):
             with self.wiring.database.writing() as session:
@@ -63,6 +63,6 @@ class Hooks:
         with self.wiring.database.reading() as session:
             return [session.get_one(Delivery, one).state for one in ids]
 
-    def endpoint(self, endpoint_id: uuid.UUID) -> Endpoint:
+    def webhook(self, endpoint_id: uuid.UUID) -> Webhook:
         with self.wiring.database.reading() as session:
-            return session.get_one(Endpoint, endpoint_id)
+            return session.get_one(Webhook, endpoint_id)

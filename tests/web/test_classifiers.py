@@ -54,7 +54,7 @@ def test_only_operators_and_above(visit: Visit, cast: Cast, wiring: Wiring) -> N
         for path in (*POSTS, "/datasets"):
             answer = visitor.post(f"{path}?community=harbour-forum", **RULE, reason="x", text="x")
             assert answer.status_code == status, path
-    assert standing(wiring, cast).edition == 0
+    assert standing(wiring, cast).etag == 0
     assert visit(cast.admin).get("/classifiers").status_code == 200
 
 
@@ -73,7 +73,7 @@ def test_a_rule_goes_from_draft_to_force_and_back(visit: Visit, cast: Cast, wiri
     page = operator.get("/classifiers").text
     assert "spam.harbour added (Spam, weight 0.8)" in page
 
-    late = operator.post("/classifiers/rules/spam.harbour", **(RULE | {"note": "Mine", "edition": "0"}))
+    late = operator.post("/classifiers/rules/spam.harbour", **(RULE | {"note": "Mine", "etag": "0"}))
     assert late.status_code == 409
     assert "Operator changed the draft in the meantime" in late.text
     assert "Mine" in late.text
@@ -101,12 +101,12 @@ def test_a_rule_goes_from_draft_to_force_and_back(visit: Visit, cast: Cast, wiri
         assert session.scalar(sa.select(sa.func.count()).select_from(Request)) == 1
 
     assert operator.post("/classifiers/publish", reason="").status_code == 422
-    stale = operator.post("/classifiers/publish", reason="My reason", edition="9", version="0")
+    stale = operator.post("/classifiers/publish", reason="My reason", etag="9", version="0")
     assert stale.status_code == 409
     assert "My reason" in stale.text
-    edition = re.search(r'id="publish-edition"[^>]* value="(\d+)"', stale.text)
-    assert edition
-    done = operator.post("/classifiers/publish", reason="Tours", edition=edition.group(1), version="0")
+    etag = re.search(r'id="publish-etag"[^>]* value="(\d+)"', stale.text)
+    assert etag
+    done = operator.post("/classifiers/publish", reason="Tours", etag=etag.group(1), version="0")
     assert done.status_code == 303
     page = operator.get("/classifiers").text
     assert "Version 1 is in force. It scores new content only." in page
@@ -139,14 +139,14 @@ def test_packs_are_imported_shipped_rules_switched_and_drafts_discarded(
     file = json.dumps({"name": "p", "version": "1", "rules": [rule | {"weight": 0.3}]}).encode()
     sent = operator.post("/classifiers/import", file=(io.BytesIO(file), "rules.json"))
     assert sent.status_code == 303
-    assert operator.post("/classifiers/shipped", off="spam.buy-followers", edition="1").status_code == 303
+    assert operator.post("/classifiers/shipped", off="spam.buy-followers", etag="1").status_code == 303
     page = operator.get("/classifiers").text
     assert "spam.buy-followers: switched off" in page
-    assert operator.post("/classifiers/shipped", off="spam.buy-followers", edition="1").status_code == 409
-    assert operator.post("/classifiers/shipped", on="spam.buy-followers", edition="2").status_code == 303
-    assert operator.post("/classifiers/rules/spam.x/remove", edition="3").status_code == 303
+    assert operator.post("/classifiers/shipped", off="spam.buy-followers", etag="1").status_code == 409
+    assert operator.post("/classifiers/shipped", on="spam.buy-followers", etag="2").status_code == 303
+    assert operator.post("/classifiers/rules/spam.x/remove", etag="3").status_code == 303
     assert standing(wiring, cast).working.rules == []
-    assert operator.post("/classifiers/discard", edition="4").status_code == 303
+    assert operator.post("/classifiers/discard", etag="4").status_code == 303
     assert standing(wiring, cast).draft is None
 
 

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from app.core.communities import communities
 from app.core.communities import settings as community_settings
+from app.core.communities.settings import CommunitySettings
 from app.core.models import Account, Action, Community, HistoryEntry, HistoryText, ScoringState
 from app.core.people import accounts, key_admin, keys, profiles
 from app.core.permissions import SYSTEM
@@ -28,7 +29,7 @@ URL = "/community?community=harbour-forum"
 def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
     """What the page would send, with ``changed`` typed into it; a dash unticks."""
     draft = in_force(wiring, cast)
-    sent = {"version": draft.edition, "reason": "Agreed in the spring meeting"}
+    sent = {"version": draft.etag, "reason": "Agreed in the spring meeting"}
     for name, value in draft.values.items():
         if name in NUMBERS:
             sent[name] = as_typed(value)
@@ -41,7 +42,7 @@ def as_form(wiring: Wiring, cast: Cast, **changed: str) -> dict[str, str]:
 
 def in_force(wiring: Wiring, cast: Cast) -> Draft:
     with wiring.database.reading() as session:
-        return community_revisions.draft_of(session.get_one(Community, cast.community_id))
+        return community_revisions.draft_of(session, session.get_one(Community, cast.community_id))
 
 
 def told(wiring: Wiring) -> list[tuple[HistoryEntry, HistoryText]]:
@@ -78,7 +79,7 @@ def test_what_is_saved_holds_and_the_history_keeps_before_after_and_why(
     typed = as_form(wiring, cast, policy_text="Be kind.\r\nCite sources.", ai_notes_enabled="-")
     assert operator.post("/community", **typed).status_code == 303
     assert in_force(wiring, cast) == Draft(
-        "Harbour forum", None, "Be kind.\nCite sources.", True, False, community_settings.defaults()
+        "Harbour forum", None, "Be kind.\nCite sources.", True, False, CommunitySettings()
     )
     ((entry, text),) = told(wiring)
     assert entry.before == {"policy_text": None, "ai_notes_enabled": True}
@@ -134,7 +135,7 @@ def test_a_save_from_an_older_page_is_409_and_saving_again_is_a_decision(
     assert answer.status_code == 409
     assert 'value="My name"' in answer.text
     assert in_force(wiring, cast).name == "The platform's name"
-    again = stale | {"version": in_force(wiring, cast).edition}
+    again = stale | {"version": in_force(wiring, cast).etag}
     assert again["version"] in answer.text
     assert operator.post("/community", **again).status_code == 303
     assert in_force(wiring, cast).name == "My name"
@@ -167,7 +168,7 @@ def test_settings_are_set_here_alone_and_what_integrations_supply_stays_theirs(
     with wiring.database.reading() as session:
         opened = session.get_one(Community, uuid.UUID(answer.json["id"]))
         assert (opened.supplied, opened.settings) == (given, {})
-        assert community_settings.of(opened).min_ratings == 5
+        assert community_settings.read(session, opened.id).min_ratings == 5
 
 
 def test_pausing_and_archiving_ask_first_show_on_every_page_and_end_again(
@@ -312,7 +313,7 @@ def test_nobody_joins_or_reads_what_an_integration_opened_until_an_operator_make
     page = service_admin.get("/community?community=cove").text
     assert "This community is not public" in page
     with wiring.database.reading() as session:
-        draft = community_revisions.draft_of(session.get_one(Community, cove.id))
+        draft = community_revisions.draft_of(session, session.get_one(Community, cove.id))
     values = {name: as_typed(value) for name, value in draft.values.items() if name in NUMBERS}
     saved = service_admin.post(
         "/community?community=cove", name="Cove", is_public="y", reason="They asked for it", **values

@@ -139,7 +139,7 @@ def test_a_range_is_counted_confirmed_and_goes_on_after_a_restart_where_it_was(
 
     with wiring.database.writing() as session:
         replay_id = session.scalars(sa.select(Replay.id)).one()
-        assert not replays.go_on(session, replay_id)
+        assert not replays.run_batch(session, replay_id)
     # The process died here. What was sent meanwhile has arrived, and is not sent a second time.
     assert set(hooks.attempt(OK)) == {*dead[:2], *later}
     poll = operator.get(begun.location).text.split('hx-get="')[1].split('"')[0]

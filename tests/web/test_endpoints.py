@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.mail import Message
-from app.core.models import Delivery, Endpoint, HistoryEntry, HistoryText
+from app.core.models import Delivery, HistoryEntry, HistoryText, Webhook
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks import secrets
 from app.throttle import Throttle
@@ -36,8 +36,8 @@ def shown_secret(page: str) -> str | None:
 
 def live_secrets(wiring: Wiring) -> list[str]:
     with wiring.database.reading() as session:
-        endpoint = session.scalars(sa.select(Endpoint)).one()
-        return secrets.live(endpoint, wiring.sealer, clock.now())
+        webhook = session.scalars(sa.select(Webhook)).one()
+        return secrets.live(webhook, wiring.sealer, clock.now())
 
 
 def recorded(wiring: Wiring) -> str:
@@ -47,8 +47,8 @@ def recorded(wiring: Wiring) -> str:
         return " ".join(f"{entry.before} {entry.after} {entry.cause} {text.reason}" for entry, text in rows)
 
 
-def edition(page: str) -> str:
-    return page.split('name="edition" type="hidden" value="')[1].split('"')[0]
+def etag(page: str) -> str:
+    return page.split('name="etag" type="hidden" value="')[1].split('"')[0]
 
 
 def test_only_operators_and_above_open_webhooks_and_deliveries(
@@ -77,12 +77,12 @@ def test_only_operators_and_above_open_webhooks_and_deliveries(
     moderator, outsider = visit(cast.moderator), visit(cast.outsider)
     for verb in ("enable", "disable", "rotate", "test", "remove"):
         path = f"/endpoints/{endpoint_id}/{verb}"
-        data = {"how": "generate", "edition": ""}
+        data = {"how": "generate", "etag": ""}
         assert (moderator.post(path, **data).status_code, outsider.post(path, **data).status_code) == (
             403,
             404,
         )
-    assert hooks.endpoint(endpoint_id).is_active
+    assert hooks.webhook(endpoint_id).is_active
 
 
 def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
@@ -101,12 +101,12 @@ def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
     assert "URL is registered already" in again.text
     assert live_secrets(wiring) == [first]
     with wiring.database.reading() as session:
-        path = f"/endpoints/{session.scalars(sa.select(Endpoint.id)).one()}"
+        path = f"/endpoints/{session.scalars(sa.select(Webhook.id)).one()}"
     page = operator.get(path).text
     for one in (again.text, page, operator.get("/endpoints").text):
         assert first not in one
 
-    form = {"how": "generate", "edition": edition(page)}
+    form = {"how": "generate", "etag": etag(page)}
     rotated = operator.post(f"{path}/rotate", **form)
     second = shown_secret(rotated.text)
     assert second is not None
@@ -117,11 +117,11 @@ def test_a_secret_is_shown_once_and_a_form_sent_twice_shows_and_changes_nothing(
     assert shown_secret(refreshed.text) is None
     assert live_secrets(wiring) == [second, first]
 
-    short = operator.post(f"{path}/rotate", how="typed", secret="short", edition=edition(refreshed.text))
+    short = operator.post(f"{path}/rotate", how="typed", secret="short", etag=etag(refreshed.text))
     assert short.status_code == 422
     assert "Your secret must have 8 to 500 characters." in short.text
     assert "short" not in short.text.replace("shortcuts", "")
-    own = operator.post(f"{path}/rotate", how="typed", secret=SECRET, edition=edition(refreshed.text))
+    own = operator.post(f"{path}/rotate", how="typed", secret=SECRET, etag=etag(refreshed.text))
     assert own.status_code == 303
     assert live_secrets(wiring) == [SECRET, second]
     page = operator.get(path).text
@@ -147,7 +147,7 @@ def test_a_webhook_is_changed_disabled_enabled_and_removed_by_the_apis_own_verbs
     assert "already has this URL" in taken.text
     chosen = ["moderation.decision", "note.status_changed"]
     assert operator.post(path, url=URL, events=chosen, reason="Too chatty").status_code == 303
-    assert hooks.endpoint(endpoint_id).events == chosen
+    assert hooks.webhook(endpoint_id).events == chosen
 
     (delivery_id,) = hooks.tell(endpoint_id)
     operator.post(f"{path}/disable")
@@ -192,12 +192,12 @@ def test_of_two_who_save_at_once_the_second_hears_what_the_first_set_and_loses_n
     assert f"The URL is {URL} now. The events are now: Decision about a post." in stale.text
     for kept in ("https://forum.example.org/moved", "We moved"):
         assert f'value="{kept}"' in stale.text
-    assert hooks.endpoint(endpoint_id).events == ["moderation.decision"]
+    assert hooks.webhook(endpoint_id).events == ["moderation.decision"]
     # Saving again is a decision about what was just shown, and about nothing newer.
     again = version(stale.text)
     assert operator.post(path, **mine, version=seen).status_code == 409
     assert operator.post(path, **mine, version=again).status_code == 303
-    assert hooks.endpoint(endpoint_id).url == "https://forum.example.org/moved"
+    assert hooks.webhook(endpoint_id).url == "https://forum.example.org/moved"
     assert admin.post(path, **decisions | {"version": again}).status_code == 409
 
 
@@ -291,7 +291,7 @@ def test_operators_are_told_when_a_webhook_is_disabled_by_itself(
     endpoint_id = hooks.register()
     hooks.tell(endpoint_id, 3)
     hooks.attempt(GONE)
-    assert not hooks.endpoint(endpoint_id).is_active
+    assert not hooks.webhook(endpoint_id).is_active
     jobs.run_all()
     assert {one.to for one in postbox.sent} == {cast.operator.email, cast.admin.email}
     assert all("/notices" in one.text and "not-for-eyes" not in one.text for one in postbox.sent)

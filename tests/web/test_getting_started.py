@@ -10,12 +10,13 @@ from flask.testing import FlaskClient
 
 from app.core.communities import communities, getting_started
 from app.core.communities.getting_started import Standing
-from app.core.models import Account, Action, Community, Endpoint
+from app.core.history.why import Why
+from app.core.models import Account, Action, Community, Webhook
 from app.core.people import accounts, invitations, keys, profiles
 from app.core.permissions import SYSTEM
 from app.core.review import holds, reason_templates
 from app.core.review.reason_templates import ReasonDraft
-from app.core.vocabulary import HeldVerb, HelpfulnessLevel, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, HelpfulnessLevel, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
@@ -79,7 +80,7 @@ def test_a_new_community_begins_with_the_list_and_each_step_is_read_from_what_is
     with wiring.database.writing() as session:
         action = session.scalars(sa.select(Action)).one()
         actor = accounts.actor_for(accounts.get(session, ann.account_id))
-        holds.hold(session, actor, HeldVerb.DISMISS, action=action, reason="It is a test.")
+        holds.hold(session, actor, ActionVerb.DISMISS, action=action, why=Why("It is a test."))
     assert "It is sent as soon as it can no longer be undone." in visitor.get("/getting-started").text
     advance(seconds=60)
     jobs.run_all()
@@ -109,7 +110,7 @@ def test_what_no_longer_holds_is_no_longer_done(fresh: tuple[Community, Person],
     community, _ann = fresh
     with wiring.database.writing() as session:
         key = keys.mint(session, SYSTEM, "Forum", KeyTemplate.ADAPTER, [community.id], days=1)
-        keys.note_use(session, key.key.id, accounts.clock.now(), is_poll=True)
+        keys.record_use(session, key.key.id, accounts.clock.now(), is_poll=True)
     found = _standing(wiring, community)
     assert (found.has_key, found.hearing.polls) == (True, True)
     advance(seconds=timedelta(hours=2).total_seconds())
@@ -126,16 +127,16 @@ def test_a_webhook_counts_once_it_has_answered_and_while_it_is_on(
     community, ann = fresh
     with wiring.database.writing() as session:
         place = session.get_one(Community, community.id)
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session, SYSTEM, wiring.sealer, wiring.allow, place, "https://example.org/hook", "a long secret"
         )
     visitor = visit(ann)
     assert "registered and has not answered yet" in visitor.get("/getting-started").text
     with wiring.database.writing() as session:
-        session.get_one(Endpoint, endpoint.id).last_success_at = accounts.clock.now()
+        session.get_one(Webhook, webhook.id).last_success_at = accounts.clock.now()
     assert _done(visitor.get("/getting-started").text)["Let your platform hear of decisions"]
     with wiring.database.writing() as session:
-        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, endpoint.id, is_active=False)
+        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, webhook.id, is_active=False)
     page = visitor.get("/getting-started").text
     assert not _done(page)["Let your platform hear of decisions"]
     assert "The webhook is disabled and nobody polls" in page

@@ -74,7 +74,7 @@ def test_signed_out_readers_are_led_to_the_sign_in_page(app: Flask, client: Flas
     for path in _routes(app, unsafe=False):
         if path not in opened:
             answer = client.get(path)
-            if getattr(app.view_functions[_endpoint(app, path)], "is_open", False):
+            if getattr(app.view_functions[_webhook(app, path)], "is_open", False):
                 continue
             assert answer.status_code == 303, path
             assert answer.location.startswith("/sign-in?next=/"), path
@@ -82,7 +82,7 @@ def test_signed_out_readers_are_led_to_the_sign_in_page(app: Flask, client: Flas
 
 def test_unsafe_routes_refuse_whoever_is_signed_out(app: Flask, client: FlaskClient) -> None:
     for path in _routes(app, unsafe=True):
-        view = app.view_functions[_endpoint(app, path, "POST")]
+        view = app.view_functions[_webhook(app, path, "POST")]
         if not getattr(view, "is_open", False):
             assert client.post(path).status_code == 401, path
             stops_polling = 286 if getattr(view, "is_passive", False) else 401
@@ -94,7 +94,7 @@ def test_unsafe_routes_refuse_a_form_without_our_token(app: Flask, visit: Visit,
     paths = _routes(app, unsafe=True)
     assert len(paths) > 5
     for path in paths:
-        if _endpoint(app, path, "POST") in ONE_CLICK:
+        if _webhook(app, path, "POST") in ONE_CLICK:
             assert visitor.client.post(path).status_code == 404, "an address that nobody was sent"
             continue
         for headers in ({}, HTMX):
@@ -121,7 +121,7 @@ def test_unsafe_routes_refuse_another_site(
 ) -> None:
     visitor = visit(cast.admin)
     for path in _routes(app, unsafe=True):
-        if headers == {"Origin": "null"} and _endpoint(app, path, "POST") in FROM_MAIL:
+        if headers == {"Origin": "null"} and _webhook(app, path, "POST") in FROM_MAIL:
             assert visitor.post(path, headers | {"Sec-Fetch-Site": "cross-site"}).status_code == 403, path
             continue
         assert visitor.post(path, headers).status_code == 403, path
@@ -227,6 +227,6 @@ def test_a_fault_shows_a_page_that_says_nothing_of_the_inside(
     assert answer.headers["X-Request-Id"] in answer.text
 
 
-def _endpoint(app: Flask, path: str, method: str = "GET") -> str:
-    endpoint, _values = app.url_map.bind("localhost").match(path, method=method)
-    return str(endpoint)
+def _webhook(app: Flask, path: str, method: str = "GET") -> str:
+    webhook, _values = app.url_map.bind("localhost").match(path, method=method)
+    return str(webhook)

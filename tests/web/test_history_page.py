@@ -11,10 +11,11 @@ import pytest
 
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
+from app.core.history.why import Why
 from app.core.models import Account, Action
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor
+from app.core.review import verbs
 from app.core.vocabulary import ActionState
 from app.web.history import actions as history_page
 from app.wiring import Wiring
@@ -34,7 +35,7 @@ def person(wiring: Wiring, who: Person) -> Actor:
 
 def change(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState, reason: str = "") -> None:
     with wiring.database.writing() as session:
-        verdicts.change_action(session, actor, session.get_one(Action, action_id), state, reason=reason)
+        verbs.change_action(session, actor, session.get_one(Action, action_id), state, why=Why(reason))
 
 
 def export(visitor: Visitor, query: str = "") -> list[dict[str, str]]:

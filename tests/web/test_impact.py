@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import actions
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import profiles
@@ -53,7 +54,7 @@ def test_an_answer_can_be_changed_until_the_note_locks(
     assert "Change answer" in rater.get("/me").text
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.force_publish(session, factories.integration(cast), note, reason="Known")
+        verdicts.force_publish(session, factories.integration(cast), note, why=Why("Known"))
     page = rater.get("/me").text
     assert "Same view as others" in page
     assert "Change answer" not in page
@@ -68,7 +69,7 @@ def test_a_rating_that_does_not_count_says_why(
     assert "Not counted" not in rater.get("/me").text
     for excluded, told in (("submitter", "you submitted the post"), ("once", "an earlier rule left it out")):
         with wiring.database.writing() as session:
-            session.execute(sa.update(Rating).values(excluded=excluded))
+            session.execute(sa.update(Rating).values(exclusion_reason=excluded))
         assert f"Not counted: {told}" in rater.get("/me").text
 
 
@@ -80,7 +81,7 @@ def test_notes_of_ones_own_stand_behind_the_writing_impact(visit: Visit, cast: C
         notes.write(
             session, SYSTEM, cast.community_id, profiles.ensure(session, PLATFORM, "other"), "Theirs", kind
         )
-        verdicts.force_publish(session, factories.integration(cast), mine, reason="Known")
+        verdicts.force_publish(session, factories.integration(cast), mine, why=Why("Known"))
     page = visit(cast.rater).get("/me?show=notes-helpful").text
     assert "Mine is &lt;i&gt;good&lt;/i&gt;" in page
     assert "Theirs" not in page
@@ -94,7 +95,7 @@ def test_what_staff_took_over_or_the_platform_withdrew_is_not_linked(
     rater = visit(cast.rater)
     rater.post(f"/review/{action_id}/answer", answer="yes")
     with wiring.database.writing() as session:
-        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id))
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=UNSAID)
     assert f'href="/review/{action_id}"' not in rater.get("/me").text
     assert rater.get(f"/review/{action_id}").status_code == 404
 

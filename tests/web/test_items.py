@@ -7,6 +7,7 @@ import pytest
 
 from app.core import clock
 from app.core.actions import acknowledgements
+from app.core.history.why import Why
 from app.core.models import Action, Note, Request
 from app.core.notes import verdicts
 from app.core.people import accounts
@@ -72,7 +73,7 @@ def test_a_locked_item_takes_no_answers(visit: Visit, cast: Cast, stage: Stage, 
     action_id = stage.post()
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
-        verdicts.dismiss(session, _moderator(cast), note, reason="Not a breach")
+        verdicts.dismiss(session, _moderator(cast), note, why=Why("Not a breach"))
     visitor = visit(cast.rater)
     text = visitor.get(f"/review/{action_id}").text
     assert "This is decided, so answers are not needed any more." in text
@@ -90,7 +91,7 @@ def test_what_moderators_wrote_inside_is_not_shown(
     with wiring.database.writing() as session:
         note = session.get_one(Note, session.get_one(Action, action_id).note_id)
         verdicts.dismiss(
-            session, _moderator(cast), note, reason="inner reason", comment="an internal comment"
+            session, _moderator(cast), note, why=Why("inner reason", comment="an internal comment")
         )
     text = visit(cast.rater).get(f"/review/{action_id}").text
     assert "inner reason" not in text

@@ -14,12 +14,13 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core import clock
+from app.core.history.why import Why
 from app.core.models import Action, Community, Delivery, HistoryEntry, Membership, Overturn, Replay
 from app.core.people import invitations, keys
 from app.core.permissions import Actor
 from app.core.review import holds, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
-from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays
 from app.core.webhooks.deliveries import Filters
@@ -253,10 +254,10 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
         decided = session.get_one(Action, decided_id)
-        held = holds.hold(session, moderator, HeldVerb.DISMISS, action=decided, reason="Banter")
+        held = holds.hold(session, moderator, ActionVerb.DISMISS, action=decided, why=Why("Banter"))
         reason = reason_templates.add(session, admin, community.id, ReasonDraft("Advert", "It advertises"))
         key = keys.mint(session, admin, "Forum", KeyTemplate.ADAPTER, [community.id]).key
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             admin,
             wiring.sealer,
@@ -265,7 +266,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "https://hooks.example/x",
             "a-secret-of-mine",
         )
-        webhooks.send_test(session, admin, endpoint.id)
+        webhooks.send_test(session, admin, webhook.id)
         invitation = invitations.invite(session, admin, community.id, "new@example.org", Role.RATER)
         kept = saved_filters.save(session, moderator, community.id, "Mine", {"sort": "score"})
         replay = Replay(
@@ -285,7 +286,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "hold_id": held.id,
             "reason_id": reason.id,
             "key_id": key.id,
-            "endpoint_id": endpoint.id,
+            "endpoint_id": webhook.id,
             "delivery_id": session.scalars(sa.select(Delivery.id)).one(),
             "invitation_id": invitation.id,
             "filter_id": kept.id,

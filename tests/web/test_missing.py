@@ -10,11 +10,12 @@ from flask.testing import FlaskClient
 
 from app.core import clock
 from app.core.communities import getting_started
+from app.core.history.why import Why
 from app.core.models import Account, Action, ApiKey, Community
 from app.core.people import invitations, keys
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
-from app.core.vocabulary import HeldVerb, KeyTemplate, Role
+from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.wiring import Wiring
 from tests.cast import PASSWORD, Cast, Person
@@ -40,7 +41,7 @@ def proposed(wiring: Wiring, cast: Cast, stage: Stage, jobs: InlineEngine) -> st
             communities=frozenset({cast.community_id}),
         )
         action = session.get_one(Action, action_id)
-        holds.hold(session, moderator, HeldVerb.FORCE_PUBLISH, action=action, reason="Spam", seconds=0)
+        holds.hold(session, moderator, ActionVerb.FORCE_PUBLISH, action=action, why=Why("Spam"), seconds=0)
     advance(seconds=1)
     jobs.run_all()
     return f"/review/{action_id}"
@@ -62,7 +63,7 @@ def test_an_item_that_waits_for_the_platform_says_when_nobody_would_hear(
     assert UNHEARD in visit(cast.operator).get(proposed).text, "nobody has for two hours"
     with wiring.database.writing() as session:
         community = session.get_one(Community, cast.community_id)
-        endpoint, _ = webhooks.register(
+        webhook, _ = webhooks.register(
             session,
             SYSTEM,
             wiring.sealer,
@@ -73,7 +74,7 @@ def test_an_item_that_waits_for_the_platform_says_when_nobody_would_hear(
         )
     assert UNHEARD not in visit(cast.operator).get(proposed).text
     with wiring.database.writing() as session:
-        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, endpoint.id, is_active=False)
+        webhooks.change(session, SYSTEM, wiring.sealer, wiring.allow, webhook.id, is_active=False)
     assert (
         "The webhook is disabled and nobody polls: enable it or poll."
         in visit(cast.operator).get(proposed).text

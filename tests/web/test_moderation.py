@@ -8,11 +8,12 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Decision, HistoryEntry
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor
-from app.core.vocabulary import ActionState, EventName, HeldVerb
+from app.core.review import verbs
+from app.core.vocabulary import ActionState, ActionVerb, EventName
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -36,7 +37,7 @@ def decide(visitor: Visitor, action_id: uuid.UUID, verb: str, **more: str) -> An
 
 def move_to(wiring: Wiring, actor: Actor, action_id: uuid.UUID, state: ActionState) -> None:
     with wiring.database.writing() as session:
-        verdicts.change_action(session, actor, session.get_one(Action, action_id), state, reason="Known case")
+        verbs.change_action(session, actor, session.get_one(Action, action_id), state, why=Why("Known case"))
 
 
 def staff(cast: Cast) -> Actor:
@@ -78,7 +79,7 @@ def test_the_buttons_are_the_moves_open_from_the_state(
     for state in steps:
         move_to(wiring, staff(cast), action_id, state)
     panel = visit(cast.moderator).get(f"/review/{action_id}/panel", **HTMX).text
-    drawn = {verb for verb in HeldVerb if f'name="verb" value="{verb.value}"' in panel}
+    drawn = {verb for verb in ActionVerb if f'name="verb" value="{verb.value}"' in panel}
     assert {verb.value.replace("_", "-").capitalize() for verb in drawn} == shown
 
 
@@ -195,8 +196,8 @@ def test_a_stale_page_gets_409_says_who_decided_and_keeps_the_text(
     action_id = stage.post()
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(
-            session, _account(wiring, cast.operator), action, ActionState.DISMISSED, reason="Banter"
+        verbs.change_action(
+            session, _account(wiring, cast.operator), action, ActionState.DISMISSED, why=Why("Banter")
         )
     advance(125)
     answer = visit(cast.moderator).post(
@@ -225,7 +226,7 @@ def test_while_somebody_decides_a_second_decision_gets_409_with_their_name(
     assert "I think it is fine" in answer.text
     held = only_hold(wiring)
     assert held is not None
-    assert held.verb is HeldVerb.FORCE_PUBLISH
+    assert held.verb is ActionVerb.FORCE_PUBLISH
 
 
 @pytest.mark.parametrize("headers", [{}, HTMX])

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.core.history.why import Why
 from app.core.models import Action, Note, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
-from app.core.vocabulary import ActionState, Classification, EventName, HeldVerb, NoteStatus, Role
+from app.core.vocabulary import ActionState, ActionVerb, Classification, EventName, NoteStatus, Role
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.clocks import advance
@@ -140,8 +141,7 @@ def test_raters_learn_that_it_was_a_moderator_but_not_who_and_why(
             session,
             actor_of(wiring, cast.moderator),
             session.get_one(Note, note_id),
-            reason="inner reason",
-            comment="inner comment",
+            why=Why("inner reason", comment="inner comment"),
         )
     page = visit(cast.rater).get(f"/notes/{note_id}").text
     assert "A moderator decided about this note" in page
@@ -222,7 +222,7 @@ def test_a_note_that_somebody_decided_meanwhile_gets_409_who_and_the_text_kept(
     note_id = stage.note(stage.post())
     with wiring.database.writing() as session:
         verdicts.dismiss(
-            session, actor_of(wiring, cast.operator), session.get_one(Note, note_id), reason="Off topic"
+            session, actor_of(wiring, cast.operator), session.get_one(Note, note_id), why=Why("Off topic")
         )
     advance(125)
     answer = decide(
@@ -248,7 +248,7 @@ def test_while_somebody_decides_a_second_decision_gets_409_with_their_name(
     assert "I doubt it" in answer.text
     held = only_hold(wiring)
     assert held is not None
-    assert held.verb is HeldVerb.FORCE_PUBLISH
+    assert held.verb is ActionVerb.FORCE_PUBLISH
 
 
 def test_a_text_that_was_changed_since_the_page_was_made_is_not_decided_about(

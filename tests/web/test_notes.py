@@ -1,4 +1,4 @@
-"""Notes: written, previewed, rated, edited (DASHBOARD: The rater's flow)."""
+"""Notes: written, previewed, rated, edited (docs/design-system.md)."""
 
 import uuid
 from collections.abc import Callable

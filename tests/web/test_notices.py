@@ -8,10 +8,11 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.history.why import Why
 from app.core.models import Account, Action, Notice
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import SYSTEM, Actor
+from app.core.review import verbs
 from app.core.vocabulary import ActionState, Role
 from app.wiring import Wiring
 from tests import factories
@@ -33,7 +34,7 @@ def move(
     for state in states:
         with wiring.database.writing() as session:
             action = session.get_one(Action, action_id)
-            verdicts.change_action(session, actor, action, state, reason=reason)
+            verbs.change_action(session, actor, action, state, why=Why(reason))
 
 
 def decide_and_wait(visitor: Visitor, jobs: InlineEngine, action_id: uuid.UUID, verb: str) -> None:
@@ -94,9 +95,9 @@ def test_an_overturned_action_is_told_to_whoever_decided_to_act(
     move(wiring, factories.integration(cast), action_id, ActionState.APPLIED)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, SYSTEM, action, ActionState.RETRO_REVIEW)
-        verdicts.change_action(
-            session, SYSTEM, action, ActionState.OVERTURNED, reason="Raters do not agree with it"
+        verbs.change_action(session, SYSTEM, action, ActionState.RETRO_REVIEW)
+        verbs.change_action(
+            session, SYSTEM, action, ActionState.OVERTURNED, why=Why("Raters do not agree with it")
         )
     page = visit(cast.moderator).get("/notices").text
     assert "the community" in page

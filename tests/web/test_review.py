@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from app.core import limits
 from app.core.models import Account, Action, Hold, Request
-from app.core.vocabulary import ActionState, HeldVerb, HelpfulnessLevel
+from app.core.vocabulary import ActionState, ActionVerb, HelpfulnessLevel
 from app.web.moderate import review as review_page
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -298,8 +298,8 @@ def test_dismiss_selected_holds_each_item_until_all_are_carried_out(
     assert answer.status_code == 303
     held = holds_on(wiring)
     assert {one: hold.verb for one, hold in held.items()} == {
-        first: HeldVerb.DISMISS,
-        second: HeldVerb.DISMISS,
+        first: ActionVerb.DISMISS,
+        second: ActionVerb.DISMISS,
     }
     page = moderator.get("/review").text
     assert page.count("Dismissing…") == 2

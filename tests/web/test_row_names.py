@@ -8,10 +8,11 @@ from html import unescape
 
 import pytest
 
+from app.core.history.why import Why
 from app.core.models import Action
-from app.core.notes import verdicts
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
+from app.core.review import verbs
 from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 from tests import factories
@@ -100,7 +101,7 @@ def test_rows_of_the_history_and_second_looks_have_names_of_their_own(
         for state in (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW):
             with wiring.database.writing() as session:
                 action = session.get_one(Action, action_id)
-                verdicts.change_action(session, factories.integration(cast), action, state, reason="Again")
+                verbs.change_action(session, factories.integration(cast), action, state, why=Why("Again"))
     moderator = visit(cast.moderator)
     history = moderator.get("/history").text
     assert len(links(history)) == 16

@@ -10,10 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions import acknowledgements
+from app.core.history.why import Why
 from app.core.models import Action, Hold
-from app.core.notes import verdicts
 from app.core.people import accounts
-from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
+from app.core.review import verbs
+from app.core.vocabulary import ActionState, ActionVerb, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast, Person
@@ -92,7 +93,7 @@ def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
-        verdicts.change_action(session, member, action, ActionState.RETRO_REVIEW, reason="It was <b>art</b>")
+        verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was <b>art</b>"))
     page = moderator.get("/second-look").text
     assert "It was &lt;b&gt;art&lt;/b&gt;" in page
     assert "in 13 d" in page
@@ -102,10 +103,10 @@ def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
 
 @pytest.mark.parametrize(
     ("verb", "state"),
-    [(HeldVerb.CONFIRM, ActionState.CONFIRMED), (HeldVerb.OVERTURN, ActionState.OVERTURNED)],
+    [(ActionVerb.CONFIRM, ActionState.CONFIRMED), (ActionVerb.OVERTURN, ActionState.OVERTURNED)],
 )
 def test_a_decision_is_held_then_carried_out(
-    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, verb: HeldVerb, state: ActionState
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, verb: ActionVerb, state: ActionState
 ) -> None:
     action_id = applied(wiring, cast)
     moderator = visit(cast.moderator)
@@ -157,8 +158,8 @@ def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stay
     assert (unknown.status_code, "Choose Confirm or Overturn." in unknown.text) == (422, True)
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
-        verdicts.change_action(
-            session, factories.integration(cast), action, ActionState.OVERTURNED, reason="A mistake"
+        verbs.change_action(
+            session, factories.integration(cast), action, ActionState.OVERTURNED, why=Why("A mistake")
         )
     stale = decide(moderator, action_id, "confirm", headers, reason="My long thoughts")
     assert stale.status_code == 409
@@ -195,8 +196,8 @@ def forced(wiring: Wiring, cast: Cast) -> uuid.UUID:
         action = session.get_one(Action, action_id)
         who = accounts.actor_for(accounts.get(session, cast.operator.account_id), cast.operator.profile_id)
         adapter = factories.integration(cast)
-        verdicts.change_action(session, who, action, ActionState.PROPOSED, reason="Plain abuse")
-        verdicts.change_action(session, adapter, action, ActionState.APPLIED)
+        verbs.change_action(session, who, action, ActionState.PROPOSED, why=Why("Plain abuse"))
+        verbs.change_action(session, adapter, action, ActionState.APPLIED)
     return action_id
 
 
@@ -204,7 +205,7 @@ def looked_at_again(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
     with wiring.database.writing() as session:
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
         action = session.get_one(Action, action_id)
-        verdicts.change_action(session, member, action, ActionState.RETRO_REVIEW, reason="It was a quotation")
+        verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was a quotation"))
 
 
 def test_item_and_card_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_at_again(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from app.core.actions import acknowledgements, actions
+from app.core.history.why import Why
 from app.core.models import Action, Note, Profile
 from app.core.notes import ratings
 from app.core.paging import Slice
@@ -87,7 +88,7 @@ def test_an_integration_may_still_change_it_and_my_impact_judges_what_was_said_b
             roles={cast.community_id: Role.RATER},
             communities=frozenset({cast.community_id}),
         )
-        found = impact.of(session, reader, cast.community_id)
+        found = impact.for_actor(session, reader, cast.community_id)
         assert (found.matched, found.mismatched) == (0, 1)
         (row,) = impact.ratings(session, reader, cast.community_id, Slice()).rows
         assert row.rating.blind_level is NO
@@ -101,7 +102,7 @@ def test_in_a_second_look_earlier_answers_stand_and_others_are_asked(
     with wiring.database.writing() as session:
         staff = factories.integration(cast)
         acknowledgements.acknowledge(session, staff, session.get_one(Action, answered))
-        actions.open_second_look(session, staff, session.get_one(Action, answered), reason="An appeal")
+        actions.open_second_look(session, staff, session.get_one(Action, answered), why=Why("An appeal"))
     rita, other = visit(cast.rater), visit(cast.operator)
     page = rita.get(f"/review/{answered}").text
     assert "Your answer stands: you have been shown how the first review ended." in page

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.core.models import Action, SavedFilter
-from app.core.notes import verdicts
+from app.core.review import verbs
 from app.core.vocabulary import ActionState, ActionType
 from app.web.history import actions as history_page
 from app.web.moderate import review as review_page
@@ -61,7 +61,7 @@ def kinds(wiring: Wiring, cast: Cast, stage: Stage) -> dict[ActionType, uuid.UUI
             session.get_one(Action, action_id).action_type = kind
     with wiring.database.writing() as session:
         last = session.get_one(Action, found[ActionType.DELETE])
-        verdicts.change_action(session, factories.integration(cast), last, ActionState.DISMISSED)
+        verbs.change_action(session, factories.integration(cast), last, ActionState.DISMISSED)
     return found
 
 

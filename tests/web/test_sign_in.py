@@ -1,4 +1,4 @@
-"""Signing in and out (RELIABILITY: Passwords, Sessions, Open redirect)."""
+"""Signing in and out (docs/reliability.md)."""
 
 import json
 import re

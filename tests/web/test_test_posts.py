@@ -192,7 +192,7 @@ def test_figures_previews_and_what_is_learned_of_raters_leave_test_posts_out(
         assert states == {real: ActionState.PROPOSED, test: ActionState.PROPOSED}, "raters decide both"
         now = datetime.now(UTC)
         period = Period(now.date() - timedelta(days=1), now.date() + timedelta(days=1), ZoneInfo("UTC"))
-        found = trends.of(session, SYSTEM, cast.community_id, period)
+        found = trends.for_community(session, SYSTEM, cast.community_id, period)
         assert sum(one.submitted for one in found.volume) == 1
         assert found.delay.decided == 1
         assert sum(one.opened for one in found.backlog) == 1

@@ -1,4 +1,4 @@
-"""What arrives at a webhook, as the ``webhooks`` of the OpenAPI document (Spec: Events; Contract: section 7)."""
+"""The webhook events, as the ``webhooks`` member of the OpenAPI document (docs/integration.md)."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _ON_DISCOURSE = "Only in communities whose platform is `discourse`, for its plug
 
 
 def _event(description: str, members: dict[str, Any], flat: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A body's schema. ``flat`` are members that only communities on Discourse get."""
+    """Return the schema of an event's body. ``flat`` are members that only communities on Discourse get."""
     return {
         "type": "object",
         "description": f"{description} {_MORE}",
@@ -35,8 +35,8 @@ def _event(description: str, members: dict[str, Any], flat: dict[str, Any] | Non
 
 
 def _flat(**more: str) -> dict[str, Any]:
-    """The flat members that the Discourse plugin reads, with what this event says of some of them."""
-    said = {
+    """Return the flat members that the Discourse plugin reads; ``more`` describes some of them for this event."""
+    descriptions = {
         "event_type": "the same as `event`.",
         "request_id": "our UUID.",
         "action_id": "the action.",
@@ -47,7 +47,7 @@ def _flat(**more: str) -> dict[str, Any]:
     }
     members: dict[str, Any] = {
         name: {"type": ["string", "null"], "description": f"{_ON_DISCOURSE}: {words}"}
-        for name, words in (said | more).items()
+        for name, words in (descriptions | more).items()
     }
     members["event_type"]["type"] = members["status"]["type"] = "string"
     members["classifier_evidence"] = _EVIDENCE | {"description": f"{_ON_DISCOURSE}."}
@@ -216,7 +216,7 @@ _STATES = {
     EventName.ACTION_OVERTURNED: ActionState.OVERTURNED,
     EventName.ACTION_DISMISSED: ActionState.DISMISSED,
 }
-"""The state that an action has when its event is sent."""
+"""The action's state when the event is sent."""
 
 
 def _text(description: str) -> dict[str, Any]:
@@ -235,7 +235,7 @@ _HEADERS = {
 
 
 def schema_of(name: EventName) -> str:
-    """The component schema of an event's body."""
+    """Return the name of the component schema of an event's body."""
     if name is EventName.DECISION:
         return "DecisionEvent"
     if name is EventName.TEST:
@@ -244,16 +244,16 @@ def schema_of(name: EventName) -> str:
 
 
 def webhooks() -> dict[str, Any]:
-    """The ``webhooks`` member: one POST for each event."""
+    """Return the ``webhooks`` member: one POST for each event."""
     return {name.value: {"post": _delivery(name)} for name in EventName}
 
 
 def _delivery(name: EventName) -> dict[str, Any]:
     schema = schema_of(name)
-    shown = _EXAMPLES[schema] | _STAMP
+    example = _EXAMPLES[schema] | _STAMP
     if schema == "ActionEvent":
         state = _STATES.get(name, ActionState.PROPOSED).value
-        shown |= {"event": name.value, "data": shown["data"] | {"action_state": state}}
+        example |= {"event": name.value, "data": example["data"] | {"action_state": state}}
     deadline = 5 if name is EventName.DECISION else 10
     return {
         "operationId": "receive_" + name.value.replace(".", "_"),
@@ -266,7 +266,7 @@ def _delivery(name: EventName) -> dict[str, Any]:
         ],
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": reference(schema), "example": shown}},
+            "content": {"application/json": {"schema": reference(schema), "example": example}},
         },
         "responses": {
             "2XX": {"description": f"Taken. Answer within {deadline} seconds; do the work afterwards."},

@@ -1,4 +1,4 @@
-"""The examples of the OpenAPI document: one story, told by every operation. A test validates each of them."""
+"""The examples of the OpenAPI document. All operations show the same case; a test validates each example."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -160,7 +160,7 @@ ATTRIBUTES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
 }
-"""A resource of each type: its id and attributes. Types without an example of their own have none shown."""
+"""An example resource by type: its id and attributes. Other types have no example."""
 
 FLAT: dict[str, dict[str, Any]] = {
     "FlatCommunity": {
@@ -202,12 +202,12 @@ FLAT: dict[str, dict[str, Any]] = {
         "top_reviewers": [{"username": "ann", "review_count": 42, "accuracy": 0.9}],
     },
 }
-"""Bodies that are no JSON:API documents, by schema."""
+"""Example bodies that are not JSON:API documents, by schema."""
 
 
 def _wrapped(type: str, attributes: Mapping[str, Any], id: str | None = None) -> dict[str, Any]:
-    named = {} if id is None else {"id": id}
-    return {"data": {"type": type, **named, "attributes": dict(attributes)}}
+    identity = {} if id is None else {"id": id}
+    return {"data": {"type": type, **identity, "attributes": dict(attributes)}}
 
 
 ACKNOWLEDGEMENT = {"action_state": "applied", "platform_action_id": "hidden-1"}
@@ -287,11 +287,11 @@ BODIES: dict[str, dict[str, tuple[str, Any]]] = {
         "name": ("Its name now", {"name": "Harbour forum", "server_stats": {"members": 812}})
     },
 }
-"""Bodies by operation: name, summary, value."""
+"""Example bodies by operation: name, summary, value."""
 
 
 def resource(type: str) -> dict[str, Any] | None:
-    """A resource object of this type."""
+    """Return the example resource object of a type, or None."""
     if type not in ATTRIBUTES:
         return None
     id, attributes = ATTRIBUTES[type]
@@ -299,17 +299,17 @@ def resource(type: str) -> dict[str, Any] | None:
 
 
 def document(type: str, path: str) -> dict[str, Any] | None:
-    """The document of one resource, as the answer at ``path`` carries it."""
+    """Return the example document of one resource, as returned at ``path``."""
     shown = resource(type)
     if shown is None:
         return None
     links = {"self": BASE + path, "describedby": f"{BASE}{PREFIX}/openapi.json"}
-    made = {"jsonapi": {"version": "1.1"}, "data": shown, "links": links}
-    return made | ({"id": shown["id"]} if type == "webhooks" else {})
+    members = {"jsonapi": {"version": "1.1"}, "data": shown, "links": links}
+    return members | ({"id": shown["id"]} if type == "webhooks" else {})
 
 
 def listing(type: str, path: str) -> dict[str, Any] | None:
-    """The document of a page with one resource."""
+    """Return the example document of a page with one resource."""
     shown = resource(type)
     if shown is None:
         return None

@@ -1,7 +1,7 @@
-"""The OpenAPI 3.1 document of the API, served without a key (Contract: section 2).
+"""The OpenAPI 3.1 document of the API, served without a key (docs/integration.md).
 
-APIFlask generates paths, parameters and schemas from the views. What every operation has in common is added here, so
-that a view says only what is its own: its models, its docstring, and the refusals that are not everybody's.
+APIFlask generates paths, parameters and schemas from the views. This module adds what all operations share, so that a
+view declares only its models, its docstring and its special error statuses.
 """
 
 import json
@@ -16,19 +16,19 @@ from app.api.blueprints import ALIAS_PREFIX, PREFIX
 from app.api.documents import events, parts
 from app.api.documents import examples as document_examples
 from app.api.documents.parts import BASE_HEADERS, LIMIT_HEADERS, REFUSALS, TAGS
-from app.api.documents.schemas import COMPONENT, markdown, parameter, share
+from app.api.documents.schemas import COMPONENT, markdown, merge_nested_schemas, parameter
 from app.api.parse import JSON_API
 from app.api.shapes import Body
 from app.core import limits
-from app.errors import is_for_programs
+from app.errors import answers_json
 from app.wiring import base_url
 
 open_documents = APIBlueprint("documents", __name__, tag="About")
-"""What needs no key."""
+"""Views that need no key."""
 
 JSON = "application/json"
 COMMON = {"400", "401", "403", "406", "429", "500", "503"}
-"""Refusals that every operation with a key can answer."""
+"""Error statuses of every operation that needs a key."""
 OF_A_BODY = {"413", "415", "422"}
 
 _SEGMENT_TAGS = {
@@ -40,7 +40,7 @@ _SEGMENT_TAGS = {
     "user-profiles": "User profiles",
 }
 _PATH_NAMES = {"requests": "request_id", "community-servers": "community_server_id"}
-"""What ``reference`` in a path stands for (Spec: Endpoints)."""
+"""The documented name of the path parameter ``reference`` (docs/integration.md)."""
 
 _UUID = {"type": "string", "format": "uuid"}
 _FOREIGN = {"type": "string", "minLength": 1, "maxLength": limits.ID_MAX}
@@ -60,7 +60,7 @@ PATH_PARAMETERS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 def configure(app: APIFlask) -> None:
-    """Set what APIFlask's generator takes from the configuration."""
+    """Configure APIFlask's generator."""
     app.config.update(
         OPENAPI_VERSION="3.1.0",
         SECURITY_SCHEMES=parts.SECURITY_SCHEMES,
@@ -72,58 +72,59 @@ def configure(app: APIFlask) -> None:
 
 
 def complete(spec: dict[str, Any] | str) -> dict[str, Any] | str:
-    """The generated document without the alias paths and pages, with what every operation has in common."""
+    """Complete the generated document: remove alias paths and HTML pages, add what all operations share."""
     if isinstance(spec, str):
         raise TypeError("the document is generated as JSON")
     paths = {
         path: item
         for path, item in spec["paths"].items()
-        if is_for_programs(path)
-        and path.replace(ALIAS_PREFIX, PREFIX, 1) not in spec["paths"].keys() - {path}
+        if answers_json(path) and path.replace(ALIAS_PREFIX, PREFIX, 1) not in spec["paths"].keys() - {path}
     }
-    made = share(spec | {"paths": paths})
+    document = merge_nested_schemas(spec | {"paths": paths})
     views = _views()
     finished: dict[str, Any] = {}
-    for path, item in made["paths"].items():
+    for path, item in document["paths"].items():
         segment = _segment(path)
-        shown = path.replace("{reference}", "{" + _PATH_NAMES.get(segment, "reference") + "}")
+        documented_path = path.replace("{reference}", "{" + _PATH_NAMES.get(segment, "reference") + "}")
         for method, operation in item.items():
-            _finish(operation, shown, method, views[path, method])
-        finished[shown] = item
+            _finish(operation, documented_path, method, views[path, method])
+        finished[documented_path] = item
     order = list(TAGS)
-    made["paths"] = dict(sorted(finished.items(), key=lambda one: (order.index(_tag_of(one[1])), one[0])))
-    components = made["components"]
+    document["paths"] = dict(
+        sorted(finished.items(), key=lambda pair: (order.index(_tag_of(pair[1])), pair[0]))
+    )
+    components = document["components"]
     components["schemas"] |= parts.ERROR_SCHEMAS | events.SCHEMAS
     components["schemas"] = dict(sorted(components["schemas"].items()))
     components["parameters"] = parts.ADAPTER_HEADERS
     components["headers"] = parts.HEADERS
     components["responses"] = parts.responses()
     return {
-        "openapi": made["openapi"],
-        "info": made["info"] | {"title": parts.TITLE, "description": parts.DESCRIPTION},
+        "openapi": document["openapi"],
+        "info": document["info"] | {"title": parts.TITLE, "description": parts.DESCRIPTION},
         "servers": [{"url": "/"}],
         "security": [{"bearer": []}, {"key": []}],
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],
-        "paths": made["paths"],
+        "paths": document["paths"],
         "webhooks": events.webhooks(),
         "components": components,
     }
 
 
 def _views() -> dict[tuple[str, str], tuple[str, Any]]:
-    """Blueprint and view by path, as OpenAPI writes it, and method."""
+    """Return blueprint name and view function by OpenAPI path and method."""
     app = flask.current_app
-    found = {}
+    views = {}
     for rule in app.url_map.iter_rules():
         path = re.sub(r"<(?:[^<:]+:)?([^>]+)>", r"{\1}", rule.rule)
         for method in rule.methods or ():
             blueprint = rule.endpoint.rpartition(".")[0]
-            found[path, method.lower()] = (blueprint, app.view_functions[rule.endpoint])
-    return found
+            views[path, method.lower()] = (blueprint, app.view_functions[rule.endpoint])
+    return views
 
 
 def _segment(path: str) -> str:
-    """The collection that a path begins with."""
+    """Return the first segment of a path below the prefix: the name of the collection."""
     return path.removeprefix(PREFIX).removeprefix(ALIAS_PREFIX).strip("/").partition("/")[0]
 
 
@@ -153,14 +154,14 @@ def _finish(operation: dict[str, Any], path: str, method: str, view: tuple[str, 
 
 
 def _finish_parameters(operation: dict[str, Any], path: str, is_open: bool) -> None:
-    made = []
-    for one in operation.pop("parameters", []):
-        if one["in"] == "path":
-            name = one["name"]
+    finished = []
+    for item in operation.pop("parameters", []):
+        if item["in"] == "path":
+            name = item["name"]
             if name == "reference":
                 name = _PATH_NAMES[_segment(path)]
             description, schema, example = PATH_PARAMETERS[name]
-            one = {
+            item = {
                 "name": name,
                 "in": "path",
                 "required": True,
@@ -169,11 +170,11 @@ def _finish_parameters(operation: dict[str, Any], path: str, is_open: bool) -> N
                 "example": example,
             }
         else:
-            one = parameter(one)
-        made.append(one)
+            item = parameter(item)
+        finished.append(item)
     if not is_open:
-        made += [{"$ref": f"#/components/parameters/{name}"} for name in parts.ADAPTER_HEADERS]
-    operation["parameters"] = made
+        finished += [{"$ref": f"#/components/parameters/{name}"} for name in parts.ADAPTER_HEADERS]
+    operation["parameters"] = finished
 
 
 def _finish_body(operation: dict[str, Any], body: dict[str, Any], view: Any) -> None:
@@ -192,26 +193,26 @@ def _finish_body(operation: dict[str, Any], body: dict[str, Any], view: Any) -> 
 
 def _finish_responses(operation: dict[str, Any], path: str, method: str, is_open: bool) -> None:
     declared = operation["responses"]
-    successes = {code: one for code, one in declared.items() if code < "400"}
+    successes = {code: response for code, response in declared.items() if code < "400"}
     refused = {code for code in declared if code >= "400"}
     if is_open:
         refused |= {"500"}
     else:
         refused |= COMMON
-    if any(one.get("in") == "path" for one in operation["parameters"]):
+    if any(item.get("in") == "path" for item in operation["parameters"]):
         refused.add("404")
     if "requestBody" in operation:
         refused |= OF_A_BODY
         if JSON_API in operation["requestBody"]["content"]:
-            refused.add("409")  # an id that is not the path's (JSON:API 1.1: Updating Resources)
+            refused.add("409")  # the body's id differs from the path's (JSON:API 1.1: Updating Resources)
     _share_success(successes)
-    for code, one in successes.items():
-        named = dict(BASE_HEADERS) | ({} if is_open else LIMIT_HEADERS)
+    for code, response in successes.items():
+        headers = dict(BASE_HEADERS) | ({} if is_open else LIMIT_HEADERS)
         if code == "201" and not path.startswith("/api/v1/"):
-            named["Location"] = "Location"
-        one["headers"] = parts.headers(named)
-        one["description"] = _SUCCESS[code] if method != "get" else "Found."
-        for content in one.get("content", {}).values():
+            headers["Location"] = "Location"
+        response["headers"] = parts.headers(headers)
+        response["description"] = _SUCCESS[code] if method != "get" else "Found."
+        for content in response.get("content", {}).values():
             example = _example(content["schema"], path)
             if example is not None:
                 content["example"] = example
@@ -229,22 +230,22 @@ _SUCCESS = {
 
 
 def _share_success(successes: dict[str, Any]) -> None:
-    """A success that was only named has the same body as the one that was described."""
-    described = [one["content"] for one in successes.values() if JSON_API in one.get("content", {})]
-    for code, one in successes.items() if described else ():
+    """Give all success statuses the body of the one that has a model. 204 has no body."""
+    described = [item["content"] for item in successes.values() if JSON_API in item.get("content", {})]
+    for code, response in successes.items() if described else ():
         if code != "204":
-            one["content"] = described[0]
+            response["content"] = described[0]
 
 
 def _example(schema: dict[str, Any], path: str) -> Any:
-    """An example of the body that a component schema describes."""
+    """Return an example of the body that a component schema describes, or None."""
     name = schema.get("$ref", "").removeprefix(COMPONENT)
     if name in document_examples.FLAT:
         return document_examples.FLAT[name]
     for suffix, make in (("Document", document_examples.document), ("List", document_examples.listing)):
         if name.endswith(suffix):
             type = _TYPES.get(name.removesuffix(suffix))
-            return make(type, _without_names(path)) if type else None
+            return make(type, _example_path(path)) if type else None
     return None
 
 
@@ -260,8 +261,8 @@ _TYPES = {
 }
 
 
-def _without_names(path: str) -> str:
-    """A path with the examples of its parameters."""
+def _example_path(path: str) -> str:
+    """Return a path with example values for its parameters."""
     for name, (_, _, example) in PATH_PARAMETERS.items():
         path = path.replace("{" + name + "}", example)
     return path
@@ -272,17 +273,17 @@ def _without_names(path: str) -> str:
 @open_documents.doc(responses=[200])
 def read_openapi() -> Response:
     """Read this document."""
-    document = written(cast(APIFlask, flask.current_app)) | {"servers": [{"url": base_url()}]}
+    document = generated_document(cast(APIFlask, flask.current_app)) | {"servers": [{"url": base_url()}]}
     return Response(json.dumps(document), mimetype=JSON)
 
 
-def written(app: APIFlask) -> dict[str, Any]:
-    """The document of this application, generated once."""
+def generated_document(app: APIFlask) -> dict[str, Any]:
+    """Return the OpenAPI document of this application. It is generated once."""
     if "bridgenote_openapi" not in app.extensions:
         for blueprint in app.blueprints.values():
             if not isinstance(blueprint, APIBlueprint):
-                # APIFlask asks every blueprint that has a before_request; the dashboard's are plain ones.
+                # APIFlask reads this attribute of every blueprint; those of the dashboard are plain Flask blueprints.
                 blueprint.enable_openapi = False  # type: ignore[attr-defined]
         app.extensions["bridgenote_openapi"] = app.spec
-    made: dict[str, Any] = app.extensions["bridgenote_openapi"]
-    return made
+    document: dict[str, Any] = app.extensions["bridgenote_openapi"]
+    return document

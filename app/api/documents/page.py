@@ -77,7 +77,7 @@ class Group:
 def read_docs() -> Response:
     """The page. It reads no key, and shows the same to everybody."""
     app = cast(APIFlask, flask.current_app)
-    document = openapi.written(app)
+    document = openapi.generated_document(app)
     if "bridgenote_docs" not in app.extensions:
         app.extensions["bridgenote_docs"] = list(groups(document))
     page = render_template(

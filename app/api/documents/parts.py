@@ -1,4 +1,4 @@
-"""What the operations of the OpenAPI document have in common: words, headers, parameters, refusals."""
+"""Parts shared by the operations of the OpenAPI document: descriptions, headers, parameters, error responses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -115,7 +115,7 @@ ADAPTER_HEADERS: dict[str, Any] = {
         "forum-1",
     ),
 }
-"""Parameters of every operation that needs a key."""
+"""Header parameters of every operation that needs a key."""
 
 _WHOLE = {"type": "integer", "minimum": 1}
 
@@ -165,9 +165,9 @@ BASE_HEADERS = {"X-Request-Id": "RequestId"}
 LIMIT_HEADERS = {"RateLimit": "RateLimit", "RateLimit-Policy": "RateLimitPolicy"}
 
 
-def headers(named: Mapping[str, str]) -> dict[str, Any]:
+def headers(names: Mapping[str, str]) -> dict[str, Any]:
     """References to header components by header name."""
-    return {name: {"$ref": f"#/components/headers/{component}"} for name, component in named.items()}
+    return {name: {"$ref": f"#/components/headers/{component}"} for name, component in names.items()}
 
 
 REFUSALS: dict[int, tuple[str, str, str]] = {
@@ -222,7 +222,7 @@ REFUSALS: dict[int, tuple[str, str, str]] = {
         "The AI provider took too long",
     ),
 }
-"""By status: the component's name, what it means, the sentence in the example."""
+"""By status: the component's name, its description, the sentence in the example."""
 
 PROBLEM_EXAMPLE: list[dict[str, Any]] = [
     {
@@ -273,23 +273,23 @@ ERROR_SCHEMAS: dict[str, Any] = {
 
 
 def responses() -> dict[str, Any]:
-    """The component responses: every refusal with its headers and an example."""
-    made = {}
+    """Return the component responses: every error response with its headers and an example."""
+    components = {}
     for status, (name, description, detail) in REFUSALS.items():
-        named = dict(BASE_HEADERS)
+        header_names = dict(BASE_HEADERS)
         if status == 401:
-            named["WWW-Authenticate"] = "WwwAuthenticate"
+            header_names["WWW-Authenticate"] = "WwwAuthenticate"
         elif status not in {500, 503}:
-            named |= LIMIT_HEADERS
+            header_names |= LIMIT_HEADERS
         if status == 429:
-            named["Retry-After"] = "RetryAfter"
+            header_names["Retry-After"] = "RetryAfter"
         elif status == 503:
-            named["Retry-After"] = "RetryAfterIfKnown"
+            header_names["Retry-After"] = "RetryAfterIfKnown"
         schema = reference("ValidationErrors" if status == 422 else "Error")
         example = {"detail": PROBLEM_EXAMPLE if status == 422 else detail}
-        made[name] = {
+        components[name] = {
             "description": description,
-            "headers": headers(named),
+            "headers": headers(header_names),
             "content": {"application/json": {"schema": schema, "example": example}},
         }
-    return made
+    return components

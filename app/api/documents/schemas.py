@@ -1,4 +1,4 @@
-"""From the generator's schemas to the document's: one component per name, and words as Markdown writes them."""
+"""Cleans up the generated OpenAPI schemas: one component per name, descriptions in Markdown."""
 
 import json
 import re
@@ -12,30 +12,30 @@ _NAMES = {
     "Version": "JsonApiVersion",
     "WebhookDocumentWithId": "WebhookDocument",
 }
-"""Names that say more than those of our classes."""
+"""Schema names that are clearer than the names of our classes."""
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 
 
-def share(spec: dict[str, Any]) -> dict[str, Any]:
-    """The document with each nested schema as one component of its own name.
+def merge_nested_schemas(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with each nested schema as one component.
 
-    The generator repeats a nested model under every model that uses it (``RequestList.Links``). Raises TypeError
-    where two different models have the same name, which would leave a reader guessing.
+    The generator repeats a nested model under every model that uses it (``RequestList.Links``). Raises TypeError if two
+    different models have the same name.
     """
-    written = _QUALIFIED.sub(_reference, json.dumps(spec))
-    made: dict[str, Any] = json.loads(written)
+    text = _QUALIFIED.sub(_reference, json.dumps(spec))
+    document: dict[str, Any] = json.loads(text)
     shared: dict[str, Any] = {}
-    for qualified, schema in made["components"].pop("schemas", {}).items():
+    for qualified, schema in document["components"].pop("schemas", {}).items():
         name = _name(qualified.rpartition(".")[2])
         tidied = tidy(schema)
         if shared.setdefault(name, tidied) != tidied:
             raise TypeError(f"two different schemas are called {name}")
-    made["components"]["schemas"] = dict(sorted(shared.items()))
-    return made
+    document["components"]["schemas"] = dict(sorted(shared.items()))
+    return document
 
 
-def _name(written: str) -> str:
-    return _NAMES.get(written, written)
+def _name(class_name: str) -> str:
+    return _NAMES.get(class_name, class_name)
 
 
 def _reference(match: re.Match[str]) -> str:
@@ -43,44 +43,44 @@ def _reference(match: re.Match[str]) -> str:
 
 
 def reference(name: str) -> dict[str, str]:
-    """A reference to a component schema."""
+    """Return a reference to a component schema."""
     return {"$ref": COMPONENT + name}
 
 
 def tidy(schema: Any, *, is_map: bool = False) -> Any:
-    """A schema without the titles that pydantic makes of names, without null defaults, described in Markdown."""
+    """Return a schema without pydantic's generated titles and null defaults, with descriptions in Markdown."""
     if isinstance(schema, list):
-        return [tidy(one) for one in schema]
+        return [tidy(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {}
+    tidied = {}
     for name, value in schema.items():
         if not is_map and (name == "title" or (name == "default" and value is None)):
             continue
         if not is_map and name == "description" and isinstance(value, str):
-            made[name] = markdown(value)
+            tidied[name] = markdown(value)
         elif not is_map and name in {"const", "enum", "default", "examples"}:
-            made[name] = value
+            tidied[name] = value
         else:
-            made[name] = tidy(value, is_map=not is_map and name in _MAPS)
-    return made
+            tidied[name] = tidy(value, is_map=not is_map and name in _MAPS)
+    return tidied
 
 
 def markdown(text: str) -> str:
-    """A docstring's words: lines joined within paragraphs, code between single backticks."""
+    """Convert a docstring to Markdown: join the lines of a paragraph, put code between single backticks."""
     paragraphs = re.split(r"\n\s*\n", text.replace("``", "`").strip())
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-def parameter(written: dict[str, Any]) -> dict[str, Any]:
-    """A parameter as it is sent: it is left out or has a value, so null is no choice of its own."""
-    schema = tidy(written["schema"])
-    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+def parameter(generated: dict[str, Any]) -> dict[str, Any]:
+    """Return a parameter without the choice null: a parameter has a value or is left out."""
+    schema = tidy(generated["schema"])
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
         schema = choices[0] | rest
-    description = schema.pop("description", None) or written.get("description")
-    made = {name: value for name, value in written.items() if name not in {"schema", "description"}}
+    description = schema.pop("description", None) or generated.get("description")
+    cleaned = {name: value for name, value in generated.items() if name not in {"schema", "description"}}
     if description:
-        made["description"] = markdown(description)
-    return made | {"schema": schema}
+        cleaned["description"] = markdown(description)
+    return cleaned | {"schema": schema}

@@ -1,1 +1,1 @@
-"""Shapes of request bodies and parameters, as pydantic models."""
+"""Pydantic models of request bodies, query parameters and responses."""

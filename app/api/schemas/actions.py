@@ -1,4 +1,4 @@
-"""Input and output models of moderation actions (Spec: Moderation actions; Contract: section 5)."""
+"""Input and output models of moderation actions (docs/integration.md)."""
 
 from typing import Annotated, Any
 
@@ -35,7 +35,7 @@ OFFSET_MAX = 10**18 - 1
 class ActionQuery(Query):
     """Both forms of the filters, combined with AND, and both forms of paging.
 
-    Any unbracketed filter makes ``limit`` default to 20 and end at 100; otherwise it is 50 and 1000.
+    With an unbracketed filter, ``limit`` defaults to 20 and is at most 100; otherwise 50 and 1000.
     """
 
     filter_community: Id | None = Field(None, alias="filter[community_server_id]")
@@ -70,20 +70,22 @@ class ActionQuery(Query):
     @property
     def is_plain(self) -> bool:
         """Whether an unbracketed filter is given."""
-        return any(one is not None for one in (self.community, self.state, self.tier))
+        return any(value is not None for value in (self.community, self.state, self.tier))
 
     def slice(self, community_id: object) -> Slice:
-        """Which part is wanted of the list of this community, None for all.
+        """Return the page parameters for the list of this community (None: all communities of the key).
 
-        Raises ``Located`` where the two forms of paging contradict each other.
+        Raises ``Located`` if the two forms of paging contradict each other.
         """
         if self.offset is not None and self.number is not None:
-            raise Located.at("query", "offset", msg="cannot stand beside page[number]", value=self.offset)
+            raise Located.at_path(
+                "query", "offset", msg="cannot stand beside page[number]", value=self.offset
+            )
         if self.limit is not None and self.size is not None:
-            raise Located.at("query", "limit", msg="cannot stand beside page[size]", value=self.limit)
+            raise Located.at_path("query", "limit", msg="cannot stand beside page[size]", value=self.limit)
         if self.is_plain and self.limit is not None and self.limit > PLAIN_MAX:
             msg = f"Input should be less than or equal to {PLAIN_MAX} beside an unbracketed filter"
-            raise Located.at("query", "limit", msg=msg, value=self.limit, type="less_than_equal")
+            raise Located.at_path("query", "limit", msg=msg, value=self.limit, type="less_than_equal")
         size = self.limit or self.size or (PLAIN_DEFAULT if self.is_plain else BRACKETED_DEFAULT)
         by_offset = self.offset is not None or (self.limit is not None and self.number is None)
         return Slice(
@@ -123,7 +125,7 @@ class ActionCreate(Body):
 
 
 class Evidence(Shown):
-    """Why: ``details`` names classifiers and versions, matches, the threshold and configuration in force."""
+    """Why: ``details`` has classifiers with versions, matches, and the threshold and configuration that were used."""
 
     score: float
     category: str
@@ -133,7 +135,7 @@ class Evidence(Shown):
 
 
 class ActionAttributes(Shown):
-    """Every member is always there; null while unknown. ``request_id`` is the integration's own string."""
+    """Every member is always present, null while unknown. ``request_id`` is the integration's own string."""
 
     request_id: str
     community_server_id: Uuid

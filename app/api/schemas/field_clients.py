@@ -1,4 +1,4 @@
-"""Flat bodies of the paths that clients in the field call (Contract: section 8). No JSON:API documents."""
+"""Flat JSON bodies of the paths for existing clients (docs/integration.md). They are not JSON:API documents."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ Description = Annotated[str, Field(max_length=limits.SUMMARY_MAX), STORABLE]
 
 
 class CommunityCreate(Body):
-    """A community to be opened, as a plain object."""
+    """A community to open, as a plain object."""
 
     platform: Platform
     platform_community_server_id: ForeignId
@@ -28,20 +28,20 @@ class CommunityCreate(Body):
 
 
 class CommunityName(Body):
-    """The name that a community has on its platform now; ``server_stats`` null leaves the last ones."""
+    """A community's current name on its platform. With ``server_stats`` null the last figures stay."""
 
     name: Name
     server_stats: dict[str, Any] | None = Field(None, description="At most 64 KB of JSON.")
 
 
 class CommunityNameQuery(Query):
-    """``platform`` is needed only where two platforms of the key share the id."""
+    """``platform`` is needed only if two platforms of the key use the same id."""
 
     platform: Platform | None = None
 
 
 class Flat(BaseModel):
-    """A flat body in a response; the tests check every one against its model."""
+    """A flat body in a response. The tests check every response against its model."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -71,7 +71,7 @@ class RatingThresholds(Flat):
 
 
 class Activity(Flat):
-    """How much happened. ``…_last_7_days`` are parts of the figure beside them."""
+    """Activity totals. Each ``…_last_7_days`` is part of the total of the same name."""
 
     requests: int
     requests_last_7_days: int
@@ -83,7 +83,7 @@ class Activity(Flat):
 
 
 class Consensus(Flat):
-    """How reviews end. ``agreement``: share of ratings that the note's status bore out, 0.0–1.0; null while unknown."""
+    """How reviews end. ``agreement``: share of ratings that match the note's status, 0.0–1.0; null while unknown."""
 
     in_review: int
     second_look: int
@@ -97,7 +97,7 @@ class Consensus(Flat):
 
 
 class Reviewer(Flat):
-    """``accuracy``: share of this rater's ratings that the note's status bore out, 0.0–1.0; null while unknown."""
+    """``accuracy``: share of this rater's ratings that match the note's status, 0.0–1.0; null while unknown."""
 
     username: str
     review_count: int
@@ -105,7 +105,7 @@ class Reviewer(Flat):
 
 
 class ScoringAnalysis(Flat):
-    """``classification``: actions opened by category, the most frequent first."""
+    """``classification``: number of actions by category, the most frequent first."""
 
     activity: Activity
     classification: dict[str, int]

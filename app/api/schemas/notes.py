@@ -1,4 +1,4 @@
-"""Input and output models of notes, ratings and their counts (Spec: Note, Rating; Contract: section 4)."""
+"""Input and output models of notes, ratings and their counts (docs/integration.md)."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ PEOPLE_MAX = 100
 
 def _is_list_of_ids(value: str) -> str:
     people = value.split(",")
-    if not all(0 < len(one) <= limits.ID_MAX for one in people) or len(people) > PEOPLE_MAX:
+    if not all(0 < len(person) <= limits.ID_MAX for person in people) or len(people) > PEOPLE_MAX:
         why = f"Input should be 1 to {PEOPLE_MAX} ids with commas between them"
         raise PydanticCustomError("value_error", "{why}", {"why": why})
     return value
@@ -37,13 +37,13 @@ People = Annotated[
         }
     ),
 ]
-"""Ids with commas between them."""
+"""Ids separated by commas."""
 
 # Notes
 
 
 class NoteCreate(Body):
-    """A note. ``community_server_id`` is our UUID or the platform's id; so is ``request_id`` of its request."""
+    """A note. ``community_server_id`` and ``request_id`` can each be our UUID or the integration's own id."""
 
     resource = "notes"
 
@@ -56,7 +56,7 @@ class NoteCreate(Body):
 
 
 class NoteEdit(Body):
-    """New text starts a new version of a rated note: its ratings stop counting. Null keeps the classification."""
+    """New text of a rated note starts a new version: earlier ratings no longer count. Null keeps the classification."""
 
     resource = "notes"
     needs_id = True
@@ -66,7 +66,7 @@ class NoteEdit(Body):
 
 
 class NoteVerdict(Body):
-    """Why staff publishes or dismisses a note; the body may be left out."""
+    """Why staff publishes or dismisses a note. The body is optional."""
 
     resource = "notes"
     plain = True
@@ -97,7 +97,7 @@ class NoteQuery(Paged):
 
 
 class NoteAttributes(Shown):
-    """What a note has not, or not yet, is left out."""
+    """Attributes without a value, or without one yet, are left out."""
 
     author_id: str
     summary: str
@@ -128,7 +128,7 @@ NoteList = list_of("Note", _note)
 
 
 class RatingCreate(Body):
-    """One rating per note and rater: the same rater again changes it."""
+    """One rating per note and rater; rating again changes it."""
 
     resource = "ratings"
 
@@ -138,7 +138,7 @@ class RatingCreate(Body):
 
 
 class RatingEdit(Body):
-    """Another level for one's own rating."""
+    """A new level for a rating; only its rater may change it."""
 
     resource = "ratings"
     needs_id = True
@@ -147,7 +147,7 @@ class RatingEdit(Body):
 
 
 class RatingAttributes(Shown):
-    """``rater_id`` as it was sent."""
+    """``rater_id`` is as it was sent."""
 
     note_id: Uuid
     rater_id: str
@@ -157,7 +157,7 @@ class RatingAttributes(Shown):
 
 
 class StatsAttributes(Shown):
-    """Counts of the note's current text; ``average_score`` from 1 to 3, 0 when nobody rated."""
+    """Counts for the note's current text. ``average_score`` is from 1 to 3, or 0 without ratings."""
 
     total: Annotated[int, Field(ge=0)]
     helpful: Annotated[int, Field(ge=0)]

@@ -1,7 +1,7 @@
-"""Input and output models of the resources, and the documents that carry them. One class per thing sent or shown.
+"""Input and output models of requests, communities and profiles, and the JSON:API documents around all resources.
 
-``document_of`` and ``list_of`` register the attributes under their type in ``SHOWN``; the tests check every response
-body against it, so an attribute that is not declared here is noticed.
+``resource_of`` registers the attributes under their type in ``SHOWN``. The tests check every response body against
+it, so an undeclared attribute fails a test.
 """
 
 from typing import Annotated, Any, Literal
@@ -30,12 +30,12 @@ Time = Annotated[
     Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-"""A moment as we show it."""
+"""A point in time in a response."""
 Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
-"""One of our ids as we show it."""
+"""One of our ids in a response."""
 
 SHOWN: dict[str, type[Shown]] = {}
-"""The attributes' model by resource type."""
+"""The model of the attributes by resource type."""
 
 
 class Version(BaseModel):
@@ -45,7 +45,7 @@ class Version(BaseModel):
 
 
 class Links(BaseModel):
-    """URLs; null where there is no such page."""
+    """URLs; null if there is no such page."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -61,7 +61,7 @@ class PageLinks(Links):
 
 
 class PageMeta(BaseModel):
-    """``count`` items in all, on ``pages`` pages of ``limit``."""
+    """The list has ``count`` items on ``pages`` pages of ``limit`` items."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -73,7 +73,7 @@ class PageMeta(BaseModel):
 
 
 def resource_of(name: str, type: str, attributes: type[Shown]) -> type[BaseModel]:
-    """The model of a resource object: ``{type, id, attributes}``."""
+    """Create the model of a resource object: ``{type, id, attributes}``."""
     SHOWN[type] = attributes
     kind: Any = Literal[type]
     return create_model(
@@ -86,7 +86,7 @@ def resource_of(name: str, type: str, attributes: type[Shown]) -> type[BaseModel
 
 
 def document_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
-    """The document of one resource."""
+    """Create the model of a document with one resource."""
     return create_model(
         f"{name}Document",
         __config__=ConfigDict(extra="forbid"),
@@ -98,7 +98,7 @@ def document_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
 
 
 def list_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
-    """The document of one page of resources."""
+    """Create the model of a document with one page of resources."""
     return create_model(
         f"{name}List",
         __config__=ConfigDict(extra="forbid"),
@@ -113,7 +113,7 @@ def list_of(name: str, resource: type[BaseModel]) -> type[BaseModel]:
 
 
 class RequestCreate(Body):
-    """A submission (Contract: section 3). Ids and content are stored exactly as given."""
+    """A submission (docs/integration.md). Ids and content are stored exactly as sent."""
 
     resource = "requests"
 
@@ -140,7 +140,7 @@ class RequestCreate(Body):
 
 
 class RequestPatch(Body):
-    """``status`` only from FAILED to PENDING; ``escalated`` sends the request to staff. Null changes nothing."""
+    """``status`` may only go from FAILED to PENDING. ``escalated`` sends the request to staff. Null changes nothing."""
 
     resource = "requests"
     plain = True
@@ -152,7 +152,7 @@ class RequestPatch(Body):
 
 
 class RequestQuery(Paged):
-    """Filters of the list; ``status=decided`` with ``since`` is the catch-up poll, oldest decision first."""
+    """Filters of the list. ``status=decided`` with ``since`` is the catch-up poll, oldest decision first."""
 
     filter_status: Status | None = Field(None, alias="filter[status]")
     filter_community: Id | None = Field(None, alias="filter[community_server_id]")
@@ -165,7 +165,7 @@ class RequestQuery(Paged):
 
 
 class RequestAttributes(Shown):
-    """What is not known yet is left out; only ``note_id`` is null."""
+    """Attributes without a value yet are left out, except ``note_id``, which is null."""
 
     request_id: str
     requested_by: str
@@ -209,7 +209,7 @@ class CommunityLookup(Query):
 
 
 class CategoryShown(Shown):
-    """Thresholds in force for one category; without ``tier1_threshold`` it never acts by itself."""
+    """Current thresholds of one category. Without ``tier1_threshold`` it never acts by itself."""
 
     name: str
     enabled: bool
@@ -221,7 +221,7 @@ class CategoryShown(Shown):
 
 
 class CommunityAttributes(Shown):
-    """A community with the category configuration that routes its content now."""
+    """A community with its current category configuration."""
 
     platform: str
     platform_community_server_id: str
@@ -246,8 +246,8 @@ CommunityDocument = document_of("CommunityServer", _community)
 class ProfileLookup(Query):
     """``platform`` defaults to X-Adapter-Platform, then ``discord``.
 
-    ``provider_scope`` is the server that the user id belongs to, where each server numbers its own users; it defaults
-    to the platform's id of the community that X-Adapter-Scope names, or else of the key's only one.
+    ``provider_scope`` is the server that the user id belongs to, on platforms where each server numbers its own users.
+    Its default is the platform's id of the community in X-Adapter-Scope, or else of the key's only community.
     """
 
     platform: Platform | None = None
@@ -256,7 +256,7 @@ class ProfileLookup(Query):
 
 
 class ProfileLink(Body):
-    """The code that the person reads in the dashboard; case, spaces and dashes do not matter."""
+    """The code that the dashboard shows the person. Case, spaces and dashes do not matter."""
 
     resource = "user-profiles"
     plain = True
@@ -268,7 +268,7 @@ class ProfileLink(Body):
 
 
 class ProfileAttributes(Shown):
-    """A person as a platform knows them; ``is_linked`` to an account of the dashboard or not."""
+    """A person on a platform. ``is_linked``: whether the profile is linked to an account of the dashboard."""
 
     platform: str
     platform_user_id: str

@@ -1,4 +1,4 @@
-"""Input and output models of webhooks (Spec: Webhook registration; Contract: section 7). A secret is never shown."""
+"""Input and output models of webhooks (docs/integration.md). No response contains a secret."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from app.core import limits
 from app.core.webhooks import values
 from app.core.webhooks.sending import URL_LENGTH
 
-# What these may be is the core's to say; the OpenAPI document repeats it.
+# The core checks these values; the limits are repeated here for the OpenAPI document.
 Address = Annotated[
     str, STORABLE, WithJsonSchema({"type": "string", "format": "webhook-url", "maxLength": URL_LENGTH})
 ]
@@ -40,7 +40,7 @@ _SECRET = "Signs the deliveries; never shown again. After `whsec_` it must be ba
 
 
 class WebhookRegistration(Body):
-    """Where to send a community's events. The same community and URL again replaces secret and events."""
+    """Where to send a community's events. Registering the same community and URL again replaces secret and events."""
 
     resource = "webhooks"
     plain = True
@@ -54,13 +54,13 @@ class WebhookRegistration(Body):
 
 
 class WebhookPatch(Body):
-    """What is left out stays as it is. A new secret starts a rotation of 24 hours."""
+    """Members left out stay unchanged. A new secret starts a rotation of 24 hours."""
 
     resource = "webhooks"
     plain = True
     needs_id = True
 
-    # No default of these is ever read: the view asks ``model_fields_set``, and null is refused.
+    # The defaults are never used: the view reads ``model_fields_set``, and null is refused.
     url: Address = Field(default_factory=str, description=_URL)
     secret: Secret = Field(default_factory=str, description=_SECRET)
     events: Events | None = Field(None, description=_EVENTS)
@@ -74,7 +74,7 @@ class WebhookQuery(Paged):
 
 
 class WebhookAttributes(Shown):
-    """``previous_secret_until``: how long the secret that was replaced also signs."""
+    """``previous_secret_until``: until when deliveries are also signed with the replaced secret."""
 
     url: str
     events: Events | None
@@ -96,4 +96,4 @@ _id: Any = (Uuid, ...)
 WebhookDocument = create_model(
     "WebhookDocumentWithId", __base__=document_of("Webhook", _webhook), id=_id, __module__=__name__
 )
-"""A JSON:API document that carries the webhook's ``id`` at the top too, where plain JSON clients look for it."""
+"""A JSON:API document with the webhook's ``id`` also at the top level, where plain JSON clients look for it."""

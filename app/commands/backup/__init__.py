@@ -1,1 +1,1 @@
-"""``backup`` and ``restore``: one file holds the whole database as it was at one moment."""
+"""``backup`` and ``restore``: one file contains the whole database at one point in time."""

@@ -1,7 +1,7 @@
-"""Backup and restore: one file holds the whole database, the job engine's tables too, as it was at one moment.
+"""Backup and restore: one file contains the whole database, with the job engine's tables, at one point in time.
 
-An SQLite backup is itself an SQLite database, a PostgreSQL backup a custom-format archive of ``pg_dump``. Neither holds
-the encryption key: it is kept elsewhere, and without it the webhooks' secrets in the file cannot be read (Decision
+A backup of SQLite is an SQLite database; a backup of PostgreSQL is a custom-format archive of ``pg_dump``. Neither
+contains the encryption key. Keep it elsewhere: without it, the webhooks' secrets in the file cannot be read (decision
 0021).
 """
 
@@ -24,33 +24,33 @@ from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.permissions import SYSTEM
 from app.core.upkeep import resealing, restoring
-from app.core.upkeep.restoring import Quieted
+from app.core.upkeep.restoring import Suspended
 from app.process import runtime
 from app.settings import Settings
 from app.wiring import make_sealer, writes_to
 
 MAGIC = {b"SQLite format 3\x00": "sqlite", b"PGDMP": "postgresql"}
-"""How each kind of backup begins."""
+"""The first bytes of each kind of backup."""
 
 SQL_URL = "BRIDGENOTE_DATABASE_URL"
 
 
 @dataclass(frozen=True)
 class Restored:
-    """What came of a restore. ``broken``: communities whose history does not verify; ``sealed``: secrets that the
-    encryption key in force does not open."""
+    """Result of a restore. ``broken``: communities whose history does not verify; ``sealed``: number of secrets that
+    the current encryption key cannot decrypt."""
 
     revision: str
-    quieted: Quieted
+    suspended: Suspended
     broken: list[str]
     sealed: int
 
 
 def back_up(settings: Settings, path: Path) -> int:
-    """Write a backup of the database to ``path``, mode 0600, in one step at the end: its size in bytes.
+    """Write a backup of the database to ``path``, mode 0600, and return its size in bytes.
 
-    The service may run meanwhile; the file holds what was committed when this began. Raises ``Conflict`` when it cannot
-    be made, and leaves whatever was at ``path`` before.
+    The service may run meanwhile; the file contains what was committed when the backup began. ``path`` is replaced in
+    one step at the end. Raises ``Conflict`` if the backup fails; ``path`` is then unchanged.
     """
     url = sa.make_url(settings.sqlalchemy_url)
     with _in_one_step(path) as unfinished:
@@ -70,39 +70,39 @@ def restore(
     score_waiting: bool = False,
     say: Callable[[str], None] = lambda _line: None,
 ) -> Restored:
-    """Put a backup in the place of the database, brought to this code's version, with nothing that acts by itself.
+    """Replace the database with a backup, migrated to this code's version, with pending jobs and deliveries suspended.
 
-    Until the last step the database is as it was; killed anywhere, it is whole, or refuses to be served until a
-    restore has ended.
+    The database does not change before the last step. If the process is killed, the database is either complete, or the
+    service refuses to start until a restore has finished.
 
     Raises:
         Conflict: the database is in use, or not empty without ``force``; the backup is damaged or of newer code.
-        Invalid: the file is no backup, or one of the other kind of database.
+        Invalid: the file is not a backup, or is a backup of the other kind of database.
     """
     url = sa.make_url(settings.sqlalchemy_url)
     kind = kind_of(path)
     if kind != url.get_backend_name():
         raise Invalid.field("file", f"is a backup of {kind}, and {SQL_URL} names {url.get_backend_name()}")
 
-    def finish(database_url: str) -> Quieted:
-        """Migrate the restored rows and stop what would act, wherever they stand."""
+    def finish(database_url: str) -> Suspended:
+        """Migrate the restored database at this URL and suspend its pending jobs and deliveries."""
         say("Bringing it to the version of this code.")
         placed = settings.model_copy(update={"database_url": database_url})
         runtime.migrate(placed, restoring=True)
-        return _quieted(placed, score_waiting)
+        return _suspended(placed, score_waiting)
 
     say("Checking the backup.")
     if kind == "sqlite":
-        done = sqlite.restore(
+        result = sqlite.restore(
             path, Path(url.database or ""), force=force, check=_check_revision, finish=finish
         )
     else:
-        done = postgres.restore(path, url, force=force, check=_check_revision, finish=finish)
-    return _looked_at(settings, done)
+        result = postgres.restore(path, url, force=force, check=_check_revision, finish=finish)
+    return _looked_at(settings, result)
 
 
 def kind_of(path: Path) -> str:
-    """``sqlite`` or ``postgresql``. Raises Invalid for any other file."""
+    """Return ``sqlite`` or ``postgresql``. Raises Invalid for any other file."""
     with path.open("rb") as file:
         beginning = file.read(16)
     for magic, kind in MAGIC.items():
@@ -123,8 +123,8 @@ def _check_revision(revision: str | None) -> None:
         ) from None
 
 
-def _quieted(settings: Settings, score_waiting: bool) -> Quieted:
-    # Imported when it is needed: the job engine's library takes a second.
+def _suspended(settings: Settings, score_waiting: bool) -> Suspended:
+    # Imported here, because importing the job engine's library takes a second.
     from app.jobs.engine import Engine
 
     database = Database(settings.sqlalchemy_url)
@@ -133,13 +133,13 @@ def _quieted(settings: Settings, score_waiting: bool) -> Quieted:
     try:
         engine.cancel_unfinished()
         with database.writing() as session:
-            return restoring.quiet(session, score_waiting=score_waiting)
+            return restoring.suspend_pending(session, score_waiting=score_waiting)
     finally:
         engine.stop()
         database.dispose()
 
 
-def _looked_at(settings: Settings, quieted: Quieted) -> Restored:
+def _looked_at(settings: Settings, suspended: Suspended) -> Restored:
     database = Database(settings.sqlalchemy_url)
     sealer = make_sealer(settings)
     try:
@@ -150,14 +150,14 @@ def _looked_at(settings: Settings, quieted: Quieted) -> Restored:
                 if history.verify(session, community.id)[1] is not None
             ]
             sealed = resealing.unreadable(session, sealer)
-        return Restored(runtime.revision(database.engine) or "", quieted, broken, sealed)
+        return Restored(runtime.revision(database.engine) or "", suspended, broken, sealed)
     finally:
         database.dispose()
 
 
 @contextlib.contextmanager
 def _in_one_step(path: Path) -> Iterator[Path]:
-    """A file beside ``path`` to write to, that takes its name when the block ends, and is gone when it raises."""
+    """Yield a temporary file next to ``path``. It replaces ``path`` when the block ends; an error removes it."""
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
     os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:

@@ -30,30 +30,30 @@ def restore(file: Path, force: bool, score_waiting: bool) -> None:
 
     Nothing that was decided is sent again: what the backup had still to send is parked, for you to replay.
     """
-    done = backups.restore(
+    result = backups.restore(
         prepared_settings(), file, force=force, score_waiting=score_waiting, say=click.echo
     )
-    quieted = done.quieted
-    click.echo(f"Restored, at version {done.revision}.")
+    suspended = result.suspended
+    click.echo(f"Restored, at version {result.revision}.")
     scored = (
         "are being scored" if score_waiting else "were not scored yet and are marked failed: try them again"
     )
     for count, what in (
         (
-            quieted.deliveries,
+            suspended.deliveries,
             "deliveries are parked: replay them on the Deliveries page once you know they never arrived",
         ),
-        (quieted.holds, "held decisions lapsed; their moderators are told"),
-        (quieted.requests, f"requests {scored}"),
-        (quieted.bulk, "bulk overturns and replays were stopped"),
-        (quieted.sign_ins, "sign-ins ended; everybody signs in anew"),
+        (suspended.holds, "held decisions lapsed; their moderators are told"),
+        (suspended.requests, f"requests {scored}"),
+        (suspended.bulk, "bulk overturns and replays were stopped"),
+        (suspended.sign_ins, "sign-ins ended; everybody signs in anew"),
         (
-            done.sealed,
+            result.sealed,
             "stored secrets do not open with this encryption key: set the key of the backup's time",
         ),
     ):
         if count:
             click.echo(f"  {count} {what}.")
     click.echo("  API keys revoked and people erased after the backup are back: revoke and erase them again.")
-    if done.broken:
-        raise click.ClickException(f"The history of {', '.join(done.broken)} is not as it was written")
+    if result.broken:
+        raise click.ClickException(f"The history of {', '.join(result.broken)} is not as it was written")

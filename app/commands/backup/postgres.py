@@ -1,4 +1,4 @@
-"""Backup and restore of a PostgreSQL database, by the server's own programs."""
+"""Backup and restore of a PostgreSQL database with ``pg_dump``, ``pg_restore`` and ``psql``."""
 
 import glob
 import os
@@ -27,11 +27,11 @@ END $$;
 
 
 def write(url: sa.URL, target: Path) -> None:
-    """Dump the whole database, in one snapshot, into ``target``; everybody goes on meanwhile."""
-    wanted = _server_major(url)
-    program = _program("pg_dump", wanted)
+    """Dump the whole database, in one snapshot, to ``target``. Other connections can read and write meanwhile."""
+    server_major = _server_major(url)
+    program = _program("pg_dump", server_major)
     _run([program, "--format=custom", "--no-owner", "--no-privileges", f"--file={target}"], url)
-    _run([_program("pg_restore", wanted), "--list", str(target)], url)
+    _run([_program("pg_restore", server_major), "--list", str(target)], url)
 
 
 def restore(
@@ -51,10 +51,10 @@ def restore(
         with engine.connect() as connection:
             _check_free(connection, force)
         _load(pg_restore, psql, backup, url)
-        done = finish(url.render_as_string(hide_password=False))
+        result = finish(url.render_as_string(hide_password=False))
         with engine.begin() as connection:
             connection.execute(sa.text(f"DROP TABLE {RESTORE_UNFINISHED}"))
-        return done
+        return result
     finally:
         engine.dispose()
 
@@ -76,7 +76,7 @@ def _check_free(connection: sa.Connection, force: bool) -> None:
 
 
 def _load(pg_restore: str, psql: str, backup: Path, url: sa.URL) -> None:
-    """Everything or nothing: the script ends in COMMIT only if all of the backup could be read."""
+    """Load the whole backup or nothing: the script ends in COMMIT only if all of the backup could be read."""
     environment = _environment(url)
     reader = subprocess.Popen(  # noqa: S603 - PostgreSQL's own program, no shell
         [pg_restore, "--no-owner", "--no-privileges", "--exit-on-error", "--file=-", str(backup)],
@@ -104,7 +104,7 @@ def _load(pg_restore: str, psql: str, backup: Path, url: sa.URL) -> None:
                 )
             loader.stdin.close()
         except BrokenPipeError:
-            # The loader has refused something, and says below what.
+            # The loader refused something; its error is reported below.
             loader.stdin = None
             reader.kill()
         failed = _rest(loader)
@@ -113,9 +113,9 @@ def _load(pg_restore: str, psql: str, backup: Path, url: sa.URL) -> None:
 
 
 def _rest(process: subprocess.Popen[bytes]) -> bytes:
-    """What a process that failed said last; nothing when it did not."""
-    said = _read(process.stderr)
-    return (said or b"it ended without a word") if process.wait() else b""
+    """Return the last error output of a failed process; empty if it did not fail."""
+    message = _read(process.stderr)
+    return (message or b"it ended without a word") if process.wait() else b""
 
 
 def _read(stream: IO[bytes] | None) -> bytes:
@@ -123,9 +123,9 @@ def _read(stream: IO[bytes] | None) -> bytes:
 
 
 def _revision(pg_restore: str, backup: Path, url: sa.URL) -> str | None:
-    said = _run([pg_restore, "--data-only", "--table=alembic_version", "--file=-", str(backup)], url)
-    found = re.search(r"^COPY public\.alembic_version .*?;\n(\S+)\n", said, re.MULTILINE)
-    return found.group(1) if found else None
+    dump = _run([pg_restore, "--data-only", "--table=alembic_version", "--file=-", str(backup)], url)
+    match = re.search(r"^COPY public\.alembic_version .*?;\n(\S+)\n", dump, re.MULTILINE)
+    return match.group(1) if match else None
 
 
 def _server_major(url: sa.URL) -> int:
@@ -138,41 +138,46 @@ def _server_major(url: sa.URL) -> int:
 
 
 def _program(name: str, server_major: int) -> str:
-    """The path of one of PostgreSQL's programs, at least as new as the server. Raises Conflict, with what to do."""
-    # Debian keeps each version's programs in a folder of their own and puts only a chooser on the path.
-    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda one: -int(one.split("/")[-2]))
-    found = [
-        path for path in (shutil.which(name), *(shutil.which(name, path=one) for one in folders)) if path
+    """Return the path of a PostgreSQL program that is at least as new as the server.
+
+    Raises Conflict, with advice, if there is none.
+    """
+    # Debian has a folder for each version's programs; the programs on the path only choose between them.
+    folders = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda folder: -int(folder.split("/")[-2]))
+    paths = [
+        path
+        for path in (shutil.which(name), *(shutil.which(name, path=directory) for directory in folders))
+        if path
     ]
-    majors = [_major(path) for path in found]
-    for path, major in zip(found, majors, strict=True):
+    majors = [_major(path) for path in paths]
+    for path, major in zip(paths, majors, strict=True):
         if major >= server_major:
             return path
     advice = (
         f"install PostgreSQL's programs of version {server_major} (Debian: postgresql-client-{server_major})"
     )
-    if found:
+    if paths:
         raise Conflict(f"{name} is of version {max(majors)} and the server of {server_major}: {advice}")
     raise Conflict(f"The program {name} is missing: {advice}")
 
 
 def _major(path: str) -> int:
-    asked = [path, "--version"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout  # noqa: S603 - as above
-    found = re.search(r"\) (\d+)", said)
-    return int(found.group(1)) if found else 0
+    command = [path, "--version"]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # noqa: S603 - as above
+    match = re.search(r"\) (\d+)", output)
+    return int(match.group(1)) if match else 0
 
 
 def _run(command: list[str], url: sa.URL) -> str:
-    done = subprocess.run(command, env=_environment(url), capture_output=True, check=False)  # noqa: S603 - as above
-    if done.returncode:
-        raise Conflict(f"{Path(command[0]).name} failed: {_text(done.stderr)}")
-    return done.stdout.decode("utf-8", "replace")
+    result = subprocess.run(command, env=_environment(url), capture_output=True, check=False)  # noqa: S603 - as above
+    if result.returncode:
+        raise Conflict(f"{Path(command[0]).name} failed: {_text(result.stderr)}")
+    return result.stdout.decode("utf-8", "replace")
 
 
 def _environment(url: sa.URL) -> Mapping[str, str]:
-    """Where to connect, for libpq; not on the command line, which every user of the machine can read."""
-    given = {
+    """Return the connection parameters for libpq. Not on the command line, which every user of the machine can read."""
+    variables = {
         "PGHOST": url.host,
         "PGPORT": str(url.port) if url.port else None,
         "PGUSER": url.username,
@@ -180,10 +185,10 @@ def _environment(url: sa.URL) -> Mapping[str, str]:
         "PGDATABASE": url.database,
     }
     options = {"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT", "host": "PGHOST", "port": "PGPORT"}
-    given |= {name: str(url.query[key]) for key, name in options.items() if key in url.query}
-    return {**os.environ, **{name: value for name, value in given.items() if value is not None}}
+    variables |= {name: str(url.query[key]) for key, name in options.items() if key in url.query}
+    return {**os.environ, **{name: value for name, value in variables.items() if value is not None}}
 
 
-def _text(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").strip().splitlines()
+def _text(output: bytes) -> str:
+    lines = output.decode("utf-8", "replace").strip().splitlines()
     return lines[0] if lines else "no reason given"

@@ -1,4 +1,4 @@
-"""Backup and restore of an SQLite file, by SQLite's own means."""
+"""Backup and restore of an SQLite file with SQLite's own functions."""
 
 import contextlib
 import os
@@ -17,9 +17,9 @@ IN_USE = "The database is in use: end every server, worker and command first"
 
 
 def write(database: Path, target: Path) -> None:
-    """Write the whole database, as it is in one read transaction, to the empty file ``target``.
+    """Write the whole database, in one read transaction, to the empty file ``target``.
 
-    Writers go on meanwhile (WAL). Not the backup API: it begins anew whenever another process writes.
+    Others can write meanwhile (WAL). SQLite's backup API is not used: it starts again whenever another process writes.
     """
     if not database.is_file():
         raise Conflict(f"There is no database at {database}")
@@ -40,9 +40,9 @@ def restore(
     check: Callable[[str | None], None],
     finish: Callable[[str], Done],
 ) -> Done:
-    """Put ``backup`` in the place of ``database``; ``finish(url)`` works on a copy before that. See ``restore``.
+    """Replace ``database`` with ``backup``, after ``finish(url)`` has run on a copy. See ``backups.restore``.
 
-    The copy is put in place in one transaction of SQLite's, so that a kill leaves the one or the other.
+    The copy replaces the database in one SQLite transaction, so if the process is killed, one of them is complete.
     """
     database.parent.mkdir(parents=True, exist_ok=True)
     _check_free(database, force)
@@ -53,9 +53,9 @@ def restore(
         with _opened(copy) as connection:
             _check_whole(connection, "PRAGMA integrity_check(1)")
             check(_revision(connection))
-        done = finish(f"sqlite:///{copy}")
+        result = finish(f"sqlite:///{copy}")
         _put_in_place(copy, database, force)
-        return done
+        return result
     finally:
         for suffix in ("", "-wal", "-shm", "-journal", "-turns"):
             copy.with_name(copy.name + suffix).unlink(missing_ok=True)
@@ -64,7 +64,7 @@ def restore(
 def _put_in_place(copy: Path, database: Path, force: bool) -> None:
     os.close(os.open(database, os.O_WRONLY | os.O_CREAT, 0o600))
     with _opened(copy) as source, _exclusively(database, force) as target:
-        # The rest of the copy's log goes into it, so that its pages are all there is.
+        # Write the copy's log into the file, because only the pages of the file are copied.
         source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         source.backup(target)
         target.execute("PRAGMA synchronous=FULL")
@@ -79,12 +79,12 @@ def _check_free(database: Path, force: bool) -> None:
 
 @contextlib.contextmanager
 def _exclusively(database: Path, force: bool) -> Iterator[sqlite3.Connection]:
-    """The only connection to a database; nobody else gets in while the block lasts. Raises Conflict."""
+    """Yield the only connection to a database; others are locked out in the block. Raises Conflict if it is in use."""
     with _opened(database) as connection:
         connection.execute("PRAGMA busy_timeout=500")
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         try:
-            # Leaving WAL needs to be alone: an idle server's connections count too.
+            # Leaving WAL mode fails if any other connection exists, even an idle one of a server.
             mode = connection.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
             connection.execute("BEGIN EXCLUSIVE")
             connection.execute("COMMIT")
@@ -109,11 +109,11 @@ def _revision(connection: sqlite3.Connection) -> str | None:
 
 def _check_whole(connection: sqlite3.Connection, how: str) -> None:
     try:
-        said = connection.execute(how).fetchone()[0]
+        verdict = connection.execute(how).fetchone()[0]
     except sqlite3.DatabaseError as error:
-        said = str(error)
-    if said != "ok":
-        raise Invalid.field("file", f"is damaged: {said}")
+        verdict = str(error)
+    if verdict != "ok":
+        raise Invalid.field("file", f"is damaged: {verdict}")
 
 
 @contextlib.contextmanager

@@ -1,1 +1,1 @@
-"""``doctor``: checks of what the service stands on."""
+"""``doctor``: checks of the settings, the environment, the database and background work."""

@@ -20,7 +20,8 @@ def doctor(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
-        for one in findings:
-            click.echo(f"{one.state:<5} {one.what}: {one.detail}{f' → {one.advice}' if one.advice else ''}")
+        for finding in findings:
+            advice = f" → {finding.advice}" if finding.advice else ""
+            click.echo(f"{finding.state:<5} {finding.what}: {finding.detail}{advice}")
     if any(finding.state is examination.State.FAIL for finding in findings):
         raise click.exceptions.Exit(1)

@@ -1,4 +1,4 @@
-"""The database: reachable, whole, at this code's version, on time, and its secrets open."""
+"""Checks on the database: reachable, not damaged, migrated, right time, secrets can be decrypted."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ LEAST_POSTGRESQL = 13
 LEAST_SQLITE = (3, 35)
 MOST_SECONDS_APART = 2.0
 CHECKED_WHOLE_BYTES = 2 * 1024**3
-"""Larger SQLite files are not read from end to end."""
+"""The contents of larger SQLite files are not checked."""
 _RESTORE = "restore a backup: `python -m app restore FILE --force`"
 
 
@@ -33,18 +33,18 @@ def reachable(wiring: Wiring) -> Iterator[Finding]:
             yield from _postgresql(connection)
         if sa.inspect(connection).has_table(runtime.RESTORE_UNFINISHED):
             yield fail(what, "a restore did not end", "run `restore FILE --force` again")
-    at, wanted = runtime.revision(engine), runtime.head()
-    if at != wanted:
+    at, head = runtime.revision(engine), runtime.head()
+    if at != head:
         yield fail(
             what,
-            f"at version {at or 'none'}, this code wants {wanted}",
+            f"at version {at or 'none'}, this code wants {head}",
             "run `python -m app migrate`, or start the service, which does",
         )
     yield ok(what, f"{engine.dialect.name} {_dotted(version)} at version {at}")
 
 
 def clock(wiring: Wiring) -> Iterator[Finding]:
-    """Our clock against the database's, and against the last entry of history."""
+    """Compare our clock with the database's and with the last entry of the history."""
     what, now = "clock", service_clock.now()
     with wiring.database.reading() as session:
         if wiring.database.engine.dialect.name == "postgresql":
@@ -90,9 +90,9 @@ def _sqlite(connection: sa.Connection) -> Iterator[Finding]:
     pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     size = pages * connection.exec_driver_sql("PRAGMA page_size").scalar_one()
     if size <= CHECKED_WHOLE_BYTES:
-        said = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
-        if said != "ok":
-            yield fail(what, f"damaged: {said}", _RESTORE)
+        result = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
+        if result != "ok":
+            yield fail(what, f"damaged: {result}", _RESTORE)
         elif connection.exec_driver_sql("PRAGMA foreign_key_check").first() is not None:
             yield fail(what, "rows refer to rows that are gone", _RESTORE)
 
@@ -110,8 +110,8 @@ def _postgresql(connection: sa.Connection) -> Iterator[Finding]:
 
 
 def _version(connection: sa.Connection) -> tuple[int, ...]:
-    found = connection.dialect.server_version_info or ()
-    return tuple(int(part) for part in found)
+    version = connection.dialect.server_version_info or ()
+    return tuple(int(part) for part in version)
 
 
 def _dotted(version: tuple[int, ...]) -> str:

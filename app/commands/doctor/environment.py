@@ -1,4 +1,4 @@
-"""Settings, secrets, folder, port, proxies, mail: what surrounds the service."""
+"""Checks on the environment: settings, secrets, data folder, port, proxies, rate limits, mail server."""
 
 import http.client
 import ipaddress
@@ -17,7 +17,7 @@ LEAST_FREE_BYTES = 200 * 1024 * 1024
 LITTLE_FREE_BYTES = 5 * LEAST_FREE_BYTES
 LEAST_LETTERS = 32
 LEAST_DIFFERENT = 10
-"""Characters in a secret, and different ones among them: fewer were typed, not drawn by lot."""
+"""Least number of characters in a secret, and of different ones: a secret below was typed, not generated randomly."""
 MAIL_SECONDS = 5.0
 _MAKE = "make one with `openssl rand -base64 32`"
 
@@ -101,12 +101,12 @@ def port(wiring: Wiring) -> Iterator[Finding]:
 
 
 def proxies(wiring: Wiring) -> Iterator[Finding]:
-    given, what = wiring.settings.trusted_proxies, "proxies"
-    networks = parse_networks(given)
+    trusted, what = wiring.settings.trusted_proxies, "proxies"
+    networks = parse_networks(trusted)
     if any(network.num_addresses > 2**16 for network in networks):
         yield warn(
             what,
-            f"BRIDGENOTE_TRUSTED_PROXIES believes very many addresses ({given})",
+            f"BRIDGENOTE_TRUSTED_PROXIES believes very many addresses ({trusted})",
             "name your proxies alone: whoever is believed can pass for any address",
         )
     if wiring.settings.environment == "production" and not networks:
@@ -115,7 +115,7 @@ def proxies(wiring: Wiring) -> Iterator[Finding]:
             "no proxy is trusted: behind one, everybody has its address and shares its limits",
             "set BRIDGENOTE_TRUSTED_PROXIES to the proxy's address",
         )
-    yield ok(what, given or "none is trusted")
+    yield ok(what, trusted or "none is trusted")
 
 
 def rate_limits(wiring: Wiring) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
-"""``doctor``: whether what the service stands on is there, and what to do where it is not.
+"""``doctor``: runs the checks and collects their findings, with advice.
 
-Every check is made, whatever the others found. ``fail``: the service does not work, or not safely; ``warn``: somebody
-should look.
+A failed check does not stop the others. ``fail``: the service does not work, or not safely; ``warn``: a person should
+look at it.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,11 +17,11 @@ __all__ = ["Finding", "State", "examine"]
 _ADVICE = {
     "database": "PostgreSQL: start it, or correct BRIDGENOTE_DATABASE_URL; SQLite: see the data folder above",
 }
-"""What to do where a check could not be made at all."""
+"""Advice for a check that could not run, by check."""
 
 Check = Callable[[Wiring], Iterator[Finding]]
 
-_STANDING_ALONE: tuple[tuple[str, Check], ...] = (
+_WITHOUT_TABLES: tuple[tuple[str, Check], ...] = (
     ("settings", environment.settings),
     ("secrets", environment.secrets),
     ("data folder", environment.data_folder),
@@ -31,7 +31,7 @@ _STANDING_ALONE: tuple[tuple[str, Check], ...] = (
     ("mail server", environment.mail_server),
     ("database", database.reachable),
 )
-_ON_A_DATABASE: tuple[tuple[str, Check], ...] = (
+_WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("clock", database.clock),
     ("sealed secrets", database.sealed),
     ("job engine", work.engine),
@@ -43,26 +43,26 @@ _ON_A_DATABASE: tuple[tuple[str, Check], ...] = (
 
 
 def examine(settings: Settings) -> list[Finding]:
-    """Look at everything; the order is that of the checks."""
+    """Run all checks and return their findings in order."""
     with _wired(settings) as wiring:
-        findings = [one for what, check in _STANDING_ALONE for one in _made(what, check, wiring)]
-        # Without its tables nothing below can be asked.
-        if not any(one.what == "database" and one.state is State.FAIL for one in findings):
-            findings += [one for what, check in _ON_A_DATABASE for one in _made(what, check, wiring)]
+        findings = [finding for what, check in _WITHOUT_TABLES for finding in _run(what, check, wiring)]
+        # The other checks read tables, so they need a working database.
+        if not any(finding.what == "database" and finding.state is State.FAIL for finding in findings):
+            findings += [finding for what, check in _WITH_TABLES for finding in _run(what, check, wiring)]
     return findings
 
 
-def _made(what: str, check: Check, wiring: Wiring) -> list[Finding]:
-    found: list[Finding] = []
+def _run(what: str, check: Check, wiring: Wiring) -> list[Finding]:
+    findings: list[Finding] = []
     try:
-        found.extend(check(wiring))
+        findings.extend(check(wiring))
     except Exception as error:
         reason = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
         advice = _ADVICE.get(what, "mend this first; the log of `serve` says more")
-        found.append(Finding(what, State.FAIL, reason.splitlines()[0], advice))
-    # After "one does not open" a closing "all open" would be a lie.
-    failed = any(one.state is State.FAIL for one in found)
-    return [one for one in found if not (failed and one.state is State.OK)]
+        findings.append(Finding(what, State.FAIL, reason.splitlines()[0], advice))
+    # If a check fails after an OK finding, the OK is not true: leave it out.
+    failed = any(finding.state is State.FAIL for finding in findings)
+    return [finding for finding in findings if not (failed and finding.state is State.OK)]
 
 
 @contextmanager

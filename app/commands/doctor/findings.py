@@ -1,4 +1,4 @@
-"""What a check says."""
+"""The findings of the checks."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """``detail`` is what was found, ``advice`` what to do about it; one sentence each."""
+    """Result of a check: ``detail`` says what was found, ``advice`` what to do, one sentence each."""
 
     what: str
     state: State

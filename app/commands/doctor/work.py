@@ -1,4 +1,4 @@
-"""The work: whether anybody does it, and what lies about undone."""
+"""Checks on background work: are workers alive, is anything overdue or failed?"""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
-from app.core.models import Delivery, Endpoint, Request
+from app.core.models import Delivery, Request, Webhook
 from app.core.vocabulary import DeliveryState, RequestStatus
 from app.jobs import tables
 from app.wiring import Wiring
@@ -27,17 +27,17 @@ def engine(wiring: Wiring) -> Iterator[Finding]:
 
 
 def jobs(wiring: Wiring) -> Iterator[Finding]:
-    # Imported when it is needed: the job engine's library takes a second.
+    # Imported here, because importing the job engine's library takes a second.
     from app.jobs.engine import Engine
 
     what = "jobs"
     if not sa.inspect(wiring.database.engine).has_table("job_heartbeats", schema=_schema(wiring)):
         return
-    asking = Engine(wiring.database.engine, executor_id="doctor")
+    job_engine = Engine(wiring.database.engine, executor_id="doctor")
     try:
-        counts = asking.counts()
+        counts = job_engine.counts()
     finally:
-        asking.stop()
+        job_engine.stop()
     if counts["dead"]:
         yield warn(
             what,
@@ -80,10 +80,10 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
 
 def endpoints(wiring: Wiring) -> Iterator[Finding]:
     what = "webhooks"
-    present = Endpoint.deleted_at.is_(None)
+    present = Webhook.deleted_at.is_(None)
     with wiring.database.reading() as session:
         disabled = session.scalars(
-            sa.select(Endpoint.url).where(present, sa.not_(Endpoint.is_active)).limit(5)
+            sa.select(Webhook.url).where(present, sa.not_(Webhook.is_active)).limit(5)
         ).all()
         in_all = _count(session, present)
     if disabled:

@@ -1,4 +1,4 @@
-"""What the platform did: an integration carried an action out, or took one of its own accord (Contract: section 5)."""
+"""Acknowledgements: an integration reports an action it carried out, ours or its own (docs/integration.md)."""
 
 import uuid
 
@@ -10,6 +10,7 @@ from app.core.actions import actions
 from app.core.actions.moves import begin, make_move
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require
@@ -24,7 +25,7 @@ _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRME
 def acknowledge(
     session: Session, actor: Actor, action: Action, platform_action_id: str | None = None
 ) -> Action:
-    """The integration has carried the action out. Said again, it changes nothing (Contract: section 5)."""
+    """Record that the integration carried out the action. A repeated call changes nothing (docs/integration.md)."""
     require(actor, Permission.ACKNOWLEDGE, action.community_id, "moderation action")
     if platform_action_id is not None:
         limits.foreign_id(platform_action_id, "platform_action_id")
@@ -43,34 +44,35 @@ def acknowledge(
     if source is ActionState.UNDER_REVIEW:
         actions.decide(session, action, action.decided_verb, 1.0, "the platform acted during the review")
     if source is ActionState.DISMISSED:
-        # What was reopened meanwhile may want the same again: then the post is not to be shown in between.
-        wanted_again = actions.is_wanted_again(session, action)
-        actions.overturn(session, SYSTEM, action, ACTED_BEFORE_IT_HEARD, restore=not wanted_again)
+        # If the dismissal was reopened and a later action does the same, the post must not be shown in between.
+        is_repeated = actions.is_wanted_again(session, action)
+        actions.overturn(session, SYSTEM, action, why=Why(ACTED_BEFORE_IT_HEARD), restore=not is_repeated)
     if action.restores_id is not None:
         _exempt(session, session.get_one(Action, action.restores_id))
     elif source is ActionState.PROPOSED and _is_rated_tier_1(session, action):
-        # Its first rating came before there was anything to look at again. The acknowledgement itself answers
-        # "applied", as integrations expect; the second look begins right after it.
+        # Its first rating came before the platform acted. The acknowledgement returns the state "applied", as
+        # integrations expect; a job opens the second look right after it.
         args = {"action_id": str(action.id)}
         outbox.enqueue(session, LOOK_AGAIN_JOB, args, community_id=action.community_id)
     return action
 
 
 def look_again(session: Session, action_id: uuid.UUID) -> None:
-    """Open the second look of an action that was rated before the platform acted. Repeated, it changes nothing."""
+    """Open the second look of an action that was rated before the platform acted. A repeated call changes nothing."""
     action = session.get_one(Action, action_id)
     serialise(session, action.community_id)
     session.refresh(action)
     if action.action_state is ActionState.APPLIED and _is_rated_tier_1(session, action):
-        actions.open_second_look(session, SYSTEM, action, cause="rated before the platform acted")
+        actions.open_second_look(session, SYSTEM, action, why=Why(cause="rated before the platform acted"))
 
 
 def record_taken(
     session: Session, actor: Actor, request: Request, action_type: ActionType, reason: str | None
 ) -> tuple[Action, bool]:
-    """Record an action that the integration took: (action, made). An open proposal of that type is acknowledged.
+    """Record an action that the integration took. Return (action, whether it is new).
 
-    Said again, it is the action that was acknowledged before, as long as that one stands.
+    An open proposal of that type is acknowledged instead. A repeated call returns the action that was acknowledged
+    before, unless it was overturned or reversed since.
     """
     require(actor, Permission.ACKNOWLEDGE, request.community_id, "request")
     if reason is not None:
@@ -103,14 +105,15 @@ def record_taken(
         reason=reason,
         applied_at=clock.now(),
     )
-    begin(session, actor, action, reason=reason or "")
+    begin(session, actor, action, why=Why(reason or ""))
     return action, True
 
 
 def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) -> Action | None:
-    """The service's own action of this type that the platform took last, unless it was overturned or reversed since.
+    """The service's latest action of this type that was carried out; None if it was overturned or reversed since.
 
-    What integrations record of their own accord is recorded each time it is said (Contract: section 5, POST).
+    An action without a tier was the integration's own. Each report of such an action makes a new row
+    (docs/integration.md).
     """
     latest = session.scalars(
         sa.select(Action)
@@ -129,7 +132,7 @@ def _standing(session: Session, request_id: uuid.UUID, action_type: ActionType) 
 
 
 def _exempt(session: Session, action: Action) -> None:
-    """The content is visible again: it is not scanned a second time."""
+    """Exempt the content of an overturned action from scanning: it is visible again."""
     if action.action_state is not ActionState.OVERTURNED:
         return
     request = session.get_one(Request, action.request_id)
@@ -138,13 +141,13 @@ def _exempt(session: Session, action: Action) -> None:
         SYSTEM,
         action,
         ActionState.SCAN_EXEMPT,
-        cause="the unhide was acknowledged",
+        why=Why(cause="the unhide was acknowledged"),
         scan_exempt_content_hash=request.content_sha256,
     )
 
 
 def _is_rated_tier_1(session: Session, action: Action) -> bool:
-    """Whether this is a Tier 1 action whose rationale was rated already, and ratings open second looks here."""
+    """Whether this is a Tier 1 action with ratings on its open rationale, and ratings open second looks here."""
     if action.action_tier is not ActionTier.IMMEDIATE or action.note_id is None:
         return False
     if not community_settings.read(session, action.community_id).second_look:

@@ -1,6 +1,6 @@
-"""Moderation actions: proposed, acknowledged, overturned, restored (Contract: section 5).
+"""Moderation actions: proposed, acknowledged, overturned, restored (docs/integration.md).
 
-These are the moves of one action. What follows for its rationale note is ``verdicts``' business.
+These functions move one action. ``notes.verdicts`` changes its rationale note.
 """
 
 import uuid
@@ -15,6 +15,7 @@ from app.core.actions import decisions
 from app.core.actions.moves import begin, make_move
 from app.core.errors import Invalid
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
@@ -23,22 +24,22 @@ from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
-    """The action; unknown and foreign look alike."""
+    """The action. Raises NotFound if it is unknown or belongs to another community."""
     return require_found(actor, Permission.READ, session.get(Action, action_id), "moderation action")
 
 
 READ_OPTIONS = (joinedload(Action.request).load_only(Request.request_id),)
-"""What reading an action shows beside its own columns: one query whatever the number of rows."""
+"""Load options for the related columns that a response shows: one query whatever the number of rows."""
 
 
 def read(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
-    """The action as it stands now, with ``READ_OPTIONS``; unknown and foreign look alike."""
+    """The action, read from the database with ``READ_OPTIONS``. Raises NotFound as ``get`` does."""
     action = session.get(Action, action_id, options=READ_OPTIONS, populate_existing=True)
     return require_found(actor, Permission.READ, action, "moderation action")
 
 
 def of_note(session: Session, note_id: uuid.UUID) -> Action | None:
-    """The action whose rationale this note is, as it stands now: others may have moved it since it was loaded."""
+    """The action whose rationale this note is, or None. Read again: others may have moved it since it was loaded."""
     return session.scalars(
         sa.select(Action)
         .where(Action.note_id == note_id, Action.restores_id.is_(None))
@@ -55,7 +56,7 @@ def matching(
     state: ActionState | None = None,
     tier: ActionTier | None = None,
 ) -> sa.Select[Any]:
-    """The actor's actions that match, unordered."""
+    """Select the actions that match, in the actor's communities, unordered."""
     statement = sa.select(Action)
     if actor.communities is not None:
         statement = statement.where(Action.community_id.in_(actor.communities))
@@ -77,9 +78,9 @@ def open_for(
     *,
     cause: str | None = None,
 ) -> Action:
-    """The action that a route asks for: proposed at once, or under review (Tier 2, and every ``flag``).
+    """Open the action of a route: proposed at once, or under review (Tier 2, and every ``flag``).
 
-    ``cause``: why, in place of the score and the threshold that it is above.
+    ``cause`` is recorded in history; None: the score and the threshold that it exceeds.
     """
     reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
     action = Action(
@@ -98,7 +99,7 @@ def open_for(
         proposed_at=None if reviewed else clock.now(),
     )
     cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
-    begin(session, SYSTEM, action, cause=cause)
+    begin(session, SYSTEM, action, why=Why(cause=cause))
     if route.tier is ActionTier.IMMEDIATE:
         decisions.record(session, action, route.verb.value, tier=1, confidence=route.score, cause=cause)
     return action
@@ -110,23 +111,19 @@ def decide_act(
     action: Action,
     *,
     confidence: float,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
 ) -> None:
-    """A review ends: act."""
+    """End a review with the decision to act: propose the action to the platform."""
     make_move(
         session,
         actor,
         action,
         ActionState.PROPOSED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         proposed_at=clock.now(),
         **unclaimed(),
     )
-    decide(session, action, action.decided_verb, confidence, cause)
+    decide(session, action, action.decided_verb, confidence, why.cause)
 
 
 def decide_none(
@@ -135,14 +132,12 @@ def decide_none(
     action: Action,
     *,
     confidence: float,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     lapsed: bool = False,
 ) -> None:
-    """A review ends without action, or a proposal is withdrawn before the platform acts.
+    """End a review without action, or withdraw a proposal before the platform acts.
 
-    ``lapsed``: because nobody decided in time.
+    ``lapsed``: the review ended because nobody decided in time.
     """
     now = clock.now()
     make_move(
@@ -150,39 +145,34 @@ def decide_none(
         actor,
         action,
         ActionState.DISMISSED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         dismissed_at=now,
         lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
-    decide(session, action, decisions.NO_ACTION, confidence, cause)
+    decide(session, action, decisions.NO_ACTION, confidence, why.cause)
 
 
 def overturn(
     session: Session,
     actor: Actor,
     action: Action,
-    reason: str,
     *,
-    comment: str = "",
-    cause: str = "",
+    why: Why,
     restore: bool = True,
 ) -> Action | None:
-    """Undo an applied action. A hidden post is proposed to be shown again, unless ``restore`` is false: that ``unhide``
-    is returned.
+    """Overturn an applied action.
+
+    If it hid a post and ``restore`` is true, propose an ``unhide`` and return it; otherwise return None.
     """
     make_move(
         session,
         actor,
         action,
         ActionState.OVERTURNED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         overturned_at=clock.now(),
-        overturned_reason=reason or None,
+        overturned_reason=why.reason or None,
         **unclaimed(),
     )
     if action.action_type is not ActionType.HIDE or not restore:
@@ -201,32 +191,35 @@ def overturn(
         decided_verb=ActionType.UNHIDE.value,
         note_id=action.note_id,
         restores_id=action.id,
-        reason=reason or None,
+        reason=why.reason or None,
         proposed_at=clock.now(),
     )
-    begin(session, SYSTEM, unhide, cause=f"overturned {action.id}")
+    begin(session, SYSTEM, unhide, why=Why(cause=f"overturned {action.id}"))
     return unhide
 
 
 def is_wanted_again(session: Session, action: Action) -> bool:
-    """Whether a later action on the same request stands that does the same: the dismissal of this one was reopened."""
-    stands = (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
+    """Whether this action's dismissal was reopened and a later action of the same type is in force."""
+    in_force = (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRMED)
     later = sa.select(Action.id).where(
         Action.request_id == action.request_id,
         Action.id != action.id,
         Action.reopens_id.is_not(None),
         Action.action_type == action.action_type,
-        Action.action_state.in_(stands),
+        Action.action_state.in_(in_force),
     )
     return session.scalar(later.limit(1)) is not None
 
 
-def lapse(session: Session, action: Action, *, cause: str) -> None:
-    """Nobody decided in time: a queued review ends without action, a second look upholds (Contract: section 5)."""
+def lapse(session: Session, action: Action, *, why: Why) -> None:
+    """End a review that nobody decided in time: dismiss a queued one, confirm after a second look.
+
+    See docs/integration.md.
+    """
     if action.action_state is ActionState.UNDER_REVIEW:
-        decide_none(session, SYSTEM, action, confidence=0.5, cause=cause, lapsed=True)
+        decide_none(session, SYSTEM, action, confidence=0.5, why=why, lapsed=True)
     else:
-        confirm(session, SYSTEM, action, cause=cause, lapsed=True)
+        confirm(session, SYSTEM, action, why=why, lapsed=True)
 
 
 def confirm(
@@ -234,51 +227,48 @@ def confirm(
     actor: Actor,
     action: Action,
     *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     lapsed: bool = False,
 ) -> None:
-    """A second look upholds the action. ``lapsed``: because nobody decided in time."""
+    """End a second look by upholding the action. ``lapsed``: it ended because nobody decided in time."""
     now = clock.now()
     make_move(
         session,
         actor,
         action,
         ActionState.CONFIRMED,
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
         confirmed_at=now,
         lapsed_at=now if lapsed else None,
         **unclaimed(),
     )
 
 
-def open_second_look(
-    session: Session, actor: Actor, action: Action, *, reason: str = "", cause: str = ""
-) -> None:
-    """An applied action is looked at again: an appeal (with its reason), a moderator, or a rating."""
-    if actor.kind == "key" and not actor.staff and not reason.strip():
+def open_second_look(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
+    """Open a second look of an applied action: for an appeal, a moderator or a rating.
+
+    Raises:
+        Invalid: an appeal by an integration's key without a reason.
+    """
+    if actor.kind == "key" and not actor.staff and not why.reason.strip():
         raise Invalid.field("reason", "is required to appeal", type="missing")
     make_move(
         session,
         actor,
         action,
         ActionState.RETRO_REVIEW,
-        reason=reason,
-        cause=cause,
+        why=why,
         retro_review_at=clock.now(),
     )
 
 
-def hold_for_review(session: Session, actor: Actor, action: Action, *, reason: str = "") -> None:
-    """A proposal goes back to the raters before the platform acts."""
-    make_move(session, actor, action, ActionState.UNDER_REVIEW, reason=reason)
+def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why = UNSAID) -> None:
+    """Return a proposal to review before the platform acts."""
+    make_move(session, actor, action, ActionState.UNDER_REVIEW, why=why)
 
 
-def send_to_staff(session: Session, actor: Actor, action: Action, *, cause: str = "") -> None:
-    """An open review goes to the community's staff; ``cause`` is the service's own reason."""
+def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
+    """Send an open review to the community's staff. Already there: nothing changes."""
     if action.review_group is ReviewGroup.STAFF:
         return
     before, action.review_group = action.review_group, ReviewGroup.STAFF
@@ -293,12 +283,12 @@ def send_to_staff(session: Session, actor: Actor, action: Action, *, cause: str 
         action.id,
         before={"review_group": before.value if before else None},
         after={"review_group": ReviewGroup.STAFF.value},
-        cause=cause,
+        why=why,
     )
 
 
 def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
-    """The newest action of a request that is not a restoration, as it stands now."""
+    """The newest action of a request that is not a restoration, read again from the database."""
     return session.scalars(
         sa.select(Action)
         .where(Action.request_id == request_id, Action.restores_id.is_(None))
@@ -309,7 +299,7 @@ def live_for(session: Session, request_id: uuid.UUID) -> Action | None:
 
 
 def siblings(session: Session, action: Action) -> Sequence[Action]:
-    """The other actions on the same request, oldest first: what undoes this one, and what reopened or preceded it."""
+    """The other actions on the same request, oldest first: its restoration, reopened and earlier ones."""
     return session.scalars(
         sa.select(Action)
         .where(Action.request_id == action.request_id, Action.id != action.id)
@@ -318,7 +308,7 @@ def siblings(session: Session, action: Action) -> Sequence[Action]:
 
 
 def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
-    """The action with its request, note and hold loaded, for a page."""
+    """The action with its request, note and hold loaded, for a page. Raises NotFound as ``get`` does."""
     action = session.scalars(
         sa.select(Action)
         .where(Action.id == action_id)
@@ -332,11 +322,11 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
 
 
 def decide(session: Session, action: Action, decision: str, confidence: float, cause: str) -> None:
-    """Record the decision that a move makes: a verb, or ``decisions.NO_ACTION``."""
+    """Record the decision of a move: ``decision`` is a verb or ``decisions.NO_ACTION``."""
     tier = action.action_tier.number if action.action_tier else 2
     decisions.record(session, action, decision, tier=tier, confidence=confidence, cause=cause)
 
 
 def unclaimed() -> dict[str, Any]:
-    """The columns of an action that nobody is looking at any more."""
+    """Column values that clear an action's claim."""
     return {"claimed_by_id": None, "claimed_until": None}

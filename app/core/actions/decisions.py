@@ -1,4 +1,4 @@
-"""The one decision per request: stamped in order, told once (Contract: sections 3 and 7)."""
+"""The one decision per request: timestamps in order, one event (docs/integration.md)."""
 
 import uuid
 from datetime import timedelta
@@ -10,6 +10,7 @@ from app.core import clock
 from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Decision, Request
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import RequestStatus
@@ -18,28 +19,28 @@ from app.core.webhooks import events
 NO_ACTION = "none"
 
 
-def of(session: Session, request_id: uuid.UUID) -> Decision | None:
+def for_request(session: Session, request_id: uuid.UUID) -> Decision | None:
     return session.scalars(sa.select(Decision).where(Decision.request_id == request_id)).first()
 
 
 def record(
     session: Session, action: Action, decision: str, *, tier: int, confidence: float, cause: str
 ) -> Decision | None:
-    """Decide a request, complete it and tell so; None when it was decided before: nobody hears of it twice.
+    """Decide a request, complete it and emit its event. Return None, without an event, if it was decided before.
 
-    ``decided_at`` is strictly increasing within the community, stamped while other deciders wait, so a poll from
-    the last one seen never skips a late commit.
+    ``decided_at`` is strictly increasing within the community. It is set under the community's lock, so a client
+    that polls from the last value it saw never misses a decision that was committed late.
     """
     serialise(session, action.community_id)
     request = session.get_one(Request, action.request_id, populate_existing=True)
-    if of(session, request.id) is not None:
+    if for_request(session, request.id) is not None:
         complete(session, request, cause)
         return None
     last = session.scalar(
         sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == action.community_id)
     )
     now = clock.now()
-    made = Decision(
+    recorded = Decision(
         community_id=action.community_id,
         request_id=request.id,
         action_id=action.id,
@@ -48,7 +49,7 @@ def record(
         confidence=min(1.0, max(0.0, round(confidence, 4))),
         decided_at=now if last is None or last < now else last + timedelta(microseconds=1),
     )
-    session.add(made)
+    session.add(recorded)
     session.flush()
     complete(session, request, cause)
     history.record(
@@ -59,13 +60,13 @@ def record(
         "request",
         request.id,
         after={"decision": decision, "tier": tier, "action_id": str(action.id)},
-        cause=cause,
+        why=Why(cause=cause),
     )
-    events.emit_decision(session, request, made)
-    return made
+    events.emit_decision(session, request, recorded)
+    return recorded
 
 
 def complete(session: Session, request: Request, cause: str) -> None:
-    """A decided request is completed, whatever it waited for."""
+    """Move a decided request to completed, from whatever state it is in."""
     if request.status is not RequestStatus.COMPLETED:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))

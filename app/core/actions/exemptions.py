@@ -1,4 +1,4 @@
-"""Content that people restored is not scanned again (Contract: section 5)."""
+"""Exemptions: content that people restored is not scanned again (docs/integration.md)."""
 
 import hashlib
 from collections import Counter
@@ -11,11 +11,11 @@ from app.core.models import Action, Request
 from app.core.vocabulary import ActionState
 
 EXEMPT_LOOKED_AT = 20
-"""Texts of one message that a new text of it is compared with, newest first."""
+"""Earlier texts of a message that a new text of it is compared with, newest first."""
 
 
 def digest(content: str) -> str:
-    """SHA-256 of the content's UTF-8, in hex: what ``scan_exempt_content_hash`` compares."""
+    """SHA-256 of the content in UTF-8, in hex; stored in ``scan_exempt_content_hash``."""
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -34,7 +34,7 @@ def _trigrams(text: str) -> Counter[str]:
 
 
 def is_exempt(session: Session, request: Request) -> bool:
-    """Whether people restored this content, or a like text of the same message (Contract: section 5)."""
+    """Whether people restored this content, or a similar text of the same message (docs/integration.md)."""
     same_content = Action.scan_exempt_content_hash == request.content_sha256
     exempt = sa.and_(
         Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
@@ -58,4 +58,4 @@ def is_exempt(session: Session, request: Request) -> bool:
     if not earlier:
         return False
     least = community_settings.read(session, request.community_id).exempt_similarity
-    return any(similarity(one.content, request.content) >= least for one in earlier)
+    return any(similarity(restored.content, request.content) >= least for restored in earlier)

@@ -1,4 +1,4 @@
-"""The one place where a state changes: checked against the table, raced safely, recorded, told."""
+"""The one place where states change: checked against the table, safe in a race, with history and events."""
 
 import uuid
 from typing import Any
@@ -12,10 +12,11 @@ from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
-from app.core.vocabulary import EventName
+from app.core.vocabulary import ActionTier, EventName
 from app.core.webhooks import events
 
 Stateful = Request | Note | Action
@@ -33,7 +34,7 @@ def machine_of(subject: Stateful) -> Machine:
 
 
 def may(actor: Actor, move: Move, community_id: Any) -> bool:
-    """Whether the move is this actor's to make. The service itself makes only the service's moves."""
+    """Whether this actor may make the move. The service itself makes only the moves marked ``Who.SERVICE``."""
     if actor.kind == "system":
         return Who.SERVICE in move.who
     return any(
@@ -44,12 +45,12 @@ def may(actor: Actor, move: Move, community_id: Any) -> bool:
 
 
 def moves_open_to(actor: Actor, subject: Stateful) -> list[Move]:
-    """The rows open from the subject's state to this actor; templates draw their buttons from it."""
+    """The moves that this actor can make from the subject's state. The dashboard draws its buttons from them."""
     machine = machine_of(subject)
     return [
         move
         for move in machine.open_from(getattr(subject, machine.field))
-        if may(actor, move, subject.community_id) and _condition_holds(move, subject)
+        if may(actor, move, subject.community_id) and condition_holds(move, subject)
     ]
 
 
@@ -58,14 +59,16 @@ def begin(
     actor: Actor,
     subject: Stateful,
     *,
-    reason: str = "",
-    cause: str = "",
-    comment: str = "",
+    why: Why = UNSAID,
     quiet: bool = False,
 ) -> HistoryEntry | None:
     """Add a new object in its first state, and return its history entry.
 
-    ``quiet`` leaves the entry out (submissions are their own) and returns None.
+    ``quiet`` writes no entry or event and returns None (a submission is its own record).
+
+    Raises:
+        IllegalMove: the table has no row that begins in this state.
+        Forbidden, NotFound: this actor may not make the move.
     """
     machine = machine_of(subject)
     state = getattr(subject, machine.field)
@@ -77,7 +80,7 @@ def begin(
     session.flush()
     if quiet:
         return None
-    return _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    return _record(session, actor, machine, move, subject, why)
 
 
 def make_move(
@@ -86,22 +89,20 @@ def make_move(
     subject: Stateful,
     target: Any,
     *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
     **changes: Any,
 ) -> Move:
     """Move ``subject`` to ``target`` with ``changes`` to other columns, in one conditional UPDATE.
 
     Raises:
-        IllegalMove: no such row from the current state, or somebody moved it first.
-        Forbidden, NotFound: the row is not this actor's to make.
+        IllegalMove: the table has no such row from the current state, or somebody else moved it first.
+        Forbidden, NotFound: this actor may not make the move.
     """
     machine = machine_of(subject)
     serialise(session, subject.community_id)
     source = getattr(subject, machine.field)
     move = machine.find(source, target)
-    if move is None or not _condition_holds(move, subject):
+    if move is None or not condition_holds(move, subject):
         raise IllegalMove(machine.field, source, target)
     _authorise(actor, move, subject, machine)
     model = type(subject)
@@ -121,18 +122,21 @@ def make_move(
         raise IllegalMove(machine.field, getattr(subject, machine.field), target)
     for name, value in values.items():
         set_committed_value(subject, name, value)
-    _tell(session, actor, machine, move, subject, reason=reason, comment=comment, cause=cause)
+    _record(session, actor, machine, move, subject, why)
     return move
 
 
-def _condition_holds(move: Move, subject: Stateful) -> bool:
+def condition_holds(move: Move, subject: Stateful) -> bool:
+    """Whether this object meets the row's condition (``When``)."""
     if move.when is When.ONCE_PROPOSED:
         return isinstance(subject, Action) and subject.proposed_at is not None
+    if move.when is When.SCORE_ALONE:
+        return isinstance(subject, Action) and subject.action_tier is ActionTier.IMMEDIATE
     return True
 
 
 def _reopens(subject: Stateful) -> uuid.UUID | None:
-    """The dismissed action that this one takes up again."""
+    """The id of the dismissed action that this action reopens, or None."""
     return subject.reopens_id if isinstance(subject, Action) else None
 
 
@@ -146,21 +150,18 @@ def _authorise(actor: Actor, move: Move, subject: Stateful, machine: Machine) ->
     if actor.kind == "key" and Who.MODERATOR in move.who and not actor.read_only:
         raise Forbidden(ADMIN_REQUIRED)
     if actor.kind == "key" and not actor.read_only:
-        # No integration ever makes this move: for it the row does not exist.
+        # No integration may ever make this move, so the answer is the same as for a row that does not exist.
         raise IllegalMove(machine.field, str(move.source or "nothing"), move.target)
     raise Forbidden(f"You may not move this {machine.name} to {move.target}")
 
 
-def _tell(
+def _record(
     session: Session,
     actor: Actor,
     machine: Machine,
     move: Move,
     subject: Stateful,
-    *,
-    reason: str,
-    comment: str,
-    cause: str,
+    why: Why,
 ) -> HistoryEntry:
     reopens = _reopens(subject) if move.source is None else None
     entry = history.record(
@@ -172,9 +173,7 @@ def _tell(
         subject.id,
         before={machine.field: move.source.value} if move.source else {},
         after={machine.field: move.target.value} | ({"reopens": str(reopens)} if reopens else {}),
-        reason=reason,
-        comment=comment,
-        cause=cause,
+        why=why,
     )
     if isinstance(subject, Action):
         notices.tell_overturned(session, actor, entry)

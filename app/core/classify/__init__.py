@@ -1,8 +1,8 @@
-"""Scoring content by category: what a classifier is, what it answers, and the words for it.
+"""Scoring of content by category: the classifier protocol, its results, and the names of categories.
 
-Content is scored 0.0–1.0 per category by one or more classifiers; routing compares the combined scores with
-the community's thresholds (Spec: What the service does). ``rulepack.RulePackClassifier`` is the embedded
-default; anything with the attributes of `Classifier` can stand beside it.
+Classifiers score content 0.0–1.0 per category; routing compares the combined scores with the community's thresholds
+(docs/integration.md). ``rulepack.RulePackClassifier`` is the built-in default; any object with the attributes of
+`Classifier` can be used beside it.
 """
 
 import math
@@ -21,12 +21,12 @@ CATEGORIES: Mapping[str, str] = {
     "pii": "Private details of a person: address, phone number, bank card, identity number",
     "misinformation": "Well-known false claims about health, science or public events",
 }
-"""Every category we know, with the line shown to raters. Operators may add their own names beside these."""
+"""All shipped categories, with the description shown to raters. Operators may add their own names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a classifier may know about where a text comes from. It carries no state.
+    """What a classifier may know about the origin of a text. Immutable.
 
     ``language`` is a BCP 47 tag ("en", "pt-BR") as the submitter gave it, or None when unknown.
     """
@@ -37,10 +37,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """One place in a text that raised a score.
+    """One passage of a text that raised a score.
 
-    ``start`` and ``end`` are offsets into the text as submitted, in code points, ``0 <= start < end``, so
-    that ``text[start:end]`` is what to highlight. ``weight`` (0.0–1.0) is what this place counted.
+    ``start`` and ``end`` are offsets into the submitted text, in code points, ``0 <= start < end``:
+    ``text[start:end]`` is the passage to highlight. ``weight`` (0.0–1.0) is how much it counted.
     """
 
     rule: str
@@ -52,7 +52,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Retryable:
-    """The classifier could not answer now; ``after`` is its wish in seconds, when it gave one."""
+    """The classifier could not answer now; ``after`` is the delay it asked for, in seconds, or None."""
 
     after: float | None = None
     reason: str = ""
@@ -60,14 +60,14 @@ class Retryable:
 
 @dataclass(frozen=True, slots=True)
 class Permanent:
-    """The classifier will never answer this text; asking again is pointless."""
+    """The classifier will never score this text; asking again is pointless."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """The classifier's rules may not read a text for so long; ``rule`` took the most, in ``milliseconds``."""
+    """The rules needed too much time for this text; ``rule`` used the most, ``milliseconds``."""
 
     rule: str
     milliseconds: int
@@ -75,14 +75,13 @@ class OutOfTime:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one classifier says of one text.
+    """One classifier's result for one text.
 
-    ``scores`` maps category to 0.0–1.0; a category that is absent was *not scored*, which is not the same
-    as 0.0. ``model`` names what actually answered and ``ms`` is how long it took, in milliseconds. With
-    ``error`` set, whatever ``scores`` holds is partial.
+    ``scores`` maps category to 0.0–1.0; an absent category was *not scored*, which differs from 0.0. ``model``
+    names the model that answered; ``ms`` is its time in milliseconds. With ``error`` set, ``scores`` is partial.
 
     Raises:
-        ValueError: a score is not a number from 0.0 to 1.0. Nonsense from a remote model must not be routed.
+        ValueError: a score is not a number from 0.0 to 1.0. Invalid output of a remote model must not be routed.
     """
 
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -98,16 +97,16 @@ class Result:
 
 
 class Classifier(Protocol):
-    """Something that scores texts.
+    """Scores texts.
 
-    ``version`` changes whenever the output could. ``categories`` are those it can score;
-    ``tier1_categories``, a part of them, are those whose scores may act alone: scores of the others reach
-    reviewers (Tier 2) at most. ``languages`` are primary BCP 47 subtags, None for any. ``cost`` orders
-    classifiers, cheapest first. ``calibrated`` says that a score of 0.8 means right about eight times in
-    ten. ``max_chars`` is the longest text, in code points, to send at once.
+    ``version`` changes whenever the output could change. ``categories`` are those it can score;
+    ``tier1_categories``, a subset, are those whose scores may act without review: scores of the others reach
+    reviewers (Tier 2) at most. ``languages`` are primary BCP 47 subtags, None for any. ``cost`` orders classifiers,
+    cheapest first. ``calibrated`` means that a score of 0.8 is right about eight times in ten. ``max_chars`` is the
+    longest text to send, in code points.
 
-    ``score`` answers one `Result` per text, in order, and reports failure in ``Result.error``, never by
-    raising. It is called from several threads at once.
+    ``score`` returns one `Result` per text, in order, and reports failures in ``Result.error``; it never raises.
+    Several threads call it at once.
     """
 
     @property
@@ -136,20 +135,21 @@ Combination = Literal["max", "mean"]
 
 
 def combine(results: Iterable[Result], how: Combination = "max") -> dict[str, float]:
-    """One score per category out of several classifiers' results, rounded to 4 decimals.
+    """Combine several classifiers' results into one score per category, rounded to 4 decimals.
 
-    A classifier that did not score a category has no voice in it: absent is not 0.0, so it never lowers a
-    mean.
+    A classifier that did not score a category is ignored for it: absent is not 0.0, so it never lowers a mean.
 
     Raises:
         ValueError: ``how`` is neither "max" nor "mean".
     """
     if how not in ("max", "mean"):
         raise ValueError(f'scores combine by "max" or "mean", not {how!r}')
-    voices: dict[str, list[float]] = {}
+    scores_by_category: dict[str, list[float]] = {}
     for result in results:
         for category, score in result.scores.items():
-            voices.setdefault(category, []).append(score)
+            scores_by_category.setdefault(category, []).append(score)
     if how == "max":
-        return {category: round(max(scores), 4) for category, scores in voices.items()}
-    return {category: round(math.fsum(scores) / len(scores), 4) for category, scores in voices.items()}
+        return {category: round(max(scores), 4) for category, scores in scores_by_category.items()}
+    return {
+        category: round(math.fsum(scores) / len(scores), 4) for category, scores in scores_by_category.items()
+    }

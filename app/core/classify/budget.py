@@ -1,4 +1,4 @@
-"""How long a pack's rules may read one text, and which of them took the time (Decision 0025)."""
+"""Time limits for a pack's rules: how long they may scan one text, and which rule used the most (decision 0025)."""
 
 import time
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class TimeIsUp(Exception):
-    """The rules took longer than they may; ``rule`` took the most of it, ``seconds`` of processor time."""
+    """The rules exceeded their time limit; ``rule`` used the most: ``seconds`` of processor time."""
 
     def __init__(self, rule: str, seconds: float) -> None:
         super().__init__(f"rule {rule} took {seconds:.1f} s")
@@ -17,8 +17,8 @@ class TimeIsUp(Exception):
 class Stopwatch:
     """Counts the processor time of this thread, so that a busy machine makes no rule look slow.
 
-    ``seconds`` None: no limit. An expression that is being searched cannot be stopped: ``check`` stands between
-    searches, which ``patterns`` keeps short.
+    ``seconds`` None: no limit. A running regex search cannot be stopped, so ``check`` is called between searches,
+    which ``patterns`` keeps short.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -29,8 +29,8 @@ class Stopwatch:
         self._since = 0.0
 
     @contextmanager
-    def on(self, rule: str) -> Iterator[None]:
-        """What happens meanwhile is this rule's doing."""
+    def measure(self, rule: str) -> Iterator[None]:
+        """Charge the time inside this block to the rule."""
         self._rule, self._since = rule, time.thread_time()
         try:
             yield
@@ -38,8 +38,8 @@ class Stopwatch:
             self._spent[rule] = self._spent.get(rule, 0.0) + time.thread_time() - self._since
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """What happens meanwhile takes none of the text's time."""
+    def paused(self) -> Iterator[None]:
+        """Do not count the time inside this block."""
         since = time.thread_time()
         try:
             yield
@@ -47,12 +47,12 @@ class Stopwatch:
             self._end += time.thread_time() - since
 
     def check(self) -> None:
-        """Raises TimeIsUp when the time is up."""
+        """Raise TimeIsUp when the limit is exceeded."""
         if not self.is_limited:
             return
         now = time.thread_time()
         if now < self._end:
             return
         spent = self._spent | {self._rule: self._spent.get(self._rule, 0.0) + now - self._since}
-        rule = max(spent, key=lambda one: spent[one])
+        rule = max(spent, key=lambda rule_id: spent[rule_id])
         raise TimeIsUp(rule, spent[rule])

@@ -1,6 +1,6 @@
-"""Arithmetic that tells a real number from digits that look like one. Each takes the text found by a rule.
+"""Checksums that tell a real number from digits that look like one. Each gets the text that a rule matched.
 
-A check answers how many characters of the text, from its start, hold; 0 when it is not what it looks like.
+A check returns how many characters from the start of the text are the number; 0 when the check fails.
 """
 
 import unicodedata
@@ -28,13 +28,13 @@ _IBAN_LENGTHS = {
 
 
 def _digits(text: str) -> list[int]:
-    """Decimal digits of any script, in order; everything else is passed over."""
+    """Decimal digits of any script, in order; other characters are skipped."""
     values = (unicodedata.decimal(character, None) for character in text)
     return [int(value) for value in values if value is not None]
 
 
 def luhn(text: str) -> int:
-    """A payment card number: 13 to 19 digits, issued prefixes 3 to 6, check digit by ISO/IEC 7812-1."""
+    """A payment card number: 13 to 19 digits, first digit 3 to 6, check digit by ISO/IEC 7812-1."""
     digits = _digits(text)
     if not 13 <= len(digits) <= 19 or digits[0] not in (3, 4, 5, 6) or len(set(digits)) == 1:
         return 0
@@ -43,7 +43,7 @@ def luhn(text: str) -> int:
 
 
 def iban(text: str) -> int:
-    """An account number by ISO 13616. What follows it in ``text``, words say, is not counted."""
+    """An account number by ISO 13616. Text after the number, for example words, is not counted."""
     compact: list[str] = []
     ends: list[int] = []
     for at, character in enumerate(text):
@@ -59,7 +59,7 @@ def iban(text: str) -> int:
 
 
 def ssn(text: str) -> int:
-    """A United States social security number as the administration issues them: no 000, 666 or 9xx area."""
+    """A United States social security number as it can be issued: no area 000, 666 or 9xx."""
     digits = _digits(text)
     if len(digits) != 9:
         return 0

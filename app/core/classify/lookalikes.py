@@ -1,4 +1,4 @@
-"""Tables of characters that stand in for Latin letters. Written from the Unicode charts (compare UTS 39)."""
+"""Tables of characters that resemble Latin letters. Written from the Unicode charts (compare UTS 39)."""
 
 _PAIRS = (
     # Cyrillic, after casefolding; some resemble Latin in their capital form only.
@@ -12,12 +12,12 @@ _PAIRS = (
 )
 
 LOOKALIKES: dict[int, str] = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
-"""Code point to the Latin letter it resembles, for ``str.translate``. One character for one."""
+"""Maps a code point to the Latin letter it resembles, for ``str.translate``. Always one character for one."""
 
 _SMALL_CAPITALS = "ᴀa ʙb ᴄc ᴅd ᴇe ꜰf ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz"
 
-# Small capitals and letters in filled circles or squares are Latin letters in costume, but have no
-# compatibility decomposition, so NFKC leaves them.
+# Small capitals and letters in filled circles or squares are decorated Latin letters without a compatibility
+# decomposition, so NFKC does not change them.
 COSTUMES: dict[int, str] = {
     **{ord(pair[0]): pair[1] for pair in _SMALL_CAPITALS.split()},
     **{first + n: chr(ord("a") + n) for first in (0x1F150, 0x1F170) for n in range(26)},
@@ -43,4 +43,4 @@ LEET: dict[str, str] = {
     "$": "s",
     "!": "i",
 }
-"""Digits and signs to the letters they are written for, the likelier first."""
+"""Digits and signs, with the letters that they replace, the more likely first."""

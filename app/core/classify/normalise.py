@@ -1,15 +1,14 @@
-"""Reading a text the way a person does, without losing where each character came from.
+"""Normalises a text to what a person reads, and keeps the original position of each character.
 
-A text has two readings. The *plain* one undoes encodings: NFKC, casefold, zero-width characters and stacked
-marks removed, white space collapsed, quotes and dashes unified. The *folded* one undoes disguises as well:
-lookalike letters, letters held down, spaced-out words, digits for letters, punctuation in place of spaces.
-Disguises are ambiguous (``fo11ow`` or ``foiiow``? ``MP3`` or ``mpe``?), so a word is only read differently
-when the new reading is in the `Vocabulary` of the rules; a Russian word, a product number or an address
-stays as written.
+A text has two readings. The *plain* one undoes encodings: NFKC, casefold, zero-width characters and stacked marks
+removed, white space collapsed, quotes and dashes unified. The *folded* one also undoes disguises: lookalike
+letters, repeated letters, spaced-out words, digits for letters, punctuation in place of spaces. Disguises are
+ambiguous (``fo11ow`` or ``foiiow``? ``MP3`` or ``mpe``?), so a word is changed only when the new reading is in the
+`Vocabulary` of the rules; a Russian word, a product number or an address stays as written.
 
-Every character of a reading keeps the span of the original it came from. All of it is linear in the text:
-marks are capped (canonical reordering of a long run of marks is not linear) and so are the readings tried
-per word.
+Every character of a reading keeps the span of the original it came from. The whole process is linear in the text:
+marks are capped (canonical reordering of a long run of marks is not linear), and so are the readings tried per
+word.
 
 Sources: UAX 15 (NFKC; 12.1, stream-safe text), UTS 39 (confusables).
 """
@@ -31,7 +30,7 @@ READINGS_MAX = 32
 
 
 def _ranges(categories: frozenset[str], stop: int) -> str:
-    """The body of a regex class with every code point of these general categories."""
+    """The body of a regex character class with every code point of these general categories."""
     points = [c for c in range(0x80, stop) if unicodedata.category(chr(c)) in categories]
     runs = []
     for _, group in itertools.groupby(enumerate(points), lambda pair: pair[1] - pair[0]):
@@ -40,7 +39,7 @@ def _ranges(categories: frozenset[str], stop: int) -> str:
     return "".join(runs)
 
 
-# Conjoining vowels and finals of Hangul compose like marks although Unicode calls them letters.
+# Conjoining Hangul vowels and finals compose like marks although Unicode classifies them as letters.
 _MARK = f"[{_ranges(frozenset({'Mn', 'Mc', 'Me'}), 0x20000)}\u1160-\u11ff\U000e0100-\U000e01ef]"
 _GENERIC_MARK = re.compile(
     "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\U000e0100-\U000e01ef]"
@@ -49,26 +48,29 @@ _PIECE = re.compile(
     rf"(?P<ascii>[!-~]+)(?!{_MARK})|(?P<space>\s+)|(?P<base>[^\s])(?P<marks>{_MARK}*)", re.DOTALL
 )
 _PLAIN_ASCII = re.compile(r"[!-~]*(?: [!-~]+)* ?")
-# Characters that show as nothing although Unicode calls them letters or symbols.
+# Characters that are invisible although Unicode classifies them as letters or symbols.
 _BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f\u17b4\u17b5")
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A reading of a text: character ``i`` stands for ``original[starts[i]:ends[i]]``. Both never fall."""
+    """One reading of a text.
+
+    Character ``i`` comes from ``original[starts[i]:ends[i]]``. Both arrays are non-decreasing.
+    """
 
     text: str
     starts: "array[int]"
     ends: "array[int]"
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
-        """Where ``text[start:end]`` (not empty) stands in the original, in code points."""
+        """The span of the non-empty ``text[start:end]`` in the original, in code points."""
         return self.starts[start], self.ends[end - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """Both readings of ``original``. They are the same object when nothing was disguised."""
+    """Both readings of ``original``. They are the same object when no disguise was found."""
 
     original: str
     plain: Reading
@@ -77,7 +79,7 @@ class Normalised:
 
 @lru_cache(maxsize=8192)
 def _fold_cluster(cluster: str) -> str:
-    """NFKC and casefold of one base with its marks; "" for what shows as nothing."""
+    """NFKC and casefold of one base character with its marks; "" for an invisible one."""
     base = cluster[0]
     kind = unicodedata.category(base)
     if kind == "Cs":
@@ -88,7 +90,7 @@ def _fold_cluster(cluster: str) -> str:
             return ""
     composed = unicodedata.normalize("NFKC", cluster.translate(PUNCTUATION)).casefold()
     composed = unicodedata.normalize("NFKC", composed).translate(PUNCTUATION).translate(COSTUMES)
-    # What is left of the marks composes with nothing: overlays and stacks, put there to break words apart.
+    # The remaining marks compose with nothing: overlays and stacks, used to break words apart.
     return _GENERIC_MARK.sub("", composed)
 
 
@@ -123,11 +125,11 @@ def _plain(original: str) -> Reading:
 
 
 _Edit = tuple[int, int, list[tuple[str, int, int]]]
-"""Replace ``text[start:end]`` by characters, each with the span of the same text that it stands for."""
+"""Replace ``text[start:end]`` by these characters, each with the span of the text that it comes from."""
 
 
 def _edited(reading: Reading, edits: Iterable[_Edit]) -> Reading:
-    """The reading with these edits made; they are in order and apart."""
+    """Apply edits to a reading; they must be in order and must not overlap."""
     out: list[str] = []
     starts, ends = array("I"), array("I")
     at = 0
@@ -178,12 +180,12 @@ _ODD = re.compile(r"[0-9@$!]|[^\x00-\x7f]|([^\W\d_])\1\1")
 
 
 def _unaccented(word: str) -> str:
-    """The word without accents, one character for one."""
+    """The word without accents, with the same number of characters."""
     return "".join(unicodedata.normalize("NFD", letter)[0] for letter in word)
 
 
 def _disguises(token: str) -> Iterable[str]:
-    """What the token may be written for, one character for one, likelier first; at most a few dozen."""
+    """Possible meanings of the token, of the same length, the more likely first; at most a few dozen."""
     latin = token.translate(LOOKALIKES)
     if not latin.isascii():
         latin = _unaccented(latin)
@@ -199,7 +201,7 @@ def _disguises(token: str) -> Iterable[str]:
 
 
 def _held_down(word: str) -> Iterable[list[tuple[str, int, int]]]:
-    """The word with each letter held down (thrice or more) written twice or once, twice everywhere first."""
+    """The word with each repeated letter (three or more times) written twice or once; twice everywhere comes first."""
     runs = [(m.start(), m.end()) for m in _HELD.finditer(word)]
     for kept in itertools.product((2, 1), repeat=min(len(runs), 5)):
         characters: list[tuple[str, int, int]] = []
@@ -219,7 +221,7 @@ def _letters(characters: list[tuple[str, int, int]]) -> str:
 
 
 def _mixed_scripts(token: str) -> str:
-    """Lookalikes turned Latin where Latin letters stand beside them: no language writes so."""
+    """Replace lookalikes by Latin letters in a token that also has Latin letters: no language mixes the two."""
     if any(letter in "abcdefghijklmnopqrstuvwxyz" for letter in token):
         return token.translate(LOOKALIKES)
     return token
@@ -229,7 +231,7 @@ _KEPT = frozenset({"www"})
 
 
 def _undisguised(token: str, vocabulary: Vocabulary) -> list[tuple[str, int, int]] | None:
-    """The token as a person reads it, None when that is how it is written."""
+    """The token as a person reads it; None when it should stay as written."""
     if token in _KEPT or token in vocabulary:
         return None
     if len(token) <= TOKEN_MAX and vocabulary.longest:
@@ -242,35 +244,35 @@ def _undisguised(token: str, vocabulary: Vocabulary) -> list[tuple[str, int, int
 
 
 def _tokens(text: str, vocabulary: Vocabulary) -> Iterable[_Edit]:
-    # One text asks the same word again and again; the memory lives as long as the text.
-    known: dict[str, list[tuple[str, int, int]] | None] = {}
-    for found in _TOKEN.finditer(text):
-        token = found[0]
+    # A text often repeats the same words; this cache lives as long as the text is processed.
+    cache: dict[str, list[tuple[str, int, int]] | None] = {}
+    for match in _TOKEN.finditer(text):
+        token = match[0]
         if token.isdigit() or not _ODD.search(token):
             continue
-        if token not in known:
-            known[token] = _undisguised(token, vocabulary)
-        characters = known[token]
+        if token not in cache:
+            cache[token] = _undisguised(token, vocabulary)
+        characters = cache[token]
         if characters is not None:
-            at = found.start()
-            yield at, found.end(), [(letter, first + at, last + at) for letter, first, last in characters]
+            at = match.start()
+            yield at, match.end(), [(letter, first + at, last + at) for letter, first, last in characters]
 
 
-# "you.are", "buy-now", "hacker, contact", but not the end of a sentence nor anything beside a digit.
+# Matches in "you.are", "buy-now", "hacker, contact", but not at the end of a sentence or beside a digit.
 _JOINT = re.compile(r"(?<=[^\W\d_])(?:, ?|\.{2,} ?|[._*/\-]+)(?=[^\W\d_])")
 
 
 def _joints(text: str) -> Iterable[_Edit]:
-    """Punctuation between two words of a sentence read as the space it stands for."""
+    """Replace punctuation between two words of a sentence by a space."""
     for joint in _JOINT.finditer(text):
         yield joint.start(), joint.end(), [(" ", joint.start(), joint.end())]
 
 
-_NOTHING = Vocabulary()
+_NO_WORDS = Vocabulary()
 
 
-def normalise(original: str, vocabulary: Vocabulary = _NOTHING) -> Normalised:
-    """Both readings of a text. Any string is taken: lone surrogates read as U+FFFD, NUL as nothing."""
+def normalise(original: str, vocabulary: Vocabulary = _NO_WORDS) -> Normalised:
+    """Both readings of a text. Accepts any string: lone surrogates become U+FFFD, NUL is dropped."""
     plain = _plain(original)
     folded = plain
     if vocabulary.longest:
@@ -284,5 +286,5 @@ def normalise(original: str, vocabulary: Vocabulary = _NOTHING) -> Normalised:
 
 
 def plain_text(original: str) -> str:
-    """The plain reading alone, for words that are to meet texts."""
+    """The plain reading only, for words that are compared with texts."""
     return _plain(original).text

@@ -1,10 +1,10 @@
-"""The one door to google-re2: expressions that cannot stall, found by whole words.
+"""The only module that uses google-re2: expressions of linear run time that match whole words.
 
-RE2 runs in time linear in the text whatever the expression. It has no look-around, and its ``\\b`` and
-``\\w`` know ASCII only, so the edges of a word are written as consuming ``[^\\pL\\pN_]``. Such an edge eats
-the separator that the next word needs: ``foo foo foo`` would lose its second. So we search on from the end
-of the word, not of the match. Everything works on UTF-8 bytes, encoded once per text: the string interface
-encodes again on each search.
+RE2's time is linear in the text for every expression. It has no look-around, and its ``\\b`` and ``\\w`` know only
+ASCII, so the edges of a word are written as consuming ``[^\\pL\\pN_]``. Such an edge consumes the separator that
+the next word needs: ``foo foo foo`` would lose its second match. The next search therefore starts at the end of the
+word, not of the match. Everything works on UTF-8 bytes, encoded once per text: the string interface encodes again
+for each search.
 """
 
 import re
@@ -14,25 +14,25 @@ from typing import Any
 
 import re2 as untyped_re2
 
-re2: Any = untyped_re2  # The library comes without types.
+re2: Any = untyped_re2  # The library has no types.
 
 EDGE_BEFORE = r"(?:^|[^\pL\pN_])"
 EDGE_AFTER = r"(?:$|[^\pL\pN_])"
-# Any real edge is one of these too, and they make a set several times smaller and quicker to build.
+# Every real edge also matches one of these, and they make a set several times smaller and faster to build.
 BROAD_BEFORE = "(?:^|[^a-z0-9_])"
 BROAD_AFTER = "(?:$|[^a-z0-9_])"
 PATTERN_MAX = 5_000
 PROGRAM_MAX = 20_000
-"""Instructions that one expression may compile to: a few characters such as ``\\pL{900}`` ask for a million."""
-_PROGRAM_MEMORY = 1 << 20  # Bytes: RE2 gives up on what would need more, instead of building it first.
-SET_MEMORY = 64 << 20  # Bytes a set may use at most for the states it meets; it starts with next to nothing.
+"""Most instructions that one expression may compile to: a few characters such as ``\\pL{900}`` need a million."""
+_PROGRAM_MEMORY = 1 << 20  # Bytes: RE2 refuses an expression that needs more, instead of building it first.
+SET_MEMORY = 64 << 20  # Most bytes that a set may use for its states; it starts with almost none.
 SPANS_MAX = 200
 SEARCH_WORK = 40_000_000
-"""Instructions times bytes that one search may come to where somebody waits: at worst some tenths of a second."""
+"""Most instructions times bytes of one search where a person waits: at worst some tenths of a second."""
 SET_WORK = 20_000_000
-"""The same of a set, which takes longer over each."""
+"""The same for a set, which takes longer per unit."""
 REACH = 512
-"""Bytes: what is longer may be missed, or found cut short, where a text is searched in pieces."""
+"""Bytes: a longer match may be missed, or cut short, where a text is searched in pieces."""
 
 
 class PatternError(ValueError):
@@ -55,35 +55,38 @@ def _options(memory: int | None = None) -> Any:
 
 
 def _unbalanced(pattern: str) -> int | None:
-    """Where the parenthesis without a partner stands, read as RE2 reads: escapes and classes are skipped."""
-    opened: list[int] = []
-    at = 0
-    while at < len(pattern):
-        if pattern[at] == "\\":
-            at += 2
+    """The position of an unmatched parenthesis, None if there is none. Like RE2, skips escapes and classes."""
+    open_positions: list[int] = []
+    position = 0
+    while position < len(pattern):
+        if pattern[position] == "\\":
+            position += 2
             continue
-        if pattern[at] == "[":
-            closing = re.compile(r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.DOTALL).match(pattern, at)
+        if pattern[position] == "[":
+            closing = re.compile(r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]", re.DOTALL).match(
+                pattern, position
+            )
             if closing is None:
                 return None
-            at = closing.end()
+            position = closing.end()
             continue
-        if pattern[at] == "(":
-            opened.append(at)
-        elif pattern[at] == ")":
-            if not opened:
-                return at
-            opened.pop()
-        at += 1
-    return opened[-1] if opened else None
+        if pattern[position] == "(":
+            open_positions.append(position)
+        elif pattern[position] == ")":
+            if not open_positions:
+                return position
+            open_positions.pop()
+        position += 1
+    return open_positions[-1] if open_positions else None
 
 
 @lru_cache(maxsize=4096)
 def check(pattern: str) -> int:
-    """Refuse an expression that RE2 does not take, or that would hit everywhere; its size in instructions.
+    """Check an expression. Return its size in instructions.
 
     Raises:
-        PatternError: with the position where RE2's complaint can be placed; RE2 itself gives none.
+        PatternError: RE2 refuses it, it is too large, or it matches empty text. The position is set where RE2's
+            message allows to find it; RE2 itself reports none.
     """
     if not pattern.strip():
         raise PatternError("the pattern is empty")
@@ -121,9 +124,9 @@ def check(pattern: str) -> int:
 
 
 class Pattern:
-    """An expression found as a whole word; with an edge left off, also at the start or end of longer words.
+    """An expression that matches whole words; without an edge also the start or end of longer words.
 
-    It is compiled when it first hits: most rules of a pack never do.
+    It is compiled on first use, because most rules of a pack never match.
     """
 
     def __init__(self, core: str, before: bool = True, after: bool = True) -> None:
@@ -135,16 +138,16 @@ class Pattern:
         return re2.compile(self.source.encode(), _options())
 
     def prepare(self) -> None:
-        """Compile it now, if that has not been done: it takes some milliseconds, far more than most searches."""
+        """Compile now, if not done yet: it takes some milliseconds, far more than most searches."""
         _ = self._compiled
 
     def spans(
         self, text: bytes, limit: int = SPANS_MAX, pause: Callable[[], None] | None = None
     ) -> Iterator[tuple[int, int]]:
-        """Byte spans of what it finds, in order and apart, at most ``limit``.
+        """Byte spans of the matches, in order and not overlapping, at most ``limit``.
 
-        ``pause`` is called before each search, and a text that is long for the expression is then searched in pieces,
-        because a search that has begun cannot be stopped.
+        ``pause`` is called before each search. A text that is long for the expression is then searched in pieces,
+        because a running search cannot be stopped.
         """
         at = found_so_far = 0
         for piece_end in (len(text),) if pause is None else self._piece_ends(len(text)):
@@ -152,13 +155,13 @@ class Pattern:
             while found_so_far < limit:
                 if pause is not None:
                     pause()
-                # Beyond ``piece_end`` RE2 reads nothing, but it knows that the text goes on: no word ends there.
-                found = self._compiled.search(text, at, piece_end)
-                if found is None:
+                # RE2 reads nothing beyond ``piece_end`` but knows that the text continues: no word ends there.
+                match = self._compiled.search(text, at, piece_end)
+                if match is None:
                     break
-                start, end = found.span(1)
+                start, end = match.span(1)
                 if not is_last and end > piece_end - REACH and start > piece_end - 2 * REACH:
-                    break  # It might be longer: the next piece has it whole.
+                    break  # It might be longer: the next piece contains it whole.
                 yield start, end
                 found_so_far += 1
                 at = max(end, start + 1)
@@ -177,10 +180,10 @@ class Pattern:
 
 
 class PatternSet:
-    """Many patterns asked at once: which of them may hit?
+    """Many patterns tested at once: which of them may match?
 
-    When a set outgrows its memory, RE2 answers as if nothing matched. The first member matches every text;
-    when it is missing from an answer, the patterns are asked one by one instead. Nothing passes unread.
+    When a set exceeds its memory, RE2 answers as if nothing matched. The first member matches every text; when it
+    is missing from a result, the patterns are tested one by one instead, so that no match is lost.
     """
 
     def __init__(self, patterns: Sequence[Pattern], memory: int = SET_MEMORY) -> None:
@@ -194,9 +197,9 @@ class PatternSet:
             self._set = None
 
     def candidates(self, text: bytes) -> list[int]:
-        """Indexes of the patterns worth asking, ascending; every pattern that hits is among them."""
-        found: Iterable[int] = (self._set.Match(text) or ()) if self._set is not None else ()
-        indexes = sorted(found)
+        """Indexes of the patterns that may match, ascending; every pattern that matches is among them."""
+        matches: Iterable[int] = (self._set.Match(text) or ()) if self._set is not None else ()
+        indexes = sorted(matches)
         if indexes and indexes[0] == 0:
             return [index - 1 for index in indexes[1:]]
         return [index for index, pattern in enumerate(self._patterns) if pattern.hits(text)]

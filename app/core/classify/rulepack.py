@@ -1,8 +1,8 @@
-"""The embedded classifier: a rule pack, read by people, scored in well under a millisecond for a usual post.
+"""The built-in classifier: scores a text with a rule pack, in well under a millisecond for a usual post.
 
-It is a starter. It knows unmistakable spam and private details well enough to act alone (Tier 1);
-everything else it finds is for reviewers, because identity words and quoted abuse make false alarms that
-only people can tell apart.
+It is a starter. It detects unmistakable spam and private details reliably enough to act without review (Tier 1).
+Everything else goes to reviewers, because identity words and quoted abuse cause false alarms that only people can
+recognise.
 """
 
 import hashlib
@@ -21,10 +21,10 @@ from app.core.classify.patterns import SET_WORK, Pattern, PatternSet
 from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, parse_pack, vocabulary
 
 CODE_VERSION = 1
-"""Raise it with any change to this package that could change a score of an unchanged pack."""
+"""Increase it with any change to this package that could change a score of an unchanged pack."""
 
 UNLESS_FACTOR = 0.25
-UNLESS_REACH = 80  # Bytes before and after a hit: about a sentence.
+UNLESS_REACH = 80  # Bytes before and after a match: about a sentence.
 MATCHES_PER_RULE = 20
 
 
@@ -37,14 +37,14 @@ class _CompiledRule:
 
 
 def _code_points(text: bytes, offsets: list[int]) -> dict[int, int]:
-    """Byte offsets into UTF-8 to offsets in code points, in one pass over the text."""
-    counted: dict[int, int] = {}
-    at = points = 0
+    """Map byte offsets into UTF-8 text to code point offsets, in one pass over the text."""
+    by_offset: dict[int, int] = {}
+    previous = points = 0
     for offset in sorted(set(offsets)):
-        points += len(text[at:offset].decode())
-        counted[offset] = points
-        at = offset
-    return counted
+        points += len(text[previous:offset].decode())
+        by_offset[offset] = points
+        previous = offset
+    return by_offset
 
 
 def _around(text: bytes, start: int, end: int) -> bytes:
@@ -52,7 +52,7 @@ def _around(text: bytes, start: int, end: int) -> bytes:
 
 
 class CompiledPack:
-    """A pack ready to read texts. Nothing in it changes, so threads may share it.
+    """A pack ready to scan texts. Immutable, so threads may share it.
 
     Raises:
         PatternError: a rule of the pack does not compile; packs from `parse_pack` always do.
@@ -81,11 +81,11 @@ class CompiledPack:
         *,
         seconds: float | None = None,
     ) -> tuple[dict[str, float], tuple[Match, ...]]:
-        """Scores of every category of the pack (4 decimals, 0.0 where nothing hit) and where they come from.
+        """Return the scores of all categories of the pack (4 decimals, 0.0 without a match) and the matches.
 
-        Rules whose ids are in ``off`` are read as if they were not enabled.
-        Rules of a category combine by noisy-OR, ``1 - Π(1 - weight)``; a rule counts once, by its heaviest
-        hit, however often it hits. Matches are in order of the text, at most 20 for each rule.
+        Rules whose ids are in ``off`` are skipped as if disabled. The rules of a category combine by noisy-OR,
+        ``1 - Π(1 - weight)``; a rule counts once, by its heaviest match. Matches are in order of the text, at most
+        20 per rule.
 
         Raises:
             TimeIsUp: the rules took more than ``seconds`` of processor time.
@@ -99,24 +99,28 @@ class CompiledPack:
         stopwatch = Stopwatch(seconds)
         for reading in readings:
             encoded = reading.text.encode()
-            for index in self._worth_asking(encoded, stopwatch):
+            for index in self._candidates(encoded, stopwatch):
                 compiled = self._rules[index]
                 if compiled.rule.id in off:
                     continue
                 if spoken and compiled.languages and spoken not in compiled.languages:
                     continue
                 if compiled.rule.kind == "domain" and reading is not normalised.plain:
-                    continue  # A host name is spelled as it is spelled: "goooogle.com" is another site.
-                # Once in a process: the first long text would pay for hundreds of rules, and none of those after it.
-                with stopwatch.stopped():
+                    continue  # Host names are not disguised: "goooogle.com" is another site.
+                # Once per process, and not charged: otherwise the first long text would pay for compiling hundreds
+                # of rules.
+                with stopwatch.paused():
                     compiled.pattern.prepare()
-                with stopwatch.on(compiled.rule.id):
+                with stopwatch.measure(compiled.rule.id):
                     for match in self._matches(compiled, text, reading, encoded, stopwatch):
                         matches.setdefault((match.rule, match.start, match.end), match)
         return self._scores(matches.values()), _foremost(matches.values())
 
-    def _worth_asking(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
-        """Indexes of the rules that may hit. Asking the set cannot be stopped: over much work each is asked alone."""
+    def _candidates(self, encoded: bytes, stopwatch: Stopwatch) -> Iterable[int]:
+        """Indexes of the rules that may match.
+
+        Testing the set cannot be stopped, so all rules are returned where that would take long.
+        """
         if stopwatch.is_limited and self.pack.size * len(encoded) > SET_WORK:
             return range(len(self._rules))
         return self._set.candidates(encoded)
@@ -145,14 +149,14 @@ class CompiledPack:
         for match in matches:
             key = match.category, match.rule
             heaviest[key] = max(heaviest.get(key, 0.0), match.weight)
-        silence = dict.fromkeys(sorted(self.pack.categories), 1.0)
+        no_match = dict.fromkeys(sorted(self.pack.categories), 1.0)
         for (category, _), weight in heaviest.items():
-            silence[category] *= 1.0 - weight
-        return {category: round(1.0 - left, 4) for category, left in silence.items()}
+            no_match[category] *= 1.0 - weight
+        return {category: round(1.0 - left, 4) for category, left in no_match.items()}
 
 
 def _foremost(matches: Iterable[Match]) -> tuple[Match, ...]:
-    """The heaviest matches of each rule, in order of the text. A place in both readings is one match."""
+    """The heaviest matches of each rule, in order of the text. A passage found in both readings is one match."""
     kept: dict[str, list[Match]] = {}
     for match in sorted(matches, key=lambda match: (-match.weight, match.start, -match.end)):
         same = kept.setdefault(match.rule, [])
@@ -163,7 +167,7 @@ def _foremost(matches: Iterable[Match]) -> tuple[Match, ...]:
 
 
 def starter_pack() -> RulePack:
-    """The pack that comes with the service, packs/starter.json."""
+    """The pack that is shipped with the service, packs/starter.json."""
     source = resources.files("app.core.classify").joinpath("packs", "starter.json")
     return parse_pack(json.loads(source.read_text(encoding="utf-8")))
 
@@ -171,10 +175,10 @@ def starter_pack() -> RulePack:
 class RulePackClassifier:
     """A rule pack as a `Classifier`; by default the starter pack, under the name ``builtin.rules``.
 
-    The pack is read and compiled when first needed, once, and then shared by all threads. A rule with a
-    language is left out only when the submitter named another one. Rules are not calibrated: 0.8 means
-    "heavier than 0.6", not "right eight times in ten". ``seconds``: processor time that the rules may take over one
-    text; None for the shipped pack, whose rules are known to be quick.
+    The pack is read and compiled once, on first use, and shared by all threads. A rule with a language is skipped
+    only when the submitter named another one. Rules are not calibrated: 0.8 means "heavier than 0.6", not "right
+    eight times in ten". ``seconds``: processor time that the rules may use per text; None for the shipped pack,
+    whose rules are known to be fast.
     """
 
     languages: frozenset[str] | None = frozenset({"en"})
@@ -200,28 +204,28 @@ class RulePackClassifier:
         self._whole: RulePackClassifier | None = None
         self._off: frozenset[str] = frozenset()
 
-    def without(self, rules: Iterable[str]) -> "RulePackClassifier":
-        """The same pack with these rules switched off; both share what was compiled."""
-        made = RulePackClassifier(self._pack, self.name, self._tier1, seconds=self._seconds)
-        made._whole, made._off = self, frozenset(rules)
-        return made
+    def without_rules(self, rules: Iterable[str]) -> "RulePackClassifier":
+        """The same pack with these rules switched off; both share the compiled rules."""
+        reduced = RulePackClassifier(self._pack, self.name, self._tier1, seconds=self._seconds)
+        reduced._whole, reduced._off = self, frozenset(rules)
+        return reduced
 
     def load(self) -> CompiledPack:
-        """The compiled pack. Call it at start-up to spare the first text the wait."""
+        """Return the compiled pack. Call it at start-up, so that the first text need not wait."""
         if self._whole is not None:
             return self._whole.load()
         compiled = self._compiled
         if compiled is None:
             with self._lock:
                 if self._compiled is None:
-                    given = self._pack() if callable(self._pack) else self._pack
-                    self._compiled = CompiledPack(given or starter_pack())
+                    pack = self._pack() if callable(self._pack) else self._pack
+                    self._compiled = CompiledPack(pack or starter_pack())
                 compiled = self._compiled
         return compiled
 
     @property
     def version(self) -> str:
-        """``<code version>.<pack version>+<12 digits of the pack's digest>``, and what is switched off, as 8 more."""
+        """``<code version>.<pack version>+<12 digits of the pack's digest>``, plus 8 digits for switched-off rules."""
         pack = self.load().pack
         whole = f"{CODE_VERSION}.{pack.version}+{pack.digest[:12]}"
         if not self._off:
@@ -237,9 +241,9 @@ class RulePackClassifier:
         return self._tier1 & self.categories
 
     def score(self, texts: list[str], context: Context) -> list[Result]:
-        """One result per text, in order. It reads whole texts of any length, in time linear in them.
+        """Return one result per text, in order. Texts may have any length; the time is linear in it.
 
-        A text over which the rules ran out of time is not scored at all, and its result says so.
+        A text for which the rules ran out of time gets no scores, and its result says so.
         """
         compiled = self.load()
         model = f"{self.name} {self.version}"

@@ -1,9 +1,8 @@
-"""Rule packs: what a rule is, how a pack is read, and what is refused when it is saved.
+"""Rule packs: the form of a rule, parsing a pack, and the validation when a pack is saved.
 
-A pack is a JSON object ``{"name", "version", "note", "lists": {name: [expression…]}, "rules": [rule…]}``.
-In a regex and in ``unless``, ``{{name}}`` stands for any one expression of that list. Rules are written
-against the text as normalise.py reads it: lower case, single spaces, straight quotes. (Design: Classifiers,
-section 2.)
+A pack is a JSON object ``{"name", "version", "note", "lists": {name: [expression…]}, "rules": [rule…]}``. In a
+regex and in ``unless``, ``{{name}}`` matches any one expression of that list. Rules match the text as normalise.py
+returns it: lower case, single spaces, straight quotes.
 """
 
 import hashlib
@@ -23,14 +22,16 @@ KINDS = ("word", "phrase", "regex", "domain")
 RULES_MAX = 2_000
 UNLESS_MAX = 50
 EXPANDED_MAX = 200_000
-"""Characters that an expression may have with its lists written out: lists within lists grow by multiplication."""
+"""Most characters of an expression with its lists expanded: lists within lists grow by multiplication."""
 LISTS_DEEP = 20
 PROGRAMS_MAX = 400_000
-"""Instructions that all expressions of a pack may compile to: some tenths of a second. The starter pack has 300,000."""
+"""Most instructions that all expressions of a pack may compile to: some tenths of a second. The starter pack has
+300,000.
+"""
 CATEGORIES_MAX = 50
-"""Each is a row for every text that is scored."""
+"""Each category is one row for every scored text."""
 PROBLEMS_MAX = 50
-"""After so many a pack is read no further."""
+"""Parsing stops after this many problems."""
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 _LIST = re.compile(r"\{\{([a-z0-9_]+)\}\}")
 
@@ -39,13 +40,11 @@ _LIST = re.compile(r"\{\{([a-z0-9_]+)\}\}")
 class Rule:
     """One thing to look for.
 
-    ``kind``: *word* and *phrase* are plain text (any punctuation or spaces between the words of a phrase),
-    *regex* is an RE2 expression, *domain* a host name that also stands for its subdomains. All find whole
-    words only.
-    ``weight``: 0.0–1.0, the score of the category when only this rule hits.
-    ``unless``: RE2 expressions; a hit near one of them counts a quarter.
-    ``languages``: primary BCP 47 subtags for which the rule is read; empty for all.
-    ``check``: a name in `checks.CHECKS` that the found text must pass.
+    ``kind``: *word* and *phrase* are plain text (any punctuation or spaces between the words of a phrase), *regex*
+    is an RE2 expression, *domain* a host name that also matches its subdomains. All match whole words only.
+    ``weight``: 0.0–1.0, the score of the category when only this rule matches. ``unless``: RE2 expressions; a match
+    near one of them counts a quarter. ``languages``: primary BCP 47 subtags to which the rule applies; empty for
+    all. ``check``: a name in `checks.CHECKS`; the matched text must pass that check.
     """
 
     id: str
@@ -62,7 +61,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class RulePack:
-    """A pack that has been read and found good. ``digest``: SHA-256 of its canonical JSON, hexadecimal.
+    """A validated pack. ``digest``: SHA-256 of its canonical JSON, hexadecimal.
 
     ``size``: instructions that its expressions compile to.
     """
@@ -87,18 +86,18 @@ def _problem(index: int, rule: object, field: str, msg: str, value: Any = None) 
 
 
 def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """The expression with its lists written out, also lists within lists.
+    """The expression with its lists expanded, including lists within lists.
 
     Raises:
-        PatternError: an unknown list, lists that go round in a circle, or that become too long; names it.
+        PatternError: names a list that is unknown, contains itself, or makes the expression too long.
     """
     length = 0
 
     def written_out(text: str, within: tuple[str, ...]) -> str:
-        def alternatives(found: "re.Match[str]") -> str:
-            name = found[1]
+        def alternatives(match: "re.Match[str]") -> str:
+            name = match[1]
             if name not in lists:
-                raise patterns.PatternError(f"there is no list {{{{{name}}}}}", found.start())
+                raise patterns.PatternError(f"there is no list {{{{{name}}}}}", match.start())
             if name in within:
                 raise patterns.PatternError(f"the list {{{{{name}}}}} contains itself")
             if len(within) >= LISTS_DEEP:
@@ -116,8 +115,8 @@ def expand(pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
 
 
 def _checked_expression(pattern: str, lists: Mapping[str, Sequence[str]]) -> int:
-    """Its size. Raises `PatternError`, positions counted in the expression as its author wrote it."""
-    size = patterns.check(_LIST.sub(lambda found: "x" * len(found[0]), pattern))
+    """Check an expression and return its size. Raises `PatternError`; positions refer to the unexpanded expression."""
+    size = patterns.check(_LIST.sub(lambda match: "x" * len(match[0]), pattern))
     return patterns.check(expand(pattern, lists)) if _LIST.search(pattern) else size
 
 
@@ -128,15 +127,15 @@ def _texts(value: object) -> bool:
 def _rule_problems(
     index: int, raw: object, lists: Mapping[str, Sequence[str]]
 ) -> tuple[list[errors.Problem], int]:
-    """What is wrong with a rule, and the size of its expressions."""
+    """The problems of a rule, and the size of its expressions."""
     if not isinstance(raw, dict):
         return [errors.Problem("value_error", ("rules", index), "must be an object", raw)], 0
     rule = raw.get("id")
-    found: list[errors.Problem] = []
+    problems: list[errors.Problem] = []
     size = 0
 
     def refuse(field: str, msg: str) -> None:
-        found.append(_problem(index, rule, field, msg, raw.get(field)))
+        problems.append(_problem(index, rule, field, msg, raw.get(field)))
 
     for field in sorted(set(map(str, raw)) - set(Rule.__dataclass_fields__)):
         refuse(field, "is not a field of a rule")
@@ -170,13 +169,13 @@ def _rule_problems(
     unless = raw.get("unless", [])
     if not _texts(unless) or len(unless) > UNLESS_MAX:
         refuse("unless", f"must be a list of at most {UNLESS_MAX} expressions")
-        return found, size
+        return problems, size
     for expression in unless:
         try:
             size += _checked_expression(expression, lists)
         except patterns.PatternError as exc:
             refuse("unless", f"{exc} (in {expression!r})")
-    return found, size
+    return problems, size
 
 
 def _rule(raw: dict[str, Any]) -> Rule:
@@ -185,10 +184,10 @@ def _rule(raw: dict[str, Any]) -> Rule:
 
 
 def parse_pack(raw: object) -> RulePack:
-    """Read a pack from its JSON value.
+    """Parse a pack from its JSON value.
 
     Raises:
-        Invalid: the problems (of many the first), each naming the rule, the field and, where known, the position.
+        Invalid: the problems (the first ones of many), each with the rule, the field and, if known, the position.
     """
     if not isinstance(raw, dict):
         raise errors.Invalid.field("pack", "must be an object", raw)
@@ -204,15 +203,15 @@ def parse_pack(raw: object) -> RulePack:
         raise errors.Invalid.field("lists", "must be an object of non-empty lists of expressions")
     if not isinstance(raw.get("note", ""), str):
         raise errors.Invalid.field("note", "must be text")
-    named = {str(rule.get("category")) for rule in rules if isinstance(rule, dict)}
-    if len(named) > CATEGORIES_MAX:
+    category_names = {str(rule.get("category")) for rule in rules if isinstance(rule, dict)}
+    if len(category_names) > CATEGORIES_MAX:
         raise errors.Invalid.field("rules", f"must be of at most {CATEGORIES_MAX} categories")
     problems: list[errors.Problem] = []
     size = 0
     for index, rule in enumerate(rules):
-        found, added = _rule_problems(index, rule, lists)
-        problems += found
-        size += added
+        rule_problems, rule_size = _rule_problems(index, rule, lists)
+        problems += rule_problems
+        size += rule_size
         if size > PROGRAMS_MAX:
             raise errors.Invalid.field("rules", "are too large together: repeat less in them, or have fewer")
         if len(problems) >= PROBLEMS_MAX:
@@ -237,12 +236,12 @@ def parse_pack(raw: object) -> RulePack:
     )
 
 
-# Scripts written without spaces between words: there an edge would find a word only when it stands alone.
+# Scripts without spaces between words: an edge would match a word only when it stands alone.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def _literal(text: str, between: str = r"[^\pL\pN]{1,3}") -> str:
-    """Plain text as an expression: its words, with anything short that is no letter or digit between them."""
+    """Plain text as an expression: its words, with 1 to 3 characters between them that are no letters or digits."""
     words = [word for word in re.split(r"[\W_]+", plain_text(text)) if word]
     if not words:
         raise patterns.PatternError("the pattern has no letter or digit")
@@ -253,13 +252,13 @@ def _host(domain: str) -> str:
     labels = plain_text(domain).strip().strip(".").split(".")
     if len(labels) < 2 or not all(re.fullmatch(r"[\w-]+", label) for label in labels):
         raise patterns.PatternError("a domain is a host name such as example.com")
-    # People write "example[.]com" and "example dot com" to get past filters.
+    # People write "example[.]com" and "example dot com" to evade filters.
     dot = r"(?:\.| ?[\[(] ?(?:\.|dot) ?[\])] ?| dot )"
     return r"(?:[\pL\pN-]+\.)*" + dot.join(map(re.escape, labels))
 
 
 def _core(kind: str, pattern: str, lists: Mapping[str, Sequence[str]]) -> str:
-    """What a rule looks for, without its edges. Raises `PatternError`."""
+    """The expression of a rule without its edges. Raises `PatternError`."""
     if kind == "regex":
         _checked_expression(pattern, lists)
         return expand(pattern, lists)
@@ -282,14 +281,14 @@ def compile_rule(rule: Rule, lists: Mapping[str, Sequence[str]]) -> patterns.Pat
 
 
 def compile_unless(rule: Rule, lists: Mapping[str, Sequence[str]]) -> patterns.Pattern | None:
-    """All its exceptions as one pattern, None when it has none."""
+    """All exceptions of a rule as one pattern, None when it has none."""
     if not rule.unless:
         return None
     return _within_edges("|".join(f"(?:{expand(expression, lists)})" for expression in rule.unless))
 
 
 def vocabulary(pack: RulePack) -> Vocabulary:
-    """The words that the pack's rules look for, by which disguised words are read."""
+    """The words that the pack's rules look for, used to undo disguises."""
     words: set[str] = set()
     for rule in pack.rules:
         if rule.kind == "domain":
@@ -299,8 +298,8 @@ def vocabulary(pack: RulePack) -> Vocabulary:
             text = re.sub(
                 r"\\p(?:\w|\{\w+\})|\\[A-Za-z]|\(\?(?:P?<\w+>|[\w-]*:)|\[[^\]]*\]", " ", text
             ).lower()
-            # "followers?" is looking for both forms.
-            words.update(found[1] for found in re.finditer(r"([^\W\d_]+)[^\W\d_]\?", text))
+            # "followers?" looks for both forms.
+            words.update(match[1] for match in re.finditer(r"([^\W\d_]+)[^\W\d_]\?", text))
             text = text.replace("?", "")
         words.update(re.findall(r"[^\W\d_]+", text))
     return Vocabulary(words)

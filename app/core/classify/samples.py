@@ -1,8 +1,8 @@
-"""Texts whose scores are known, for the demonstration community, the traffic simulator and "test a text".
+"""Texts with known scores, for the demonstration community, the traffic simulator and "test a text".
 
-``spam_certain`` scores above 0.95 in spam; each category's texts score 0.55–0.9 in that category (for
-reviewers, not for acting alone); ``clean`` stays below 0.5 everywhere. All of it is made up; numbers are
-from reserved ranges.
+``spam_certain`` scores above 0.95 in spam; each category's texts score 0.55–0.9 in that category (for reviewers,
+not for acting without review); ``clean`` stays below 0.5 everywhere. All texts are invented; numbers are from
+reserved ranges.
 """
 
 from collections.abc import Mapping

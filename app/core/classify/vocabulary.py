@@ -1,13 +1,13 @@
-"""The words that a rule pack looks for, by which a disguised word is told from an odd one."""
+"""The words that a rule pack looks for, used to tell a disguised word from an unusual one."""
 
 from collections.abc import Iterable
 
 
 class Vocabulary:
-    """The words that rules look for, which decide between possible readings of a disguised word."""
+    """The words that rules look for; they decide between the possible readings of a disguised word."""
 
     _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "y", "ly")
-    # Joined only beside a longer word we know: "k i l l  y o u", "b u y  m y".
+    # These are joined only beside a longer known word: "k i l l  y o u", "b u y  m y".
     _SMALL = frozenset(
         {"i", "u", "a", "r", "to", "me", "my", "is", "it", "am", "an", "you", "your", "the", "all"}
     )
@@ -23,10 +23,10 @@ class Vocabulary:
         return word in self.words
 
     def split(self, letters: str) -> list[str] | None:
-        """``letters`` cut into the fewest words, None when none is known. Linear for a given vocabulary."""
+        """Split ``letters`` into the fewest words; None if no word is known. Linear for a given vocabulary."""
         best: list[tuple[float, int]] = [(0.0, 0)]
         for end in range(1, len(letters) + 1):
-            # A letter that belongs to no word costs more than any word, so words win wherever they fit.
+            # A letter outside any word costs more than a word, so words win wherever they fit.
             cost, cut = best[end - 1][0] + 1.5, end - 1
             for start in range(max(0, end - self.longest), end):
                 if letters[start:end] in self._joinable and best[start][0] + 1 < cost:

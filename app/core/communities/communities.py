@@ -1,4 +1,4 @@
-"""Communities: found by platform id, opened when unknown and allowed."""
+"""Communities: found by platform id, opened when unknown and the actor may."""
 
 import re
 import unicodedata
@@ -25,7 +25,7 @@ SLUG_TRIES = 5
 
 
 def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
-    """The community; unknown and foreign look alike."""
+    """The community. Raises NotFound for unknown and foreign ones alike."""
     community = session.get(Community, community_id) if actor.sees(community_id) else None
     if community is None:
         raise NotFound("community server")
@@ -33,16 +33,17 @@ def get(session: Session, actor: Actor, community_id: uuid.UUID) -> Community:
 
 
 def visible(session: Session, actor: Actor) -> Sequence[Community]:
-    """The actor's communities by name."""
+    """The actor's communities, ordered by name."""
     statement = sa.select(Community).order_by(Community.name, Community.id)
     if actor.communities is not None:
         statement = statement.where(Community.id.in_(actor.communities))
     return session.scalars(statement).all()
 
 
-def among(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
-    """The communities with these ids, by id: for rows that the actor was found to see."""
-    return {one.id: one for one in session.scalars(sa.select(Community).where(Community.id.in_(ids)))}
+def by_ids(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Community]:
+    """The communities with these ids, by id, without a permission check: callers have already checked the rows."""
+    rows = session.scalars(sa.select(Community).where(Community.id.in_(ids)))
+    return {community.id: community for community in rows}
 
 
 def find(session: Session, platform: str, platform_id: str) -> Community | None:
@@ -53,8 +54,8 @@ def find(session: Session, platform: str, platform_id: str) -> Community | None:
     ).first()
 
 
-# Built once and of the table's columns, not as mapped objects: every submission resolves a community, and either would
-# take longer than to run the statement.
+# Built once, from table columns instead of mapped classes: every submission resolves a community, and either would
+# take longer than the statement itself.
 _table = Community.__table__.c
 _NAMES = sa.select(_table.id, _table.platform, _table.platform_community_server_id)
 _BY_ID = _NAMES.where(_table.id == sa.bindparam("id"))
@@ -67,13 +68,13 @@ _BY_REFERENCE = _NAMES.where(
 
 
 def resolve(session: Session, actor: Actor, reference: str, platform: str | None = None) -> Community:
-    """A community named by our UUID, the platform's id or its slug, within the actor's communities.
+    """The community named by our UUID, the platform's id or its slug, among the actor's communities.
 
-    A platform id that two of the actor's platforms share is decided by ``platform``. Our UUID wins over a platform's.
+    ``platform`` decides between communities of two platforms with the same id. Our UUID wins over a platform's id.
 
     Raises:
         NotFound: unknown or foreign.
-        Conflict: several carry this id, and ``platform`` is none of theirs.
+        Conflict: several communities have this id, and none of them is of ``platform``.
     """
     return session.get_one(Community, resolve_id(session, actor, reference, platform))
 
@@ -81,19 +82,19 @@ def resolve(session: Session, actor: Actor, reference: str, platform: str | None
 def resolve_id(
     session: Session | sa.Connection, actor: Actor, reference: str, platform: str | None = None
 ) -> uuid.UUID:
-    """The id of the community that ``resolve`` finds, where nothing else is wanted of it."""
+    """The id of the community that ``resolve`` returns, for callers that need only the id."""
     if not limits.may_be_stored_id(reference):
         raise NotFound("community server")
     identity = parse_id(reference)
-    found: list[Any] = []
+    matches: list[Any] = []
     if identity is not None:
-        found = [one for one in session.execute(_BY_ID, {"id": identity}) if actor.sees(one.id)]
-    if not found:  # a platform may number its communities by UUIDs too
+        matches = [row for row in session.execute(_BY_ID, {"id": identity}) if actor.sees(row.id)]
+    if not matches:  # a platform may also use UUIDs as its communities' ids
         rows = session.execute(_BY_REFERENCE, {"reference": reference})
-        found = [one for one in rows if actor.sees(one.id)]
-    same = [c for c in found if platform is not None and c.platform == platform]
-    exact = [c for c in same or found if c.platform_community_server_id == reference]
-    chosen = exact or same or found
+        matches = [row for row in rows if actor.sees(row.id)]
+    same = [c for c in matches if platform is not None and c.platform == platform]
+    exact = [c for c in same or matches if c.platform_community_server_id == reference]
+    chosen = exact or same or matches
     if not chosen:
         raise NotFound("community server")
     if len(chosen) > 1:
@@ -105,7 +106,7 @@ def resolve_id(
 def look_up(
     session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None
 ) -> tuple[Community, bool]:
-    """The community of a platform, opened when unknown and the actor may: (community, opened)."""
+    """The community of a platform, opened when unknown and the actor may. Return (community, whether it is new)."""
     limits.platform(platform)
     limits.foreign_id(platform_id, "platform_community_server_id")
     community = find_or_refuse(session, actor, platform, platform_id)
@@ -117,10 +118,10 @@ def look_up(
 def provider_scope(session: Session, actor: Actor, platform: str, reference: str) -> str:
     """The ``provider_scope`` of this platform's user ids on the server that ``reference`` names.
 
-    That server is one of the actor's communities, named as everywhere: by UUID, platform id or slug.
+    The server must be one of the actor's communities, named by UUID, platform id or slug.
 
     Raises:
-        NotFound: it is none of them, or of another platform.
+        NotFound: it is not one of them, or is of another platform.
     """
     try:
         community = resolve(session, actor, reference, platform)
@@ -138,7 +139,7 @@ def find_or_refuse(session: Session, actor: Actor, platform: str, platform_id: s
     """The community of a platform; None when there is none and the actor may open it.
 
     Raises:
-        NotFound: it is foreign, or there is none and the actor may not open it: the two look the same.
+        NotFound: it is foreign, or there is none and the actor may not open it; both look the same.
     """
     community = find(session, platform, platform_id)
     if community is not None and actor.sees(community.id):
@@ -151,14 +152,14 @@ def find_or_refuse(session: Session, actor: Actor, platform: str, platform_id: s
 def open_community(
     session: Session, actor: Actor, platform: str, platform_id: str, *, name: str | None = None, **fields: Any
 ) -> Community:
-    """Open a community with the shipped policy; a key that opens one may act in it.
+    """Open a community with the shipped thresholds; a key that opens one may act in it.
 
-    One that a key opens is not public unless ``fields`` say ``is_public``: nobody joins it, or reads what is under
-    review there, until an operator opens it or invites (Decision 0027).
+    A community opened by a key is not public unless ``fields`` contain ``is_public``: nobody can join it, or read
+    what is under review there, until an operator makes it public or invites (decision 0027).
     """
     community = _insert(session, actor, platform, platform_id, name or platform_id, fields)
     if community is None:
-        # Somebody opened it between our look and our insert; theirs is as good.
+        # Another transaction opened it between our query and our insert; use that one.
         community = find(session, platform, platform_id)
         if community is None or not actor.sees(community.id):
             raise NotFound("community server")
@@ -168,11 +169,11 @@ def open_community(
 def create(
     session: Session, actor: Actor, platform: str, platform_id: str, name: str, **fields: Any
 ) -> Community:
-    """Open a community that must not be there yet; ``fields`` are ``description``, ``supplied``, ``is_…``.
+    """Open a community that must not exist yet; ``fields`` are ``description``, ``supplied``, ``is_…``.
 
     Raises:
-        Conflict: it is there. Its id is named only to those who see it.
-        Forbidden: the actor may not open communities, whether or not a foreign one is there.
+        Conflict: it exists. Its id is included only for actors who see it.
+        Forbidden: the actor may not open communities, whether or not a foreign one exists.
     """
     known = find(session, platform, platform_id)
     if known is not None and actor.sees(known.id):
@@ -198,7 +199,7 @@ def rename(
     name: str,
     server_stats: Mapping[str, Any] | None = None,
 ) -> Community:
-    """Take over what the platform says of its community; ``server_stats`` None leaves the last ones."""
+    """Store the platform's name and statistics of its community; ``server_stats`` None keeps the previous ones."""
     require(actor, Permission.SUBMIT, community.id, "community server")
     limits.text(name, "name", limits.NAME_MAX)
     if server_stats is not None:
@@ -227,7 +228,7 @@ def rename(
 def _insert(
     session: Session, actor: Actor, platform: str, platform_id: str, name: str, fields: Mapping[str, Any]
 ) -> Community | None:
-    """The new row with its first policy, or None when somebody else was first."""
+    """Insert a community with its first thresholds; None when another transaction was first."""
     if actor.kind == "key":
         fields = {"is_public": False, **fields}
     limits.platform(platform)
@@ -250,7 +251,7 @@ def _insert(
         except IntegrityError:
             if find(session, platform, platform_id) is not None:
                 return None
-            # Another community of the same name took the slug in the meantime.
+            # Another community of the same name took the slug meanwhile.
             community = None
     if community is None:
         raise Conflict("Several communities of this name are being opened right now")
@@ -270,7 +271,7 @@ def _insert(
 
 
 def _free_slug(session: Session, name: str) -> str:
-    """A slug from the name; numbered when taken. It never reads as a UUID, so one reference has one meaning."""
+    """A slug from the name, numbered when taken. It never looks like a UUID, so that a reference is unambiguous."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     base = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60] or "community"
     if parse_id(base) is not None:
@@ -285,8 +286,8 @@ def _free_slug(session: Session, name: str) -> str:
     return next(f"{base}-{n}" for n in range(2, len(taken) + 3) if f"{base}-{n}" not in taken)
 
 
-def note_work(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> None:
-    """Remember where somebody worked last: that is where they begin after signing in."""
+def record_worked_in(session: Session, account_id: uuid.UUID, community_id: uuid.UUID) -> None:
+    """Store the account's last community, which opens first after signing in."""
     session.execute(
         sa.update(Account)
         .where(Account.id == account_id)

@@ -1,7 +1,7 @@
-"""The one-time link with which a service's first admin is made (Decision 0031).
+"""The one-time link that creates the first admin of a new service (decision 0031).
 
-``serve`` makes a link at each start while there is no admin. It works once and for an hour, and no longer once
-anybody administers anything here, however they came to it.
+While there is no admin, ``serve`` creates a link at each start. It works once, within an hour, and stops working as
+soon as there is any admin.
 """
 
 import uuid
@@ -23,9 +23,9 @@ _PURPOSE = LinkPurpose.FIRST_ADMIN
 
 
 def is_needed(session: Session) -> bool:
-    """Whether nobody administers the service or any community.
+    """Whether there is no admin yet, of the service or of any community.
 
-    An account that was disabled counts: disabling an admin must not open this door again.
+    A disabled account counts: disabling an admin must not make this link available again.
     """
     admins = sa.select(Account.id).where(Account.service_admin).limit(1)
     of_communities = sa.select(Membership.id).where(Membership.role == Role.ADMIN).limit(1)
@@ -33,7 +33,7 @@ def is_needed(session: Session) -> bool:
 
 
 def begin(session: Session) -> str | None:
-    """The token of a new link, which takes the place of any earlier one; None once there is an admin."""
+    """Create a link, replacing any earlier one. Return its token, or None once there is an admin."""
     serialise(session, accounts.ADMINS_LOCK)
     session.execute(
         sa.update(AccountLink)
@@ -47,7 +47,7 @@ def begin(session: Session) -> str | None:
     )
     if not is_needed(session):
         return None
-    # Nobody's address is known yet: whoever opens the link says theirs.
+    # No e-mail address is known yet: the person who opens the link enters theirs.
     link = mailed_links.begin(session, _PURPOSE, email="")
     minted = mailed_links.mint(session, link.id)
     return minted[1] if minted is not None else None
@@ -63,10 +63,10 @@ def works(session: Session, token: str) -> bool:
 
 
 def check(session: Session, token: str) -> None:
-    """Refuse a link that cannot be used.
+    """Raise if the link cannot be used.
 
     Raises:
-        LinkOver: it was used or replaced, is too old, or there is an admin.
+        LinkOver: it was used or replaced, has expired, or there is an admin.
     """
     mailed_links.find(session, token, _PURPOSE)
     if not is_needed(session):
@@ -82,14 +82,14 @@ def create(
     *,
     community_name: str = "",
 ) -> tuple[Account, Community | None]:
-    """The first admin's account, confirmed; with a name for a community, that community too.
+    """Create the first admin's account, already confirmed, and, if named, their community.
 
-    ``address`` is as ``rules.email`` gives it, ``password_hash`` as ``accounts.hash_password`` does. An account with
-    this address that was never confirmed is taken over: nobody has shown that it is theirs.
+    ``address`` is normalised by ``limits.email``; ``password_hash`` comes from ``accounts.hash_password``. An
+    unconfirmed account with this address is taken over, because nobody has proved to own it.
 
     Raises:
         LinkOver: the link does not work any more.
-        Conflict: the address has a confirmed account, which has to sign in and use the link then.
+        Conflict: the address has a confirmed account; its owner must sign in and open the link again.
         Invalid: a name is blank or too long.
     """
     _use(session, token)
@@ -114,7 +114,7 @@ def create(
 def promote(
     session: Session, token: str, account_id: uuid.UUID, *, community_name: str = ""
 ) -> Community | None:
-    """Make somebody who is signed in the first admin; with a name for a community, open that too.
+    """Make a signed-in account the first admin and, if named, open a community.
 
     Raises:
         LinkOver: the link does not work any more.
@@ -128,7 +128,7 @@ def promote(
 
 
 def _use(session: Session, token: str) -> None:
-    # Of two who use the link at once, and of one who uses it while `create-account` runs, the second finds an admin.
+    # When two requests use the link at once, or one does while `create-account` runs, the second finds an admin.
     serialise(session, accounts.ADMINS_LOCK)
     check(session, token)
     mailed_links.use(session, token, _PURPOSE)
@@ -138,4 +138,4 @@ def _community(session: Session, account_id: uuid.UUID, name: str) -> Community 
     if not name.strip():
         return None
     actor = accounts.actor_for(accounts.get(session, account_id))
-    return founding.found(session, actor, Founding(name.strip()), open_to_all=True)
+    return founding.found_community(session, actor, Founding(name.strip()), open_to_all=True)

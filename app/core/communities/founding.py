@@ -1,4 +1,4 @@
-"""Somebody opens a community of their own and is its admin: the way from signing up to a first key (Decision 0020)."""
+"""A signed-in person opens a community and becomes its admin (decision 0020)."""
 
 from dataclasses import dataclass, replace
 
@@ -17,7 +17,7 @@ from app.core.vocabulary import Role
 
 @dataclass(frozen=True)
 class Founding:
-    """A new community as its founder gives it; ``platform_id`` None is made for platform ``web``."""
+    """The values of a new community; with ``platform_id`` None an id is created, for platform ``web``."""
 
     name: str
     platform: str = WEB
@@ -27,48 +27,48 @@ class Founding:
 
 
 def may_found(actor: Actor, *, open_to_all: bool) -> bool:
-    """Whether this person may open communities; ``open_to_all`` is the service's own setting."""
+    """Whether this actor may open communities; ``open_to_all`` is a setting of the service."""
     return actor.kind == "account" and (open_to_all or actor.service_admin)
 
 
-def found(session: Session, actor: Actor, wanted: Founding, *, open_to_all: bool) -> Community:
-    """Open a community with the shipped policy; the actor becomes its admin.
+def found_community(session: Session, actor: Actor, values: Founding, *, open_to_all: bool) -> Community:
+    """Open a community with the shipped thresholds; the actor becomes its admin.
 
-    Where an integration opens communities itself, or reaches all there will be, the ids of platforms are its own: it
-    would send a platform's posts to whoever had claimed that id here first.
+    If an integration opens communities itself, or reaches all future ones, only service admins may choose platform
+    ids. Otherwise somebody could claim a platform's id here first and receive its posts.
 
     Raises:
         Forbidden: the account is not confirmed, or only service admins open communities here.
-        Invalid: a value will not do, or the platform's id is taken.
+        Invalid: a value is not valid, or the platform's id is taken.
     """
     if not may_found(actor, open_to_all=open_to_all) or actor.account_id is None:
         raise Forbidden("Only a service admin opens communities here")
     account = accounts.get(session, actor.account_id)
     if account.confirmed_at is None or account.disabled_at is not None:
         raise Forbidden("Confirm your email address first")
-    limits.platform(wanted.platform)
-    if wanted.platform == SERVICE_PLATFORM:
-        raise Invalid.field("platform", "is the service's own", wanted.platform)
-    is_claim = wanted.platform_id is not None or wanted.platform != WEB
+    limits.platform(values.platform)
+    if values.platform == SERVICE_PLATFORM:
+        raise Invalid.field("platform", "is the service's own", values.platform)
+    is_claim = values.platform_id is not None or values.platform != WEB
     if is_claim and not actor.service_admin and keys.some_open_communities(session):
-        name = "platform_id" if wanted.platform == WEB else "platform"
+        name = "platform_id" if values.platform == WEB else "platform"
         raise Invalid.field(
             name, "is named by a service admin or the integration here. Keep web, and leave the id empty"
         )
-    if wanted.platform_id is None and wanted.platform != WEB:
+    if values.platform_id is None and values.platform != WEB:
         raise Invalid.field("platform_id", "is needed for this platform")
-    platform_id = wanted.platform_id or str(new_id())
+    platform_id = values.platform_id or str(new_id())
     limits.foreign_id(platform_id, "platform_id")
     opener = replace(actor, may_open_communities=True)
     try:
         community = communities.create(
             session,
             opener,
-            wanted.platform,
+            values.platform,
             platform_id,
-            wanted.name,
-            description=wanted.description,
-            is_public=wanted.is_public,
+            values.name,
+            description=values.description,
+            is_public=values.is_public,
         )
     except Conflict as taken:
         raise Invalid.field("platform_id", "is another community's already", platform_id) from taken

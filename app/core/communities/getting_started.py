@@ -1,6 +1,6 @@
-"""How far a community has come: read from what is there, never from a tick that somebody set.
+"""First steps of a community: computed from its data, never from a stored checkmark.
 
-The list of first steps asks here, and so does every page that says what is missing where it is missed.
+The list of first steps uses this, and so does every page that reports a missing step.
 """
 
 import uuid
@@ -19,7 +19,6 @@ from app.core.models import (
     ApiKey,
     Community,
     Decision,
-    Endpoint,
     Hold,
     KeyCommunity,
     Membership,
@@ -27,17 +26,18 @@ from app.core.models import (
     Rating,
     ReasonTemplate,
     Request,
+    Webhook,
 )
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import KeyTemplate, LinkPurpose
 
 POLLS_WITHIN = timedelta(hours=1)
-"""An integration that has not polled for as long does not poll."""
+"""An integration that has not polled for this long counts as not polling."""
 
 
 @dataclass(frozen=True)
 class Hearing:
-    """Whether anybody would hear of a decision: the community's webhooks, and the last poll by one of its keys."""
+    """Who would receive a decision: the community's webhooks, and the time of its keys' last poll."""
 
     webhooks: int
     active: int
@@ -50,13 +50,13 @@ class Hearing:
 
     @property
     def is_heard(self) -> bool:
-        """Whether a webhook is switched on, or somebody polls."""
+        """Whether a webhook is enabled or an integration polls."""
         return self.active > 0 or self.polls
 
 
 @dataclass(frozen=True)
 class Raters:
-    """``count``: people who can rate, counted up to ``needed``; ``invited`` have not answered their invitation."""
+    """``count``: people who can rate, counted up to ``needed``; ``invited``: open invitations."""
 
     count: int
     needed: int
@@ -82,7 +82,7 @@ class Standing:
 
 
 def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standing:
-    """How far the community has come; five queries at most."""
+    """The state of the community's first steps; five queries at most."""
     require(actor, Permission.SEE_SETTINGS, community_id)
     community = session.get_one(Community, community_id)
     has_post, decided, is_held, has_reasons = session.execute(
@@ -106,30 +106,30 @@ def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standin
 
 
 def has_key(session: Session, community_id: uuid.UUID) -> bool:
-    """Whether an integration can submit posts: a live key for adapters reaches the community."""
+    """Whether an integration can submit posts: a valid adapter key reaches the community."""
     live = sa.select(ApiKey.id).where(_live(community_id), ApiKey.template == KeyTemplate.ADAPTER)
     return session.scalar(live.limit(1)) is not None
 
 
 def hearing(session: Session, community_id: uuid.UUID) -> Hearing:
-    """Whether anybody would hear of a decision in the community."""
+    """Who would receive a decision in the community."""
     webhooks, active, answered = session.execute(
         sa.select(
             sa.func.count(),
-            sa.func.count().filter(Endpoint.is_active),
-            sa.func.count().filter(Endpoint.is_active, Endpoint.last_success_at.is_not(None)),
-        ).where(Endpoint.community_id == community_id, Endpoint.deleted_at.is_(None))
+            sa.func.count().filter(Webhook.is_active),
+            sa.func.count().filter(Webhook.is_active, Webhook.last_success_at.is_not(None)),
+        ).where(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
     ).one()
     polled_at = session.scalar(sa.select(sa.func.max(ApiKey.last_polled_at)).where(_live(community_id)))
     return Hearing(webhooks, active, answered > 0, polled_at)
 
 
 def raters(session: Session, community: Community) -> Raters:
-    """Who can rate in the community: its members, and people of the platform who have rated through a key.
+    """How many people can rate here: members, and people of the platform who have rated through a key.
 
-    Counted up to what a decision needs: more of them changes nothing here.
+    Counted only up to the number that a decision needs.
     """
-    needed = community_settings.of(community).min_ratings
+    needed = community_settings.for_community(community, community_settings.defaults(session)).min_ratings
     members = sa.select(sa.func.count()).where(
         Membership.community_id == community.id,
         Account.id == Membership.account_id,
@@ -157,7 +157,7 @@ def raters(session: Session, community: Community) -> Raters:
 
 
 def set_hidden(session: Session, actor: Actor, community_id: uuid.UUID, hidden: bool) -> None:
-    """Take the list of first steps off the operators' start page and navigation, or put it back."""
+    """Hide the list of first steps from the start page and navigation, or show it again."""
     require(actor, Permission.SEE_SETTINGS, community_id)
     community = session.get(Community, community_id)
     if community is None:
@@ -167,7 +167,7 @@ def set_hidden(session: Session, actor: Actor, community_id: uuid.UUID, hidden: 
 
 
 def _live(community_id: uuid.UUID) -> sa.ColumnElement[bool]:
-    """A key that reaches the community and may be used now."""
+    """SQL condition: the key reaches the community and is valid now."""
     here = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id == community_id)
     return sa.and_(
         sa.or_(ApiKey.everywhere, here),

@@ -1,4 +1,4 @@
-"""Joining a public community as a rater, and leaving it again."""
+"""Join a public community as a rater, and leave it."""
 
 import uuid
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Community, HistoryEntry, Membership
 from app.core.people import accounts
 from app.core.permissions import Actor
@@ -21,7 +22,7 @@ LEFT = "left"
 
 @dataclass(frozen=True)
 class Choice:
-    """A public community, and the role one has there already."""
+    """A public community, and the role that the account has there, or None."""
 
     community: Community
     role: Role | None
@@ -30,7 +31,7 @@ class Choice:
 def choices(
     session: Session, account: Account, *, words: str = "", after: uuid.UUID | None = None, size: int = 50
 ) -> tuple[Sequence[Choice], uuid.UUID | None]:
-    """Public communities by name, a page of them, and the id that the next page comes after (None at the end)."""
+    """A page of public communities by name, and the id to pass as ``after`` for the next page (None at the end)."""
     listed = (
         sa.select(Community, Membership.role)
         .outerjoin(
@@ -45,16 +46,16 @@ def choices(
     if last is not None:
         listed = listed.where(sa.tuple_(Community.name, Community.id) > sa.tuple_(last.name, last.id))
     rows = session.execute(listed.order_by(Community.name, Community.id).limit(size + 1)).all()
-    found = [Choice(community, role) for community, role in rows[:size]]
-    return found, found[-1].community.id if len(rows) > size else None
+    page = [Choice(community, role) for community, role in rows[:size]]
+    return page, page[-1].community.id if len(rows) > size else None
 
 
 def join(session: Session, actor: Actor, account: Account, community_id: uuid.UUID) -> Community:
-    """Become a rater there. Whoever has a role keeps it.
+    """Become a rater there. An account that has a role keeps it.
 
     Raises:
-        NotFound: no such community, or not a public one.
-        Forbidden: an admin there removed them; an invitation brings them back.
+        NotFound: no such community, or it is not public.
+        Forbidden: an admin there removed the account; an invitation brings it back.
     """
     community = session.get(Community, community_id)
     if community is None or not community.is_public or not community.is_active or community.archived_at:
@@ -67,19 +68,21 @@ def join(session: Session, actor: Actor, account: Account, community_id: uuid.UU
 
 
 def leave(session: Session, actor: Actor, account: Account, community_id: uuid.UUID) -> Community:
-    """Stop being a rater there. What one rated and wrote stays.
+    """Stop being a rater there. Ratings and notes stay.
 
     Raises:
-        NotFound: one does not belong to it.
-        Conflict: one has a higher role, which others may rely on.
+        NotFound: the account is not a member.
+        Conflict: it has a higher role, which others may rely on.
     """
     serialise(session, community_id)
-    held, community = _membership(session, account, community_id), session.get(Community, community_id)
-    if held is None or community is None:
+    membership, community = _membership(session, account, community_id), session.get(Community, community_id)
+    if membership is None or community is None:
         raise NotFound("community")
-    if held.role is not Role.RATER:
-        raise Conflict(f"You are {held.role} of {community.name}. Ask an admin there to take that role first")
-    session.delete(held)
+    if membership.role is not Role.RATER:
+        raise Conflict(
+            f"You are {membership.role} of {community.name}. Ask an admin there to take that role first"
+        )
+    session.delete(membership)
     session.flush()
     history.record(
         session,
@@ -88,9 +91,9 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         "role.taken",
         "account",
         account.id,
-        before={"role": held.role.value},
+        before={"role": membership.role.value},
         after={"role": None},
-        cause=LEFT,
+        why=Why(cause=LEFT),
     )
     return community
 

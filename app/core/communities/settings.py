@@ -1,7 +1,8 @@
-"""What a community may set about the scoring of its notes and against its manipulation (SCORING: 2.1, 2.3, 3 and 4).
+"""Settings of a community: scoring of its notes, protection against manipulation, and review by moderators.
 
-They stand in ``communities.settings``, where only operators set them; what integrations supply is kept apart in
-``communities.supplied``. A value that is missing or makes no sense is at its default.
+The values are in ``communities.settings``, which only operators write; values that integrations send are stored in
+``communities.supplied``. A missing or invalid value falls back to the service-wide default. ``wiring.wire`` sets the
+defaults in ``Database.info`` at start-up, and every session has them in ``Session.info``.
 """
 
 import uuid
@@ -22,18 +23,18 @@ class CommunitySettings:
 
     ``min_ratings``: ratings that a note needs before it gets a status. ``helpful_at``: the score from which it is
     helpful; 0.40 is a predicted helpfulness of 0.75. ``lock_days``: days after which a note's status is final.
-    ``stabilisation_minutes``: how long a note must stay helpful before it is published as such; 0 is at once,
-    because a review decides within its rater's request.
+    ``stabilisation_minutes``: how long a note must stay helpful before it is published as helpful. With 0, the
+    default, it is published at once, so a review is decided within the request of its last rater.
 
-    ``min_trust_level`` and ``min_age_days``: whose ratings count; None: everybody's. A burst, which moderators decide
-    instead, is: more than ``burst_share`` (0.0–1.0; 1.0 never) of an item's ratings of the last ``burst_minutes`` are
-    by raters first seen within the last ``burst_hours``, and there are at least ``burst_raters`` of them. Where fewer
-    than ``burst_known`` raters have been known for longer, everybody is new and nothing is a burst.
-    ``exempt_similarity`` (0.0–1.0): how alike an edited message must be to one that was restored, to be exempt too.
+    ``min_trust_level`` and ``min_age_days``: minimums for raters whose ratings count; None: no minimum. A burst sends
+    the decision to moderators. It is a burst if more than ``burst_share`` (0.0–1.0; 1.0: never) of an item's ratings of
+    the last ``burst_minutes`` are by raters first seen within the last ``burst_hours``, and there are at least
+    ``burst_raters`` of them. Where fewer than ``burst_known`` raters were first seen earlier, nothing is a burst.
+    ``exempt_similarity`` (0.0–1.0): how similar an edited message must be to a restored one to be exempt too.
 
-    ``second_look``: whether raters' ratings open the second look of an action that was carried out; moderators and
-    appeals always may. ``undo_seconds``: how long a moderator's decision can be undone. ``content_retention_days``:
-    how long submitted content is kept; None keeps it.
+    ``second_look``: whether ratings open a second look of an action that was carried out; moderators and appeals can
+    always open one. ``undo_seconds``: how long a moderator's decision can be undone. ``content_retention_days``: how
+    long submitted content is stored; None: without limit.
     """
 
     min_ratings: int = 5
@@ -69,55 +70,51 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "undo_seconds": (0.0, 600.0),
     "content_retention_days": (1, 36_500),
 }
-"""Least and most of each number. A score of 0.65 is a predicted helpfulness of 1: nothing could reach it."""
+"""Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
 _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
-"""The other numbers are whole."""
+"""Settings that may have decimals; the other numbers are whole."""
 _SWITCHES = frozenset({"second_look"})
 OPTIONAL = frozenset({"min_trust_level", "min_age_days", "content_retention_days"})
-"""Those that None switches off."""
+"""Settings that None switches off."""
 NAMES = (*BOUNDS, *_SWITCHES)
 _NOT_SCORED = frozenset({"second_look", "undo_seconds", "content_retention_days", "exempt_similarity"})
 SCORED = frozenset(NAMES) - _NOT_SCORED
-"""Those whose change asks for the notes to be scored anew."""
+"""Settings whose change requires scoring the community's notes again."""
 
-_service_wide = CommunitySettings()
-
-
-def set_defaults(defaults: CommunitySettings) -> None:
-    """What holds where a community sets nothing: the operator's word, given once when the service is wired."""
-    global _service_wide
-    _service_wide = defaults
+DEFAULTS = "community_defaults"
+"""The key of the service-wide defaults in ``Database.info`` and ``Session.info``."""
 
 
-def of(community: Community) -> CommunitySettings:
-    """The community's settings in force."""
-    return understood(community.settings)
+def defaults(session: Session) -> CommunitySettings:
+    """Service-wide defaults for settings that a community has not set."""
+    wired: CommunitySettings = session.info.get(DEFAULTS, CommunitySettings())
+    return wired
 
 
-def understood(given: Mapping[str, Any] | None) -> CommunitySettings:
-    """What a stored object of settings says; what is not there, or makes no sense, is at its default."""
-    stored = given or {}
+def for_community(community: Community, defaults: CommunitySettings) -> CommunitySettings:
+    """The community's settings, with defaults for those it has not set."""
+    return parse_stored(community.settings, defaults)
+
+
+def parse_stored(stored: Mapping[str, Any] | None, defaults: CommunitySettings) -> CommunitySettings:
+    """The settings in a stored JSON object, with defaults for missing or invalid values."""
+    values = stored or {}
     return replace(
-        _service_wide,
-        **{name: stored[name] for name in NAMES if name in stored and _is_valid(name, stored[name])},
+        defaults,
+        **{name: values[name] for name in NAMES if name in values and _is_valid(name, values[name])},
     )
 
 
 def read(session: Session, community_id: uuid.UUID) -> CommunitySettings:
-    """As ``of``, for a community that is there."""
-    return of(session.get_one(Community, community_id))
+    """The settings of the community with this id, as ``for_community``."""
+    return for_community(session.get_one(Community, community_id), defaults(session))
 
 
-def defaults() -> CommunitySettings:
-    """What holds where no community is named."""
-    return _service_wide
-
-
-def check(values: Mapping[str, Any]) -> CommunitySettings:
-    """These values over the defaults, for whoever is about to store them.
+def check(values: Mapping[str, Any]) -> None:
+    """Refuse values that are out of bounds or of the wrong type.
 
     Raises:
-        Invalid: a value is outside its bounds or of the wrong kind; names every field.
+        Invalid: a value is outside its bounds or of the wrong type; names the first such field.
     """
     known = {name: values[name] for name in NAMES if name in values}
     for name, value in known.items():
@@ -127,7 +124,6 @@ def check(values: Mapping[str, Any]) -> CommunitySettings:
             least, most = BOUNDS[name]
             kind = "number" if name in _FRACTIONS else "whole number"
             raise Invalid.field(name, f"must be a {kind} from {least:g} to {most:g}", value)
-    return replace(_service_wide, **known)
 
 
 def _is_valid(name: str, value: Any) -> bool:

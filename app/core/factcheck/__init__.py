@@ -1,5 +1,6 @@
-"""Published fact-checks: imported in datasets, found again in posts (CLASSIFIERS: sections 4 and 5).
+"""Published fact-checks: imported as datasets, matched with posts (decision 0019).
 
-Datasets belong to the service, and every community's posts are compared with all of them: what a publisher found does
-not depend on where it is quoted. ``words`` reads claims and rating words, ``items`` reads rows, keeps and finds them.
+The service's datasets are compared with every community's posts, because a publisher's verdict does not depend on
+where the claim is quoted; a community may also have its own. ``words`` parses claims and ratings, ``items`` parses,
+stores and finds items.
 """

@@ -1,4 +1,4 @@
-"""Datasets of fact-checks, as operators see and fill them: the community's own, and those that serve everybody."""
+"""Datasets of fact-checks for the dashboard: the community's own, and those shared by every community."""
 
 import uuid
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from app.core.permissions import Actor, Permission, require
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset with its items and publishers counted; of ``unknown`` items the rating is in words we do not know.
+    """A dataset with its number of items and publishers; ``unknown`` items have a rating term that we do not know.
 
-    ``own`` items serve this community alone.
+    ``own`` items are used only by this community.
     """
 
     name: str
@@ -30,8 +30,8 @@ class Dataset:
     own: int
 
 
-def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Dataset]:
-    """All datasets that serve the community, by name."""
+def list_datasets(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Dataset]:
+    """All datasets that the community uses, by name."""
     require(actor, Permission.REVISE_POLICY, community_id)
     rows = session.execute(
         sa.select(
@@ -49,21 +49,24 @@ def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[D
     return [Dataset(*row) for row in rows]
 
 
-def keep(session: Session, actor: Actor, community_id: uuid.UUID, found: Sequence[Item]) -> Imported:
-    """Insert or update items, some hundreds at a time: the community's own, or everybody's by a service admin."""
+def keep(session: Session, actor: Actor, community_id: uuid.UUID, new_items: Sequence[Item]) -> Imported:
+    """Insert or update some hundred items: for this community, or, if a service admin does it, for every community."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    return items.keep(session, found, None if serves_all(actor) else community_id)
+    return items.keep(session, new_items, None if serves_all(actor) else community_id)
 
 
 def serves_all(actor: Actor) -> bool:
-    """Whether what the actor imports serves every community: what others rely on is not an operator's to change."""
+    """Whether the actor's imports are shared by every community.
+
+    Operators may not change what other communities use, so only service admins' imports are shared.
+    """
     return actor.kind == "system" or actor.service_admin
 
 
 def record(
-    session: Session, actor: Actor, community_id: uuid.UUID, names: Sequence[str], done: Imported
+    session: Session, actor: Actor, community_id: uuid.UUID, names: Sequence[str], imported: Imported
 ) -> None:
-    """Say in the community's history that an import was made."""
+    """Record an import in the community's history."""
     require(actor, Permission.REVISE_POLICY, community_id)
     history.record(
         session,
@@ -74,9 +77,9 @@ def record(
         community_id,
         after={
             "datasets": sorted(names),
-            "new": done.new,
-            "changed": done.changed,
-            "unchanged": done.unchanged,
+            "new": imported.new,
+            "changed": imported.changed,
+            "unchanged": imported.unchanged,
             "serves_all": serves_all(actor),
         },
     )

@@ -1,4 +1,4 @@
-"""Fact-check items: read from rows, kept by (dataset_name, item_id), found for a request."""
+"""Fact-check items: parsed from rows, stored by (dataset_name, item_id), matched with requests."""
 
 import re
 import uuid
@@ -40,12 +40,12 @@ _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 _CANDIDATES = 20
 _WORDS_ASKED = 5_000
 _IMPORT_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
-"""Stands where a community's id would: imports take turns with each other alone."""
+"""Used as the lock's id, in place of a community's: imports wait only for each other."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A fact-check as it was published. ``rating`` is None when ``rating_given`` is a word we do not know."""
+    """A fact-check as it was published. ``rating`` is None when we do not know the term ``rating_given``."""
 
     dataset_name: str
     item_id: str
@@ -66,7 +66,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Imported:
-    """How many items were new, changed, and already there as given; ``taken`` belong to somebody else, and stay."""
+    """The number of new, changed and unchanged items; ``taken`` ones belong to somebody else and stay unchanged."""
 
     new: int = 0
     changed: int = 0
@@ -83,10 +83,10 @@ class Imported:
 
 
 def read(row: Any) -> Item:
-    """The item that a row of a dataset describes; members that we do not know are passed over.
+    """Parse a row of a dataset; unknown members are ignored.
 
     Raises:
-        Invalid: with one problem for each member that is missing or cannot be kept.
+        Invalid: with one problem for each member that is missing or cannot be stored.
     """
     if not isinstance(row, Mapping):
         raise Invalid(Problem("dict_type", ("row",), "must be an object"))
@@ -110,12 +110,12 @@ def read(row: Any) -> Item:
 
 
 def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
-    given = {name: row[name] for name in names if row.get(name) is not None}
-    if not given:
+    values = {name: row[name] for name in names if row.get(name) is not None}
+    if not values:
         raise Invalid.field(member, "is missing")
-    if len(set(map(repr, given.values()))) > 1:
-        raise Invalid.field(member, f"differs between {' and '.join(given)}")
-    value = next(iter(given.values()))
+    if len(set(map(repr, values.values()))) > 1:
+        raise Invalid.field(member, f"differs between {' and '.join(values)}")
+    value = next(iter(values.values()))
     if not isinstance(value, str):
         raise Invalid.field(member, "must be text", value)
     limits.text(value, member, _LIMITS[member])
@@ -125,21 +125,21 @@ def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
 
 
 def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None = None) -> Imported:
-    """Insert or update items by (dataset_name, item_id). Give each key once, and at most some hundreds at a time.
+    """Insert or update items by (dataset_name, item_id). Pass each key once, and at most some hundreds at a time.
 
-    With a community they are its own, and what the service or another community keeps under a key stays as it is.
-    Without one they serve everybody, whoever kept the key before.
+    With a community they are its own, and an item of the service or of another community with the same key stays
+    unchanged. Without one they are shared by every community, and replace any item with the same key.
     """
     serialise(session, _IMPORT_LOCK)
     known: dict[tuple[str, str], FactCheckItem] = {}
     for dataset in {item.dataset_name for item in items}:
         ids = [item.item_id for item in items if item.dataset_name == dataset]
-        found = session.scalars(
+        stored = session.scalars(
             sa.select(FactCheckItem).where(
                 FactCheckItem.dataset_name == dataset, FactCheckItem.item_id.in_(ids)
             )
         )
-        known |= {(row.dataset_name, row.item_id): row for row in found}
+        known |= {(row.dataset_name, row.item_id): row for row in stored}
     new = changed = taken = 0
     indexed: dict[uuid.UUID, frozenset[str]] = {}
     for item in items:
@@ -164,21 +164,25 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
     session.flush()
     if indexed:
         session.execute(sa.delete(FactCheckWord).where(FactCheckWord.item_id.in_(indexed)))
-        rows = [{"word": word, "item_id": one} for one, found in indexed.items() for word in sorted(found)]
+        rows = [
+            {"word": word, "item_id": item_id}
+            for item_id, indexes in indexed.items()
+            for word in sorted(indexes)
+        ]
         if rows:
             session.execute(sa.insert(FactCheckWord), rows)
     return Imported(new, changed, len(items) - new - changed - taken, taken)
 
 
 def count(session: Session) -> int:
-    """How many items there are, in all datasets."""
+    """The number of items in all datasets."""
     return session.scalar(sa.select(sa.func.count(FactCheckItem.id))) or 0
 
 
 def for_request(session: Session, request: Request) -> Item | None:
-    """The fact-check of what a request says: the one it points at, else the one whose claim its content makes.
+    """The fact-check for a request: the item that it references, otherwise the item whose claim its content makes.
 
-    An integration that points at an item and calls the likeness less than ``MATCH_AT`` has found no match there.
+    If an integration references an item with a similarity below ``MATCH_AT``, that item is not a match.
     """
     is_likely = request.similarity_score is None or request.similarity_score >= words.MATCH_AT
     if request.dataset_name is not None and request.dataset_item_id is not None and is_likely:
@@ -195,23 +199,23 @@ def for_request(session: Session, request: Request) -> Item | None:
 
 
 def serving(community_id: uuid.UUID | None) -> sa.ColumnElement[bool]:
-    """The items that serve a community: its own and the service's; with None the service's alone."""
-    own = FactCheckItem.community_id.is_(None)
-    return own if community_id is None else sa.or_(own, FactCheckItem.community_id == community_id)
+    """SQL condition: the items that a community uses, its own and the service's; for None only the service's."""
+    shared = FactCheckItem.community_id.is_(None)
+    return shared if community_id is None else sa.or_(shared, FactCheckItem.community_id == community_id)
 
 
 def find(session: Session, content: str, community_id: uuid.UUID | None = None) -> Item | None:
-    """The item that serves the community and whose claim a text makes, or None. One query: the index counts words."""
+    """The item whose claim a text makes, among those that the community uses, or None. One query on the word index."""
     post = words.significant(content)
-    # Of an enormous post the longest words: they are the rarest, and say most about what it is about.
-    asked = sorted(set(post), key=lambda word: (-len(word), word))[:_WORDS_ASKED]
-    if len(asked) < words.FEWEST_WORDS:
+    # Of a very long post only the longest words: they are the rarest, and say most about its subject.
+    query_words = sorted(set(post), key=lambda word: (-len(word), word))[:_WORDS_ASKED]
+    if len(query_words) < words.FEWEST_WORDS:
         return None
     common = sa.func.count(FactCheckWord.word)
     statement = (
         sa.select(FactCheckItem)
         .join(FactCheckWord, FactCheckWord.item_id == FactCheckItem.id)
-        .where(FactCheckWord.word.in_(asked), serving(community_id))
+        .where(FactCheckWord.word.in_(query_words), serving(community_id))
         .group_by(FactCheckItem.id)
         .having(common >= words.FEWEST_WORDS, common >= words.MATCH_AT * FactCheckItem.word_count)
         .order_by((common * 1.0 / FactCheckItem.word_count).desc(), common.desc(), FactCheckItem.id)

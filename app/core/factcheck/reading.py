@@ -1,4 +1,4 @@
-"""Files of fact-checks, one JSON object a line: read and checked before anything is kept (CLASSIFIERS: section 4)."""
+"""Files of fact-checks, one JSON object per line: parsed and validated before anything is stored (decision 0019)."""
 
 import json
 from collections import Counter
@@ -13,12 +13,12 @@ from app.core.factcheck.items import Item
 LINE_BYTES = 1_048_576
 SHOWN_FAULTS = 20
 CHUNK = 500
-"""Items of one transaction: others may write in between, and repeating an import repeats nothing."""
+"""Items per transaction: others can write in between, and repeating an import changes nothing."""
 
 
 @dataclass
 class Reading:
-    """What a file holds: the items of its good lines, and what is wrong with the others, by line."""
+    """The content of a file: the items of its valid lines, and the problems of the others, by line."""
 
     items: list[Item] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Reading:
 
 
 def read(lines: IO[bytes]) -> Reading:
-    """Every line of a file, read and checked; empty lines are passed over."""
+    """Parse and validate every line of a file; empty lines are skipped."""
     reading = Reading()
     seen: dict[tuple[str, str], int] = {}
     for number, raw in _numbered(lines):
@@ -51,7 +51,7 @@ def _numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         number += 1
         whole = raw
         while not whole.endswith(b"\n") and len(whole) > LINE_BYTES:
-            # The rest of an endless line is read away, a piece at a time.
+            # Discard the rest of an overlong line piece by piece.
             whole = lines.readline(LINE_BYTES + 1) or b"\n"
         if raw.strip():
             yield number, raw
@@ -71,6 +71,6 @@ def _item(raw: bytes) -> Item:
     return items.read(row)
 
 
-def unknown_ratings(found: Sequence[Item]) -> Counter[str]:
-    """Ratings in words that we do not know, with how many items have them; such items are kept as they are."""
-    return Counter(item.rating_given for item in found if item.rating is None)
+def unknown_ratings(items_read: Sequence[Item]) -> Counter[str]:
+    """Rating terms that we do not know, with the number of items that have them; such items are stored anyway."""
+    return Counter(item.rating_given for item in items_read if item.rating is None)

@@ -1,6 +1,6 @@
-"""Whose ratings count (SCORING: 4). What does not count is kept, and told in "why this status".
+"""Whose ratings count (docs/consensus.md). The others are stored too, and "why this status" explains them.
 
-Profiles that are linked to one account are one person (Contract: section 6): what is asked of one is asked of all.
+Profiles that are linked to one account are one person (docs/integration.md): each rule applies to all of them.
 """
 
 import uuid
@@ -19,11 +19,11 @@ from app.core.people import profiles
 from app.core.vocabulary import ActionType
 
 GRAVE = frozenset({ActionType.DELETE, ActionType.SILENCE})
-"""Actions that cannot be taken back: only raters known before the submission count."""
+"""Actions that cannot be undone: only raters known before the submission count."""
 
 
 class Exclusion(StrEnum):
-    """Why a rating does not count; kept with it (``ratings.excluded``)."""
+    """Why a rating does not count; stored with it (``ratings.exclusion_reason``)."""
 
     AUTHOR = "note_author"
     SUBMITTER = "submitter"
@@ -49,12 +49,12 @@ TO_THE_RATER: Mapping[Exclusion, str] = {
     Exclusion.TRUST: "this community asks for a higher trust level",
     Exclusion.AGE: "this community asks raters to have been here for longer",
 }
-"""Why one's own rating does not count, after "Not counted:"."""
+"""Why the rater's own rating does not count, shown after "Not counted:"."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """A rater, as every profile that is linked to the same account."""
+    """A rater with all profiles that are linked to the same account."""
 
     profiles: Sequence[Profile]
 
@@ -64,19 +64,19 @@ class Person:
 
     @property
     def first_seen(self) -> datetime:
-        """When the earliest of the profiles came to be known."""
+        """When the earliest of the profiles was created."""
         earliest: datetime = min(profile.created_at for profile in self.profiles)
         return earliest
 
     def trust_on(self, *platforms: str) -> int | None:
-        """The trust level that these platforms give the person; None: they give none."""
-        levels = [one.trust_level for one in self.profiles if one.platform in platforms]
+        """The highest trust level of the person on these platforms; None if there is none."""
+        levels = [profile.trust_level for profile in self.profiles if profile.platform in platforms]
         return max((level for level in levels if level is not None), default=None)
 
     def is_called(self, reference: str | None) -> bool:
         """Whether a platform's user id names this person.
 
-        On whatever platform: a call without X-Adapter-Platform names the same person under the default one.
+        On any platform: a call without X-Adapter-Platform names the same person under the default one.
         """
         return any(
             profile.platform != profiles.WEB and profile.platform_user_id == reference
@@ -84,13 +84,13 @@ class Person:
         )
 
 
-def excluded(
+def exclusion_reason(
     session: Session, note: Note, rater: Profile, action: Action | None, *, at: datetime | None = None
 ) -> Exclusion | None:
     """Why this rater's rating of the note does not count; None when it does.
 
-    ``action`` is the one whose rationale the note is, ``at`` the time of the rating (now by default). Asked when a
-    rating is given or changed: its reason is kept with it, so later settings do not rewrite earlier reviews.
+    ``action`` is the one whose rationale the note is, ``at`` the time of the rating (default: now). Called when a
+    rating is given or changed. The reason is stored with it, so that later settings do not change earlier reviews.
     """
     person = person_of(session, rater)
     if note.author_id in person.ids:
@@ -105,21 +105,21 @@ def excluded(
         if is_grave and person.first_seen > request.created_at:
             return Exclusion.NEWCOMER
     community = session.get_one(Community, note.community_id)
-    demanded = community_settings.of(community)
-    if demanded.min_trust_level is not None:
-        # Another platform's word, under a linked profile, is no reason to trust anybody here.
+    settings = community_settings.for_community(community, community_settings.defaults(session))
+    if settings.min_trust_level is not None:
+        # Only this community's platform and the rater's own count: a trust level elsewhere says nothing here.
         trust = person.trust_on(community.platform, rater.platform)
-        if trust is None or trust < demanded.min_trust_level:
+        if trust is None or trust < settings.min_trust_level:
             return Exclusion.TRUST
-    if demanded.min_age_days is not None:
+    if settings.min_age_days is not None:
         age = (at or clock.now()) - person.first_seen
-        if age < timedelta(days=demanded.min_age_days):
+        if age < timedelta(days=settings.min_age_days):
             return Exclusion.AGE
     return None
 
 
 def person_of(session: Session, rater: Profile) -> Person:
-    """The person behind a profile; no query where it is linked to no account."""
+    """The person of a profile; needs no query when the profile is not linked to an account."""
     if rater.account_id is None:
         return Person((rater,))
     return Person(session.scalars(sa.select(Profile).where(Profile.account_id == rater.account_id)).all())

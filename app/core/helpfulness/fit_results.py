@@ -1,6 +1,6 @@
-"""What a fit found, on its way into the tables: parameters and sums in batches, and what changes for the notes.
+"""Writes the result of a fit: parameters and sums in batches, and the changes for the notes.
 
-Nothing here is in force until ``refits.swap``.
+Nothing written here is in force until ``refits.swap``.
 """
 
 import uuid
@@ -23,11 +23,11 @@ from app.core.types import UtcDateTime
 from app.core.vocabulary import NoteStatus
 
 VISIBLE = 0.005
-"""A score that moved less than this, and shows as before, is left as it is."""
+"""A score that changed by less than this, and is displayed the same, is not updated."""
 
 
 def write_model(session: Session, claimed: Claim, snapshot: Snapshot, scores: Scores, ms: int) -> Fit:
-    """Keep what the fit found of the community as a whole."""
+    """Store the fit's model of the community."""
     check(session, claimed)
     stored = ScoringModel(
         community_id=claimed.community_id,
@@ -48,8 +48,8 @@ Batch = tuple[type[RaterParameters] | type[NoteSums], list[dict[str, Any]]]
 
 
 def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> Iterator[Batch]:
-    """What the fit found of each rater and note, ``size`` rows at a time, in the order of their keys."""
-    own = {"community_id": claimed.community_id, "version": claimed.version}
+    """The fit's rows for each rater and note, ``size`` rows at a time, in the order of their keys."""
+    fit_key = {"community_id": claimed.community_id, "version": claimed.version}
     raters = sorted(
         zip(
             (snapshot.raters[number] for number in scores.rater_ids.tolist()),
@@ -72,7 +72,7 @@ def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> It
         yield (
             RaterParameters,
             [
-                own
+                fit_key
                 | {
                     "profile_id": profile,
                     "intercept": intercept,
@@ -103,7 +103,7 @@ def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> It
         yield (
             NoteSums,
             [
-                own
+                fit_key
                 | {
                     "note_id": note.id,
                     "note_version": note.version,
@@ -116,7 +116,7 @@ def batches(claimed: Claim, snapshot: Snapshot, scores: Scores, size: int) -> It
 
 
 def _acting(scores: Scores) -> list[list[float | None]]:
-    """Raters' intercepts and factors for notes that act; None where that model does not know them."""
+    """Raters' intercepts and factors for acting notes; None where that model does not know them."""
     return [
         [value if known else None for value, known in zip(column, scores.raters_acting.tolist(), strict=True)]
         for column in (scores.acting_intercepts.tolist(), scores.acting_factors.tolist())
@@ -124,7 +124,7 @@ def _acting(scores: Scores) -> list[list[float | None]]:
 
 
 def write(session: Session, claimed: Claim, batch: Batch) -> None:
-    """Keep one batch."""
+    """Write one batch."""
     check(session, claimed)
     model, rows = batch
     session.connection().execute(sa.insert(cast(sa.Table, model.__table__)), rows)
@@ -134,9 +134,9 @@ Change = dict[str, Any]
 
 
 def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], list[Change]]:
-    """What the fit changes: notes whose status is to be settled, and scores of others that moved visibly.
+    """The changes by the fit: notes whose status must be updated, and changed scores of other notes.
 
-    Final statuses stay out: staff's, and those that age has locked (``verdicts.settle`` looks again at each).
+    Final statuses are left out: those fixed by a moderator or by age (``verdicts.settle`` checks each again).
     """
     oldest = clock.now() - timedelta(days=snapshot.settings.lock_days)
     columns = (scores.note_ids, scores.statuses, scores.intercepts, scores.factors, scores.rules)
@@ -147,7 +147,7 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
         decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
         old = decided and (note.status_locked_at is not None or note.created_at <= oldest)
         if note.locked:
-            # A second look lifts staff's lock: whether it ends is asked of the ratings alone.
+            # A second look lifts the moderator's lock: only the ratings decide whether it ends.
             if number in snapshot.under_review:
                 settle.append(note.id)
             continue
@@ -176,10 +176,10 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
 
 
 def write_scores(session: Session, claimed: Claim, changes: Sequence[Change]) -> None:
-    """Keep scores that moved with no status; whoever was rated since has a newer one already."""
+    """Write scores that changed without a status. Notes rated meanwhile are skipped: their score is newer."""
     serialise(session, claimed.community_id)
     check(session, claimed)
-    session.connection().execute(_MOVED, [{**one, "now": clock.now()} for one in changes])
+    session.connection().execute(_MOVED, [{**change, "now": clock.now()} for change in changes])
 
 
 _note = Note.__table__.c
@@ -197,7 +197,7 @@ _MOVED = (
         factor=sa.bindparam("new_factor"),
         helpfulness_score=sa.bindparam("new_score"),
         status_rule=sa.bindparam("new_rule"),
-        # What nobody can see from outside is no change of the note.
+        # A change that is not visible from outside does not update the note's timestamp.
         updated_at=sa.case(
             (_note.helpfulness_score != sa.bindparam("new_score"), sa.bindparam("now", type_=UtcDateTime())),
             else_=_note.updated_at,
@@ -207,7 +207,7 @@ _MOVED = (
 
 
 def takes_over(claimed: Claim, scores: Scores) -> bool:
-    """Whether to put this fit in force: one cold fit is like another, and a doubtful one is no reason to change."""
+    """Whether to put this fit in force: not a first cold fit, which changes nothing, and never a suspect one."""
     if claimed.version_before == NOT_FITTED:
         return scores.regime is not Regime.COLD and not scores.suspect
     return not scores.suspect

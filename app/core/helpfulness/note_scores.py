@@ -1,7 +1,7 @@
-"""The score of one note, kept up within the request that changes a rating (SCORING: 2.3).
+"""The score of one note, updated in the same request that changes a rating (docs/consensus.md).
 
-Each note has its sums under the fit in force; a rating adds or takes away one row, and the verdict follows from the
-sums alone, however many ratings there are.
+Each note has its sums under the fit in force. A rating adds or subtracts one row, and the verdict needs only the
+sums, however many ratings there are.
 """
 
 import uuid
@@ -20,12 +20,12 @@ from app.core.scoring import VALUES, Model, Rater, Sums, Verdict
 from app.core.vocabulary import Classification, NoteStatus
 
 NOT_FITTED = 0
-"""The version of a community that no fit is in force in: the cold regime, which needs no parameters."""
+"""The version of a community without a fit in force: the cold regime, which needs no parameters."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit of a community: its number, what it left for the notes, and what the community has set."""
+    """One fit of a community: its version, its model, and the community's settings."""
 
     community_id: uuid.UUID
     version: int
@@ -33,8 +33,8 @@ class Fit:
     settings: CommunitySettings
 
     def model_of(self, note: Note) -> Model:
-        """The model by which this note is judged: a rationale would have something done to a post."""
-        return self.model.judging(acting=note.rationale)
+        """The model that judges this note: a rationale has an action on a post."""
+        return self.model.for_note(acting=note.rationale)
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Scored:
     sums: Sums
 
     def verdict(self, note: Note, *, raised: float = 0.0, was: NoteStatus | None = None) -> Verdict | None:
-        """What the ratings say of the note; None while none counts. ``raised`` as in ``decide``.
+        """The verdict from the ratings; None while none counts. ``raised`` as in ``decide``.
 
-        ``was``: the status that its raters gave it, where the note's own is a moderator's.
+        ``was``: the last status by ratings, where the note's own status is a moderator's.
         """
         return scoring.decide(
             self.sums,
@@ -60,7 +60,7 @@ class Scored:
 
 
 def in_force(session: Session, community_id: uuid.UUID) -> Fit:
-    """The fit by which the community's notes are scored now."""
+    """The fit that scores the community's notes now."""
     stored = (
         sa.select(Community.settings, ScoringModel)
         .outerjoin(ScoringState, ScoringState.community_id == Community.id)
@@ -73,8 +73,8 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
         )
         .where(Community.id == community_id)
     )
-    given, model = session.execute(stored).one()
-    settings = community_settings.understood(given)
+    stored_settings, model = session.execute(stored).one()
+    settings = community_settings.parse_stored(stored_settings, community_settings.defaults(session))
     if model is None:
         cold = Model.cold(settings.min_ratings, settings.helpful_at)
         return Fit(community_id, NOT_FITTED, cold, settings)
@@ -82,25 +82,28 @@ def in_force(session: Session, community_id: uuid.UUID) -> Fit:
 
 
 def of_version(stored: ScoringModel, settings: CommunitySettings) -> Fit:
-    """A stored fit. What the community has set since holds at once, not only from the next fit on."""
-    model = Model.from_json(stored.parameters).under(settings.min_ratings, settings.helpful_at)
+    """A stored fit with the community's current settings, which apply at once, not only from the next fit on."""
+    model = Model.from_json(stored.parameters).with_settings(settings.min_ratings, settings.helpful_at)
     return Fit(stored.community_id, stored.version, model, settings)
 
 
 def current(session: Session, note: Note) -> Scored:
-    """The note's sums as they stand, made from its ratings where no one has kept them. Serialised by the caller."""
+    """The note's current sums; computed from its ratings and stored if missing.
+
+    The caller holds the community's lock.
+    """
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)
-    if row is not None and _holds(row, note):
+    if row is not None and _is_current(row, note):
         return Scored(fit, Sums.from_list(row.sums))
     return Scored(fit, _rebuild(session, note, fit, row))
 
 
 def read(session: Session, note: Note) -> Scored:
-    """As ``current``, but nothing is written: for whoever only looks."""
+    """Like ``current``, but writes nothing: for callers that only read."""
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)
-    if row is not None and _holds(row, note):
+    if row is not None and _is_current(row, note):
         return Scored(fit, Sums.from_list(row.sums))
     return Scored(fit, _from_ratings(session, note, fit))
 
@@ -108,13 +111,13 @@ def read(session: Session, note: Note) -> Scored:
 def rating_changed(
     session: Session, note: Note, rater_id: uuid.UUID, before: float | None, after: float | None
 ) -> Scored:
-    """A rating was given, changed or withdrawn: its value before and after, None where it does not count.
+    """Update the sums after a rating changed: its value before and after, None where it does not count.
 
-    Serialised by the caller, who has written the rating and flushes what this leaves.
+    The caller holds the community's lock, has written the rating, and flushes.
     """
     fit = in_force(session, note.community_id)
     row = _row(session, note, fit)
-    if row is None or not _holds(row, note):
+    if row is None or not _is_current(row, note):
         note.rating_changes += 1
         return Scored(fit, _rebuild(session, note, fit, row))
     rater = raters(session, fit, [rater_id]).get(rater_id)
@@ -129,31 +132,33 @@ def rating_changed(
 
 
 def rebuild(session: Session, note: Note, fit: Fit) -> Sums:
-    """Make a note's sums under this fit from its ratings, and keep them. Serialised by the caller."""
+    """Compute a note's sums under this fit from its ratings and store them. The caller holds the community's lock."""
     return _rebuild(session, note, fit, _row(session, note, fit))
 
 
 def counting(note: Note) -> sa.Select[Any]:
-    """The ratings of a note that count, oldest first (SCORING: 4)."""
+    """The ratings of a note that count, oldest first (docs/consensus.md)."""
     return (
         sa.select(Rating)
-        .where(Rating.note_id == note.id, Rating.note_version == note.version, Rating.excluded.is_(None))
+        .where(
+            Rating.note_id == note.id, Rating.note_version == note.version, Rating.exclusion_reason.is_(None)
+        )
         .order_by(Rating.created_at, Rating.id)
     )
 
 
 def raters(session: Session, fit: Fit, profile_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Rater]:
-    """What the fit knows of these raters; those that it does not know are left out."""
+    """The fit's parameters of these raters; raters that it does not know are left out."""
     if fit.version == NOT_FITTED:
         return {}
-    found = session.scalars(
+    rows = session.scalars(
         sa.select(RaterParameters).where(
             RaterParameters.community_id == fit.community_id,
             RaterParameters.version == fit.version,
             RaterParameters.profile_id.in_(profile_ids),
         )
     )
-    return {row.profile_id: _as_rater(row) for row in found}
+    return {row.profile_id: _as_rater(row) for row in rows}
 
 
 def _as_rater(row: RaterParameters) -> Rater:
@@ -172,7 +177,7 @@ def _row(session: Session, note: Note, fit: Fit) -> NoteSums | None:
     return session.get(NoteSums, (note.community_id, fit.version, note.id), populate_existing=True)
 
 
-def _holds(row: NoteSums, note: Note) -> bool:
+def _is_current(row: NoteSums, note: Note) -> bool:
     return row.note_version == note.version and row.rating_changes == note.rating_changes
 
 
@@ -183,7 +188,7 @@ def _rebuild(session: Session, note: Note, fit: Fit, row: NoteSums | None) -> Su
 
 
 def _from_ratings(session: Session, note: Note, fit: Fit) -> Sums:
-    found = session.execute(
+    rows = session.execute(
         counting(note)
         .with_only_columns(Rating.helpfulness_level, RaterParameters)
         .outerjoin(
@@ -196,7 +201,7 @@ def _from_ratings(session: Session, note: Note, fit: Fit) -> Sums:
         )
     )
     sums = Sums.zero()
-    for level, parameters in found:
+    for level, parameters in rows:
         rater = _as_rater(parameters) if parameters is not None else None
         sums = sums.plus(fit.model_of(note), rater, VALUES[level])
     return sums

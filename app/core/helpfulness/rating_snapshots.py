@@ -1,4 +1,4 @@
-"""A community's ratings as arrays, read at one moment, with the facts that scoring wants beside them (SCORING: 1.1)."""
+"""Reads a community's ratings as arrays at one moment, with the other facts that scoring needs."""
 
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, Int
 from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
 
 PROMPT = timedelta(hours=48)
-"""A rating counts for its rater's helpfulness when it was made so soon after the note (SCORING: 1.4 step 2)."""
+"""A rating counts for its rater's helpfulness if made within this time after the note (docs/consensus.md)."""
 PART = 500
 """Notes whose ratings are fetched at a time."""
 
 
 class ReadNote(NamedTuple):
-    """A note that was ever rated, as the snapshot found it."""
+    """A note with ratings, as the snapshot read it."""
 
     id: uuid.UUID
     version: int
@@ -46,7 +46,7 @@ class ReadNote(NamedTuple):
 class Snapshot:
     """Notes and raters by number, and the ratings over those numbers, one entry per rating.
 
-    ``under_review`` are the numbers of rationales whose action waits for raters.
+    ``under_review`` are the numbers of rationales whose action is under review.
     """
 
     notes: Sequence[ReadNote]
@@ -60,12 +60,12 @@ class Snapshot:
 
 
 def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps) -> Snapshot:
-    """Read a community's ratings. ``regime`` is that of the fit before, ``camps`` what the fits so far found.
+    """Read a community's ratings. ``regime`` is that of the previous fit, ``camps`` what previous fits found.
 
-    The session must be a new one.
+    The session must be new.
     """
     if session.get_bind().dialect.name == "postgresql":
-        # Several statements, one moment. A transaction of SQLite sees one moment anyway.
+        # Several statements must see one moment. A transaction of SQLite always does.
         session.connection().exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     settings = community_settings.read(session, community_id)
     notes = _notes(session, community_id)
@@ -103,16 +103,16 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
 
 
 RECORD = np.dtype([("rater", "S32"), ("level", "S1"), ("at", "S26")])
-"""One rating as ``_written`` writes it: 59 characters."""
+"""One rating in the form of ``_written``: 59 characters."""
 LEVELS = {level: str(round(2 * value)) for level, value in VALUES.items()}
 
 
 def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote]) -> dict[str, Any]:
-    """Every rating that counts, as columns: ``note`` (its number), ``rater`` (16 bytes), ``level`` (0, 1, 2), ``at``
-    and ``until`` (see ``_prompt_until``).
+    """Every rating that counts, as columns.
 
-    The database writes a note's ratings into one text, and arrays are cut from that: a million rows through Python
-    would hold its lock for so long that everybody else in the process waits.
+    ``note`` (its number), ``rater`` (16 bytes), ``level`` (0, 1, 2), ``at`` and ``until`` (see ``_prompt_until``).
+    The database concatenates a note's ratings into one text, and arrays are cut from that: a million rows through
+    Python would hold the interpreter's lock so long that all other threads wait.
     """
     numbers = {note.id: number for number, note in enumerate(notes)}
     until = np.array([_as_text(_prompt_until(note)).encode() for note in notes] or [b""], "S26")
@@ -122,7 +122,7 @@ def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote
             Rating.note_version,
             sa.func.aggregate_strings(_written(session.get_bind().dialect.name), ""),
         )
-        .where(Rating.community_id == community_id, Rating.excluded.is_(None))
+        .where(Rating.community_id == community_id, Rating.exclusion_reason.is_(None))
         .group_by(Rating.note_id, Rating.note_version)
         .execution_options(yield_per=PART)
     )
@@ -143,7 +143,7 @@ def _ratings(session: Session, community_id: uuid.UUID, notes: Sequence[ReadNote
         columns["level"].append(_levels(record["level"]))
         columns["at"].append(record["at"])
         columns["until"].append(until[note])
-    return {name: np.concatenate(found) if found else _EMPTY[name] for name, found in columns.items()}
+    return {name: np.concatenate(parts) if parts else _EMPTY[name] for name, parts in columns.items()}
 
 
 _EMPTY = {
@@ -156,7 +156,7 @@ _EMPTY = {
 
 
 def _levels(written: Any) -> IntArray:
-    """Raises ValueError if one is none of ``LEVELS``."""
+    """Parse levels. Raises ValueError for one that is not in ``LEVELS``."""
     level: IntArray = written.view(np.uint8).astype(np.int64) - ord("0")
     if np.any((level < 0) | (level > 2)):
         raise ValueError("ratings: there is a helpfulness level of no known value")
@@ -164,7 +164,7 @@ def _levels(written: Any) -> IntArray:
 
 
 def _written(dialect: str) -> sa.ColumnElement[str]:
-    """A rating in ``RECORD``'s form: the rater's id in hex, twice its value, when it was made (UTC)."""
+    """SQL: a rating in the form of ``RECORD``: the rater's id in hex, twice its value, its time (UTC)."""
     rater: sa.ColumnElement[str] = sa.cast(Rating.rater_id, sa.Text)
     at: sa.ColumnElement[str] = sa.func.substr(
         sa.type_coerce(Rating.created_at, sa.Text).concat(".000000"), 1, 26
@@ -177,12 +177,12 @@ def _written(dialect: str) -> sa.ColumnElement[str]:
 
 
 def _key(profile_id: uuid.UUID) -> bytes:
-    """An id as NumPy gives it back from its 16 bytes: without the zeros at the end."""
+    """An id as NumPy returns it from 16 bytes: without trailing zeros."""
     return profile_id.bytes.rstrip(b"\0")
 
 
 def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
-    # Ratings of a test post decide it, but say nothing of who agrees with whom (Decision 0031).
+    # Ratings of a test post decide it, but do not show who agrees with whom (decision 0031).
     tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
     columns = [getattr(Note, name) for name in ReadNote._fields]
     rows = session.execute(
@@ -200,7 +200,7 @@ def _notes(session: Session, community_id: uuid.UUID) -> list[ReadNote]:
 
 
 def _prompt_until(note: ReadNote) -> datetime:
-    """Ratings before this count for their raters' helpfulness: within 48 h, and before the status they could see."""
+    """Ratings before this count for their raters' helpfulness: within 48 h, and before a status was visible."""
     until = note.created_at + PROMPT
     if note.status is not NoteStatus.NEEDS_MORE_RATINGS and note.status_since is not None:
         until = min(until, note.status_since)
@@ -208,14 +208,14 @@ def _prompt_until(note: ReadNote) -> datetime:
 
 
 def _as_text(moment: datetime) -> str:
-    """A time in ``RECORD``'s form, which sorts as times do."""
+    """A time in the form of ``RECORD``, which sorts like the times."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
 def _reviews(
     session: Session, community_id: uuid.UUID, numbers: dict[uuid.UUID, int]
 ) -> tuple[dict[int, float], frozenset[int]]:
-    """What is added to the thresholds of notes that would delete or silence, and whose action waits for raters."""
+    """The raised thresholds of notes that would delete or silence, and the notes whose action is under review."""
     rows = session.execute(
         sa.select(Action.note_id, Action.action_type, Action.action_state).where(
             Action.community_id == community_id,

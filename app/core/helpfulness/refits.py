@@ -1,11 +1,11 @@
-"""Refits: when a community's parameters are to be fitted anew, who does it, and how the new ones take over.
+"""Refits: when a community's parameters are fitted again, who does it, and how the new ones take effect.
 
-A fit runs outside of any transaction over a snapshot of the ratings (SCORING: 2.3). What it found is written under a
-number of its own beside the fit in force, in small transactions, so nobody who rates waits for it; one UPDATE makes
-it the one in force. A process that dies on the way has changed nothing: its lease ends, and the next fit starts over.
+A fit runs outside of any transaction over a snapshot of the ratings. Its result is written under its own version
+beside the fit in force, in small transactions, so that raters do not wait for it; one UPDATE puts it in force. A
+process that dies on the way has changed nothing: its lease expires, and the next fit starts from the beginning.
 
-Ratings that come meanwhile are not lost and need no marking: a note counts the changes of its ratings, and sums that
-were made at another count are made again by whoever needs them (``note_scores``).
+Ratings that arrive meanwhile are not lost and need no mark: a note counts the changes of its ratings, and sums
+computed at another count are computed again when they are needed (``note_scores``).
 """
 
 import uuid
@@ -31,26 +31,26 @@ LEAST = 20
 SHARE = 0.01
 """A refit is due after this many ratings, or this share of those fitted, whichever is more; or after ``WAIT``."""
 WAIT = timedelta(seconds=60)
-"""At most so long after the first rating that the parameters have not seen."""
+"""The longest time after the first rating that the parameters do not include."""
 PACE = 10
-"""Between two fits there is at least this many times as long as the last one took: a tenth of one core at most."""
+"""Between two fits there is at least this many times the duration of the last: at most a tenth of one core."""
 LEASE = timedelta(seconds=30)
 RETRY = timedelta(seconds=60)
-"""How long after a failed fit the next is tried."""
+"""The delay after a failed fit."""
 MODELS_KEPT = 50
-"""How many fits are remembered; parameters and sums are those of the one in force alone."""
+"""The number of models to keep; parameters and sums are kept only for the fit in force."""
 
 
 class LeaseLost(Exception):
-    """This fit took so long without a sign of life that another was begun; it must not go on."""
+    """This fit did not renew its lease in time and another one has started; it must stop."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to fit one community: ``version`` is this fit's own number, never given again.
+    """The right to fit one community: ``version`` is this fit's own number, never used again.
 
-    ``version_before`` and ``regime_before`` are those of the fit in force; ``since`` the ratings it had not seen.
-    ``camps_before`` is what the fits before this one found of camps.
+    ``version_before`` and ``regime_before`` belong to the fit in force; ``since`` is the number of ratings that it
+    does not include. ``camps_before`` is what previous fits found about camps.
     """
 
     community_id: uuid.UUID
@@ -63,7 +63,7 @@ class Claim:
 
 
 def rating_changed(session: Session, community_id: uuid.UUID) -> None:
-    """One more rating that the parameters in force have not seen. Serialised by the caller."""
+    """Count a rating that the parameters in force do not include. The caller holds the community's lock."""
     state = session.scalars(
         sa.update(ScoringState)
         .where(ScoringState.community_id == community_id)
@@ -75,19 +75,19 @@ def rating_changed(session: Session, community_id: uuid.UUID) -> None:
         state = _begin(session, community_id, ratings=1)
     now = clock.now()
     enough = state.ratings_since >= max(LEAST, SHARE * state.ratings_fitted)
-    wanted = now if enough else now + WAIT
+    due_at = now if enough else now + WAIT
     if state.fitted_at is not None:
-        wanted = max(wanted, state.fitted_at + PACE * timedelta(milliseconds=state.fit_milliseconds))
-    if state.refit_due_at is None or wanted < state.refit_due_at:
-        state.refit_due_at = wanted
+        due_at = max(due_at, state.fitted_at + PACE * timedelta(milliseconds=state.fit_milliseconds))
+    if state.refit_due_at is None or due_at < state.refit_due_at:
+        state.refit_due_at = due_at
         if enough:
-            _enqueue(session, community_id, delay=(wanted - now).total_seconds())
+            _enqueue(session, community_id, delay=(due_at - now).total_seconds())
         # Otherwise the sweep finds it: a job that waits a minute would be one more row for every quiet community.
     session.flush()
 
 
 def ask(session: Session, community_id: uuid.UUID) -> None:
-    """Have the community's notes scored anew as soon as may be, as after a change of its settings."""
+    """Schedule a refit as soon as possible, for example after a change of the community's settings."""
     serialise(session, community_id)
     state = session.get(ScoringState, community_id, populate_existing=True)
     if state is None:
@@ -98,7 +98,7 @@ def ask(session: Session, community_id: uuid.UUID) -> None:
 
 
 def due(session: Session, *, limit: int = 50) -> Sequence[uuid.UUID]:
-    """Communities whose refit is due and in nobody's hands, longest due first."""
+    """Communities whose refit is due and not running, longest due first."""
     now = clock.now()
     return session.scalars(
         sa.select(ScoringState.community_id)
@@ -109,23 +109,23 @@ def due(session: Session, *, limit: int = 50) -> Sequence[uuid.UUID]:
 
 
 def enqueue_due(session: Session, communities: Sequence[uuid.UUID]) -> None:
-    """Note a job for each; two sweeps of the same half minute note the same one."""
+    """Enqueue a job for each; two sweeps within the same half minute create only one."""
     period = int(clock.now().timestamp() // LEASE.total_seconds())
     for community_id in communities:
         _enqueue(session, community_id, key=f"{community_id}:{period}")
 
 
 def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
-    """Take the right to fit this community; None when it is not due, or somebody else is at it."""
+    """Take the lease to fit this community; None when it is not due, or another process holds the lease."""
     serialise(session, community_id)
     now, owner = clock.now(), new_id()
-    taken = session.execute(
+    result = session.execute(
         sa.update(ScoringState)
         .where(ScoringState.community_id == community_id, ScoringState.refit_due_at <= now, _unleased(now))
         .values(lease_owner=owner, lease_until=now + LEASE, last_version=ScoringState.last_version + 1)
         .execution_options(synchronize_session=False)
     )
-    if not taken.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+    if not result.rowcount:  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
         return None
     state = session.get_one(ScoringState, community_id, populate_existing=True)
     before = note_scores.in_force(session, community_id)
@@ -141,16 +141,16 @@ def claim(session: Session, community_id: uuid.UUID) -> Claim | None:
 
 
 def renew(session: Session, claimed: Claim) -> None:
-    """Say that this fit is alive.
+    """Renew the lease of this fit.
 
     Raises:
-        LeaseLost: somebody else has taken over.
+        LeaseLost: another process has taken over.
     """
     _update_own(session, claimed, lease_until=clock.now() + LEASE)
 
 
 def check(session: Session, claimed: Claim) -> None:
-    """Make sure, without a lock that a rater would wait for, that this fit is still the one that counts."""
+    """Raise LeaseLost unless this fit still holds the lease. Takes no lock that a rater would wait for."""
     owner = session.scalar(
         sa.select(ScoringState.lease_owner).where(ScoringState.community_id == claimed.community_id)
     )
@@ -159,18 +159,18 @@ def check(session: Session, claimed: Claim) -> None:
 
 
 def read(session: Session, claimed: Claim) -> Snapshot:
-    """The community's ratings and facts as they are at one moment."""
+    """The community's ratings and facts at one moment."""
     return rating_snapshots.take(session, claimed.community_id, claimed.regime_before, claimed.camps_before)
 
 
 def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int) -> Sequence[uuid.UUID]:
     """Notes whose sums under this fit are missing, or older than their ratings."""
-    own = sa.and_(
+    same_note = sa.and_(
         NoteSums.community_id == Note.community_id, NoteSums.version == version, NoteSums.note_id == Note.id
     )
     return session.scalars(
         sa.select(Note.id)
-        .outerjoin(NoteSums, own)
+        .outerjoin(NoteSums, same_note)
         .where(
             Note.community_id == community_id,
             Note.deleted_at.is_(None),
@@ -186,7 +186,7 @@ def stale(session: Session, community_id: uuid.UUID, version: int, *, limit: int
 
 
 def catch_up(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
-    """Make the sums of these notes under a fit that is to take over soon."""
+    """Compute the sums of these notes under a fit that will take effect soon."""
     serialise(session, fit.community_id)
     for note_id in note_ids:
         note = session.get_one(Note, note_id, populate_existing=True)
@@ -195,20 +195,19 @@ def catch_up(session: Session, fit: Fit, note_ids: Sequence[uuid.UUID]) -> None:
 
 
 def swap(session: Session, claimed: Claim, version: int, camps: Camps) -> None:
-    """From here on this fit is the one in force: who rates next is scored by it, and the next fit begins with what it
-    found of ``camps``.
+    """Put this fit in force: it scores all later ratings, and the next fit starts from its ``camps``.
 
     Raises:
-        LeaseLost: this fit comes too late, and changes nothing.
+        LeaseLost: this fit is too late, and changes nothing.
     """
     serialise(session, claimed.community_id)
     _update_own(session, claimed, model_version=version, camps=camps.to_json())
 
 
 def finish(session: Session, claimed: Claim, ratings: int, milliseconds: int) -> None:
-    """The notes are settled: the next refit is due when ratings since make it so.
+    """Record that the notes were updated, and schedule the next refit if ratings arrived meanwhile.
 
-    Only now, so that a fit whose notes were not all settled is made again.
+    Called last, so that a fit whose notes were not all updated runs again.
     """
     serialise(session, claimed.community_id)
     check(session, claimed)
@@ -224,7 +223,7 @@ def finish(session: Session, claimed: Claim, ratings: int, milliseconds: int) ->
 
 
 def give_back(session: Session, claimed: Claim) -> None:
-    """The fit failed: what is in force stays so, and the next try is a minute away."""
+    """Release the lease after a failed fit: the fit in force stays, and the next attempt is a minute away."""
     serialise(session, claimed.community_id)
     _update_own(session, claimed, lease_owner=None, lease_until=None, refit_due_at=clock.now() + RETRY)
 
@@ -235,8 +234,8 @@ LeftOver = tuple[Table, int, list[uuid.UUID]]
 
 
 def left_over(session: Session, claimed: Claim, *, limit: int) -> list[LeftOver]:
-    """Up to ``limit`` rows of each table that earlier fits, finished or not, left behind."""
-    found: dict[tuple[Table, int], list[uuid.UUID]] = {}
+    """Up to ``limit`` rows of each table from earlier fits, finished or not."""
+    keys_by_table: dict[tuple[Table, int], list[uuid.UUID]] = {}
     for table in (RaterParameters, NoteSums):
         key = _key(table)
         old = session.execute(
@@ -249,13 +248,13 @@ def left_over(session: Session, claimed: Claim, *, limit: int) -> list[LeftOver]
             .order_by(table.version, key)
             .limit(limit)
         )
-        for version, one in old:
-            found.setdefault((table, version), []).append(one)
-    return [(table, version, keys) for (table, version), keys in found.items()]
+        for version, row_key in old:
+            keys_by_table.setdefault((table, version), []).append(row_key)
+    return [(table, version, keys) for (table, version), keys in keys_by_table.items()]
 
 
 def clear(session: Session, claimed: Claim, rows: Sequence[LeftOver]) -> None:
-    """Delete these rows, and fits that are too old to be remembered."""
+    """Delete these rows, and models beyond the number to keep."""
     for table, version, keys in rows:
         session.execute(
             sa.delete(table)

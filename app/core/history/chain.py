@@ -1,7 +1,8 @@
-"""The history that people read: append-only, one hash chain per community.
+"""Writes and verifies the audit history: append-only, one hash chain per community.
 
-Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the hash before it. Names and free text stand
-in ``HistoryText``; the chain holds only their salted hash (RELIABILITY: Audit), so erasing them breaks nothing.
+Each entry's hash is SHA-256 over the RFC 8785 form of its columns and the previous hash. Names and free text are in
+``HistoryText``; the chain holds only their salted hash (docs/reliability.md), so that erasing them does not break
+it.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, HistoryText, Note
 from app.core.permissions import Actor, Permission, require
@@ -35,11 +37,9 @@ def record(
     *,
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
+    why: Why = UNSAID,
 ) -> HistoryEntry:
-    """Append one entry. ``what`` is a dotted past tense such as ``action.proposed``; values are plain JSON."""
+    """Append and return one entry. ``what`` is a dotted past tense (``action.proposed``); values are plain JSON."""
     serialise(session, community_id)
     last = session.execute(
         sa.select(HistoryEntry.number, HistoryEntry.hash)
@@ -48,7 +48,11 @@ def record(
         .limit(1)
     ).first()
     text = HistoryText(
-        salt=secrets.token_hex(16), actor_name=actor.name, reason=reason, comment=comment, erased_at=None
+        salt=secrets.token_hex(16),
+        actor_name=actor.name,
+        reason=why.reason,
+        comment=why.comment,
+        erased_at=None,
     )
     entry = HistoryEntry(
         id=new_id(),
@@ -64,7 +68,7 @@ def record(
         object_id=object_id,
         before=dict(before or {}),
         after=dict(after or {}),
-        cause=cause[:255],
+        cause=why.cause[:255],
         text_hash=_text_hash(text),
         previous_hash=last.hash if last else GENESIS,
         text=text,
@@ -108,7 +112,7 @@ def _plain(value: uuid.UUID | None) -> str | None:
 
 @dataclass(frozen=True)
 class Broken:
-    """The first entry of a chain that is not as it was written."""
+    """The first entry of a chain that was altered or is missing; ``why`` says how."""
 
     community_id: uuid.UUID
     number: int
@@ -117,7 +121,7 @@ class Broken:
 
 
 def verify(session: Session, community_id: uuid.UUID) -> tuple[int, Broken | None]:
-    """Walk one community's chain: how many entries hold, and the first that does not."""
+    """Check one community's chain. Return the number of valid entries and the first broken one, or None."""
     previous, expected = GENESIS, 1
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
@@ -150,7 +154,7 @@ def _fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expecte
 
 
 def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """What happened to an action, its request, rationale and restorations, comments too; oldest first."""
+    """The history of an action, its request, rationale and restorations, including comments; oldest first."""
     require(actor, Permission.SEE_HISTORY, action.community_id, "item")
     siblings = sa.select(Action.id).where(Action.request_id == action.request_id)
     objects = [identity for identity in (action.request_id, action.note_id) if identity is not None]
@@ -172,7 +176,7 @@ def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[Hi
 
 
 def of_note(session: Session, actor: Actor, note: Note) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """What happened to one note, oldest first."""
+    """The history of one note, oldest first."""
     require(actor, Permission.SEE_HISTORY, note.community_id, "note")
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)

@@ -1,8 +1,10 @@
-"""What people are told: moderators, of their own decisions that were overturned, reopened or not carried out, and of
-claims that a colleague took over; operators, of webhooks that were disabled.
+"""Notices: messages to one person, shown in the dashboard.
 
-A notice is written in the transaction of what it tells of. It holds no words: names and reasons are read from history,
-where erasing a person reaches them.
+Moderators get one when their decision was overturned, reopened or could not be carried out, and when a colleague
+took over their claim; operators get one when a webhook was disabled.
+
+A notice is written in the same transaction as the change. It contains no text: names and reasons are read from
+history, where they can be erased.
 """
 
 import uuid
@@ -25,9 +27,8 @@ _OVERTURNED = frozenset({"action.dismissed", "action.under_review", "action.over
 
 
 @dataclass(frozen=True)
-class Told:
-    """A notice with the entry that it tells of, that entry's words, and the item it is about (None: a note's, or a
-    webhook's)."""
+class NoticeEntry:
+    """A notice with its history entry, that entry's text, and the item it is about (None: a note or a webhook)."""
 
     notice: Notice
     entry: HistoryEntry
@@ -37,7 +38,10 @@ class Told:
 
 
 def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None:
-    """An action changed: whoever had decided to act learns that their decision does not stand, once a decision."""
+    """Notify the moderator who decided to act that their decision was reversed, once per decision.
+
+    ``entry`` is the history entry of the action's change; other changes than a reversal are ignored.
+    """
     if entry.what not in _OVERTURNED or not entry.before:
         return
     decided = session.scalars(
@@ -53,10 +57,10 @@ def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None
     ).first()
     if decided is None or decided.account_id is None or decided.account_id == actor.account_id:
         return
-    told = sa.select(Notice.id).where(
+    existing = sa.select(Notice.id).where(
         Notice.account_id == decided.account_id, Notice.decided_id == decided.id
     )
-    if session.scalar(told) is None:
+    if session.scalar(existing) is None:
         session.add(
             Notice(
                 community_id=entry.community_id,
@@ -70,7 +74,7 @@ def tell_overturned(session: Session, actor: Actor, entry: HistoryEntry) -> None
 
 
 def tell_reopened(session: Session, actor: Actor, dismissed: Action, entry: HistoryEntry) -> None:
-    """A dismissal was reopened: whoever dismissed it learns of it. ``entry`` is the new action's first."""
+    """Notify the moderator whose dismissal was reopened. ``entry`` is the first entry of the new action."""
     decided = session.scalars(
         sa.select(HistoryEntry)
         .where(
@@ -96,7 +100,7 @@ def tell_reopened(session: Session, actor: Actor, dismissed: Action, entry: Hist
 
 
 def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
-    """Somebody's claim was taken over; ``entry`` says by whom."""
+    """Notify the account whose claim was taken over; ``entry`` says by whom."""
     session.add(
         Notice(
             community_id=entry.community_id,
@@ -109,7 +113,7 @@ def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry
 
 
 def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
-    """A held decision was due and could not be carried out; ``entry`` says why."""
+    """Notify the moderator whose held decision was due and could not be carried out; ``entry`` says why."""
     session.add(
         Notice(
             community_id=held.community_id,
@@ -123,93 +127,98 @@ def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
 
 
 def tell_disabled(session: Session, entry: HistoryEntry) -> None:
-    """A webhook was disabled by itself: its community's operators learn of it, by mail too, and whoever is admin
-    everywhere."""
+    """Notify the community's operators and all service admins, also by mail, of an automatically disabled webhook."""
     operators = sa.select(Membership.account_id).where(
         Membership.community_id == entry.community_id,
         Membership.role.in_(roles_with(Permission.MANAGE_WEBHOOKS)),
     )
-    people = session.scalars(
+    accounts = session.scalars(
         sa.select(Account).where(
             sa.or_(Account.id.in_(operators), Account.service_admin), Account.disabled_at.is_(None)
         )
     ).all()
-    for one in people:
-        session.add(Notice(community_id=entry.community_id, account_id=one.id, entry_id=entry.id))
-        if one.confirmed_at is not None:
-            mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=one.id)
+    for account in accounts:
+        session.add(Notice(community_id=entry.community_id, account_id=account.id, entry_id=entry.id))
+        if account.confirmed_at is not None:
+            mail.ask(session, Kind.WEBHOOK_DISABLED, account_id=account.id)
     session.flush()
 
 
 def unread(session: Session, actor: Actor) -> int:
-    """How many notices the actor has not read, in all communities that they moderate."""
+    """The number of the actor's unread notices, in all communities that they moderate."""
     return (
         session.scalar(
-            sa.select(sa.func.count()).select_from(Notice).where(_own(actor), Notice.read_at.is_(None))
+            sa.select(sa.func.count()).select_from(Notice).where(_readable(actor), Notice.read_at.is_(None))
         )
         or 0
     )
 
 
-def of(session: Session, actor: Actor, wanted: Slice) -> Page[Told]:
+def list_for(session: Session, actor: Actor, part: Slice) -> Page[NoticeEntry]:
     """A page of the actor's notices, newest first; four queries however many rows."""
-    found = paging.paginate(
-        session, sa.select(Notice).where(_own(actor)), Notice.created_at, Notice.id, wanted
+    page = paging.paginate(
+        session, sa.select(Notice).where(_readable(actor)), Notice.created_at, Notice.id, part
     )
-    return Page(_told(session, found.rows), found.count, wanted, found.previous, found.next)
+    return Page(_with_entries(session, page.rows), page.count, part, page.previous, page.next)
 
 
 def mark_read(session: Session, actor: Actor, notice_id: uuid.UUID | None = None) -> int:
-    """Mark one notice read, or with None all of them; how many were unread.
+    """Mark one notice as read, or all of them for None. Return how many were unread.
 
     Raises:
-        NotFound: the notice is unknown or somebody else's.
+        NotFound: the notice is unknown or belongs to somebody else.
     """
-    which = _own(actor)
+    matching = _readable(actor)
     if notice_id is not None:
-        which = sa.and_(which, Notice.id == notice_id)
-        if session.scalar(sa.select(Notice.id).where(which)) is None:
+        matching = sa.and_(matching, Notice.id == notice_id)
+        if session.scalar(sa.select(Notice.id).where(matching)) is None:
             raise NotFound("notice")
     result = session.execute(
         sa.update(Notice)
-        .where(which, Notice.read_at.is_(None))
+        .where(matching, Notice.read_at.is_(None))
         .values(read_at=clock.now())
         .execution_options(synchronize_session=False)
     )
     return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
 
 
-def _own(actor: Actor) -> sa.ColumnElement[bool]:
-    """The actor's notices from communities whose history they may read today."""
+def _readable(actor: Actor) -> sa.ColumnElement[bool]:
+    """SQL condition: the actor's notices from communities whose history they may read now."""
     mine = Notice.account_id == actor.account_id
     if actor.communities is None:
         return mine
-    moderated = [one for one in actor.communities if allows(actor, Permission.SEE_HISTORY, one)]
+    moderated = [
+        community_id
+        for community_id in actor.communities
+        if allows(actor, Permission.SEE_HISTORY, community_id)
+    ]
     return sa.and_(mine, Notice.community_id.in_(moderated))
 
 
-def _told(session: Session, rows: Sequence[Notice]) -> list[Told]:
+def _with_entries(session: Session, rows: Sequence[Notice]) -> list[NoticeEntry]:
     decided = aliased(HistoryEntry)
-    found: dict[uuid.UUID, tuple[Any, ...]] = {
+    entries: dict[uuid.UUID, tuple[Any, ...]] = {
         row[0]: (row[1], row[2], row[3])
         for row in session.execute(
             sa.select(Notice.id, HistoryEntry, HistoryText, decided)
             .join(HistoryEntry, HistoryEntry.id == Notice.entry_id)
             .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
             .outerjoin(decided, decided.id == Notice.decided_id)
-            .where(Notice.id.in_([one.id for one in rows]))
+            .where(Notice.id.in_([notice.id for notice in rows]))
         )
     }
     actions = {
         action.id: action
         for action in session.scalars(
             sa.select(Action)
-            .where(Action.id.in_([one.action_id for one in rows if one.action_id is not None]))
+            .where(Action.id.in_([notice.action_id for notice in rows if notice.action_id is not None]))
             .options(selectinload(Action.request))
         )
     }
-    told = []
-    for one in rows:
-        entry, text, own = found[one.id]
-        told.append(Told(one, entry, text, own, actions.get(one.action_id) if one.action_id else None))
-    return told
+    lines = []
+    for notice in rows:
+        entry, text, own = entries[notice.id]
+        lines.append(
+            NoticeEntry(notice, entry, text, own, actions.get(notice.action_id) if notice.action_id else None)
+        )
+    return lines

@@ -1,6 +1,7 @@
-"""Pages and exports of history entries, newest first. Entries are numbered per community, so pages go on by number.
+"""Pages and exports of history entries, newest first.
 
-What is written meanwhile neither repeats nor hides a row.
+Entries are numbered per community and pages continue from a number, so that entries written meanwhile neither
+repeat nor hide a row.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +16,14 @@ from app.core.models import HistoryEntry
 
 Row = TypeVar("Row")
 COUNTED = 10_000
-"""Changes that a page counts; more than that are many."""
+"""The largest number of changes that a page counts; above it the page only says that there are more."""
 
 
 @dataclass(frozen=True)
 class HistoryPage(Generic[Row]):
-    """Some changes, newest first, of ``count`` in all; ``newer`` and ``older`` are numbers to go on from.
+    """One page of changes, newest first; ``newer`` and ``older`` are entry numbers where the next pages start.
 
-    Beyond ``COUNTED`` nobody counts: ``is_more`` says that there are more than ``count``.
+    ``count`` is the total, at most ``COUNTED``; ``is_more`` says that the total is larger.
     """
 
     rows: Sequence[Row]
@@ -35,16 +36,16 @@ class HistoryPage(Generic[Row]):
 def page(
     session: Session,
     statement: sa.Select[*tuple[Any, ...]],
-    made: Callable[..., Row],
+    build_row: Callable[..., Row],
     count: int,
     *,
     size: int,
     older_than: int | None,
     newer_than: int | None,
 ) -> HistoryPage[Row]:
-    """A page of ``statement``, whose rows begin with the entry; ``made`` takes a row's parts.
+    """Return a page of ``statement``, whose rows begin with the history entry; ``build_row`` gets a row's columns.
 
-    ``count`` is how many there are, up to one more than ``COUNTED`` (``counted``).
+    ``count`` is the total, up to one more than ``COUNTED`` (see ``counted``).
     """
     if newer_than is not None:
         statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
@@ -52,15 +53,15 @@ def page(
         if older_than is not None:
             statement = statement.where(HistoryEntry.number < older_than)
         statement = statement.order_by(HistoryEntry.number.desc())
-    found = session.execute(statement.limit(size + 1)).all()
-    more, rows = len(found) > size, list(found[:size])
+    fetched = session.execute(statement.limit(size + 1)).all()
+    more, rows = len(fetched) > size, list(fetched[:size])
     if newer_than is not None:
         rows.reverse()
         has_newer, has_older = more, bool(rows)
     else:
         has_newer, has_older = older_than is not None, more
     return HistoryPage(
-        rows=[made(*row) for row in rows],
+        rows=[build_row(*row) for row in rows],
         count=min(count, COUNTED),
         is_more=count > COUNTED,
         newer=rows[0][0].number if rows and has_newer else None,
@@ -69,20 +70,20 @@ def page(
 
 
 def counted(session: Session, ids: sa.Select[Any]) -> int:
-    """How many there are, up to one more than ``COUNTED``."""
+    """The number of ``ids``, up to one more than ``COUNTED``."""
     return session.scalar(sa.select(sa.func.count()).select_from(ids.limit(COUNTED + 1).subquery())) or 0
 
 
 def export(
-    session: Session, statement: sa.Select[*tuple[Any, ...]], made: Callable[..., Row]
+    session: Session, statement: sa.Select[*tuple[Any, ...]], build_row: Callable[..., Row]
 ) -> Iterator[Row]:
-    """Every row of ``statement``, newest first, read in batches. The query is sent at the call."""
+    """Yield every row of ``statement``, newest first, read in batches. The query is sent at the call."""
     newest = statement.order_by(HistoryEntry.number.desc())
     rows = session.execute(newest.execution_options(yield_per=500))
 
-    def each() -> Iterator[Row]:
+    def fetch() -> Iterator[Row]:
         with closing(rows):
             for row in rows:
-                yield made(*row)
+                yield build_row(*row)
 
-    return each()
+    return fetch()

@@ -1,4 +1,4 @@
-"""Every setting change of a community, whoever made it and wherever: the part of its history that is about no post."""
+"""The changes of a community's settings: the part of its history that is not about posts."""
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ from app.core.history.pages import HistoryPage
 from app.core.models import (
     Account,
     Delivery,
-    Endpoint,
     Event,
     HistoryEntry,
     HistoryText,
     ReasonTemplate,
     Replay,
+    Webhook,
 )
 from app.core.permissions import Actor, Permission, allows, require
 
@@ -29,7 +29,7 @@ Entry = tuple[HistoryEntry, HistoryText]
 
 
 class Area(StrEnum):
-    """What a setting is about; each is a page of the dashboard, or two."""
+    """What a setting is about; each area is one or two pages of the dashboard."""
 
     COMMUNITY = "community"
     THRESHOLDS = "thresholds"
@@ -50,7 +50,7 @@ _OBJECTS: Mapping[Area, tuple[str, ...]] = {
     Area.PEOPLE: ("account", "invitation", "profile"),
 }
 AREA_OF: Mapping[str, Area] = {kind: area for area, kinds in _OBJECTS.items() for kind in kinds}
-"""The area of each type of object that a history entry may be about; posts, notes and ratings have none."""
+"""The area of each object type of history entries; posts, notes and ratings have none."""
 _NEEDS: Mapping[Area, Permission] = {
     **dict.fromkeys(Area, Permission.SEE_SETTINGS),
     Area.KEYS: Permission.MANAGE_KEYS,
@@ -60,9 +60,9 @@ _NEEDS: Mapping[Area, Permission] = {
 
 @dataclass(frozen=True)
 class SettingFilter:
-    """Which changes are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive.
+    """Filters for a list of changes; empty ones match all. ``since`` is inclusive, ``until`` exclusive.
 
-    ``search`` finds words of the reasons given, ``actor`` parts of a name.
+    ``search`` matches part of a reason, ``actor`` part of an actor's name.
     """
 
     area: Area | None = None
@@ -73,7 +73,7 @@ class SettingFilter:
 
 
 def areas(actor: Actor, community_id: uuid.UUID) -> list[Area]:
-    """The areas whose changes the actor may read: keys and people are an admin's."""
+    """The areas whose changes the actor may read; only admins see keys and people."""
     return [area for area in Area if allows(actor, _NEEDS[area], community_id)]
 
 
@@ -81,7 +81,7 @@ def changes(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: SettingFilter,
+    filters: SettingFilter,
     *,
     size: int,
     older_than: int | None = None,
@@ -89,12 +89,12 @@ def changes(
 ) -> HistoryPage[Entry]:
     """A page of the changes that match, newest first; two queries however many rows.
 
-    Pages follow the entries' numbers, so changes made meanwhile neither repeat nor hide a row.
+    Pages follow the entries' numbers, so that changes made meanwhile neither repeat nor hide a row.
 
     Raises:
-        NotFound, Forbidden: the community's settings are not the actor's to see.
+        NotFound, Forbidden: the actor may not see the community's settings.
     """
-    statement = _matching(actor, community_id, wanted)
+    statement = _matching(actor, community_id, filters)
     count = pages.counted(session, statement.with_only_columns(HistoryEntry.id))
     return pages.page(
         session, statement, _entry, count, size=size, older_than=older_than, newer_than=newer_than
@@ -105,8 +105,8 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> Entry:
     """One change of a setting.
 
     Raises:
-        NotFound: unknown, about a post, or another community's.
-        Forbidden: its area is not the actor's to see.
+        NotFound: unknown, about a post, or in another community.
+        Forbidden: the actor may not see its area.
     """
     row = session.execute(
         sa.select(HistoryEntry, HistoryText)
@@ -119,17 +119,22 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> Entry:
     return row[0], row[1]
 
 
-def export(session: Session, actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iterator[Entry]:
-    """Every change that matches, newest first, read in batches. Refusals are raised at the call."""
-    return pages.export(session, _matching(actor, community_id, wanted), _entry)
+def export(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: SettingFilter
+) -> Iterator[Entry]:
+    """Yield every change that matches, newest first, read in batches. Refusals are raised at the call."""
+    return pages.export(session, _matching(actor, community_id, filters), _entry)
 
 
 def _entry(entry: HistoryEntry, text: HistoryText) -> Entry:
     return entry, text
 
 
-def by_whom(session: Session, object_type: str, object_id: uuid.UUID, *what: str) -> str:
-    """Who last did one of these to an object, and when: " (Sam, 2 min ago)", for a refusal; empty when nobody did."""
+def last_changed_by(session: Session, object_type: str, object_id: uuid.UUID, *what: str) -> str:
+    """Who made the last change of these kinds to an object, as a suffix for an error message.
+
+    For example " (Sam, 2 min ago)"; empty when there is no such change.
+    """
     row = session.execute(
         sa.select(HistoryText.actor_name, HistoryEntry.at)
         .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
@@ -148,52 +153,56 @@ def by_whom(session: Session, object_type: str, object_id: uuid.UUID, *what: str
 
 
 def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]:
-    """What the people, webhooks, deliveries and reasons that these entries are about are called now, by id.
+    """The current names of the people, webhooks, deliveries and reasons that the entries are about, by object id.
 
-    What is no longer there has no name.
+    Objects that no longer exist are left out.
     """
     ids = {entry.object_id for entry, _ in entries}
-    urls = session.execute(sa.select(Endpoint.id, Endpoint.url).where(Endpoint.id.in_(ids)))
-    found = {one: _place(url) for one, url in urls}
+    urls = session.execute(sa.select(Webhook.id, Webhook.url).where(Webhook.id.in_(ids)))
+    names_by_id = {object_id: _place(url) for object_id, url in urls}
     sent = (
-        sa.select(Delivery.id, Event.name, Endpoint.url)
+        sa.select(Delivery.id, Event.name, Webhook.url)
         .join(Event, Event.id == Delivery.event_id)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.endpoint_id)
         .where(Delivery.id.in_(ids))
     )
-    found |= {one: f"{event} to {_place(url)}" for one, event, url in session.execute(sent)}
+    names_by_id |= {object_id: f"{event} to {_place(url)}" for object_id, event, url in session.execute(sent)}
     ranges = session.execute(sa.select(Replay.id, Replay.total).where(Replay.id.in_(ids)))
-    found |= {one: f"{total:,} {'delivery' if total == 1 else 'deliveries'}" for one, total in ranges}
+    names_by_id |= {
+        object_id: f"{total:,} {'delivery' if total == 1 else 'deliveries'}" for object_id, total in ranges
+    }
     for column, key in (
         (Account.display_name, Account.id),
         (ReasonTemplate.title, ReasonTemplate.id),
     ):
-        found |= {one: name for one, name in session.execute(sa.select(key, column).where(key.in_(ids)))}
-    return found
+        names_by_id |= {
+            object_id: name for object_id, name in session.execute(sa.select(key, column).where(key.in_(ids)))
+        }
+    return names_by_id
 
 
 def _place(url: str) -> str:
-    """A webhook's address without its query string, which may hold the receiver's token."""
+    """A webhook's URL without its query string, which may contain the receiver's token."""
     return url.partition("?")[0]
 
 
 def _matching(
-    actor: Actor, community_id: uuid.UUID, wanted: SettingFilter
+    actor: Actor, community_id: uuid.UUID, filters: SettingFilter
 ) -> sa.Select[HistoryEntry, HistoryText]:
     require(actor, Permission.SEE_SETTINGS, community_id)
     open_to = areas(actor, community_id)
-    kinds = [kind for area in open_to if wanted.area in (None, area) for kind in _OBJECTS[area]]
+    kinds = [kind for area in open_to if filters.area in (None, area) for kind in _OBJECTS[area]]
     statement = (
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(HistoryEntry.community_id == community_id, HistoryEntry.object_type.in_(kinds))
     )
-    if wanted.search:
-        statement = statement.where(HistoryText.reason.icontains(wanted.search, autoescape=True))
-    if wanted.actor:
-        statement = statement.where(HistoryText.actor_name.icontains(wanted.actor, autoescape=True))
-    if wanted.since:
-        statement = statement.where(HistoryEntry.at >= wanted.since)
-    if wanted.until:
-        statement = statement.where(HistoryEntry.at < wanted.until)
+    if filters.search:
+        statement = statement.where(HistoryText.reason.icontains(filters.search, autoescape=True))
+    if filters.actor:
+        statement = statement.where(HistoryText.actor_name.icontains(filters.actor, autoescape=True))
+    if filters.since:
+        statement = statement.where(HistoryEntry.at >= filters.since)
+    if filters.until:
+        statement = statement.where(HistoryEntry.at < filters.until)
     return statement

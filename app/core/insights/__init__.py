@@ -1,5 +1,5 @@
-"""Insights: figures about how moderation goes.
+"""Insights: statistics about moderation.
 
-``insights`` and ``trends`` answer the dashboard's questions about a period (``trend_figures`` are their rows);
-``monitoring`` holds the figures of ``/metrics``.
+``insights`` and ``trends`` compute the dashboard's statistics for a period (``trend_figures`` are their rows);
+``monitoring`` computes the metrics of ``/metrics``.
 """

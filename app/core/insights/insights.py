@@ -1,4 +1,4 @@
-"""Figures over what the service holds: for a community's people, and for whoever runs the service."""
+"""Statistics over the stored data: for a community's staff, and for the operator of the service."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ TOP_REVIEWERS = 10
 
 Word = TypeVar("Word", bound=StrEnum)
 
-# A rating is borne out when it took the side that the note's status took; "somewhat" takes none.
+# A rating agreed with the outcome when it was on the side of the note's status; "somewhat" is on no side.
 TOOK_A_SIDE = sa.and_(
     Rating.helpfulness_level != HelpfulnessLevel.SOMEWHAT_HELPFUL,
     Note.status != NoteStatus.NEEDS_MORE_RATINGS,
@@ -47,7 +47,7 @@ BORNE_OUT = sa.or_(
 
 @dataclass(frozen=True)
 class Reviewer:
-    """``accuracy``: share of the rater's ratings that the note's status bore out, 0.0 to 1.0; None while unknown."""
+    """``accuracy``: share of the rater's ratings that agreed with the note's status, 0.0 to 1.0; None if unknown."""
 
     username: str
     review_count: int
@@ -56,7 +56,7 @@ class Reviewer:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One community's figures; the members are the fields that existing clients show (Contract: section 8)."""
+    """One community's statistics; the members are the fields that existing clients show (docs/integration.md)."""
 
     activity: Mapping[str, int]
     classification: Mapping[str, int]
@@ -66,7 +66,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Standing:
-    """What an actor's communities hold now. ``oldest_due`` in seconds: 0 when no delivery is late."""
+    """The current counts of an actor's communities. ``oldest_due`` in seconds: 0 when no delivery is late."""
 
     requests: Mapping[RequestStatus, int]
     actions: Mapping[ActionState, int]
@@ -77,7 +77,7 @@ class Standing:
 
 
 def scoring_analysis(session: Session, actor: Actor, community_id: uuid.UUID) -> Analysis:
-    """Activity, categories, consensus and the raters who did most: six queries however much there is."""
+    """Activity, categories, consensus and the most active raters, in six queries."""
     require(actor, Permission.READ, community_id, "community server")
     since = clock.now() - WEEK
     requests, recent_requests = session.execute(
@@ -141,7 +141,7 @@ def scoring_analysis(session: Session, actor: Actor, community_id: uuid.UUID) ->
 
 
 def standing(session: Session, actor: Actor) -> Standing:
-    """What the actor's communities hold now, by state: six queries."""
+    """The current counts of the actor's communities, by state, in six queries."""
 
     def mine(model: type[Any]) -> sa.ColumnElement[bool]:
         return sa.true() if actor.communities is None else model.community_id.in_(actor.communities)
@@ -163,16 +163,16 @@ def standing(session: Session, actor: Actor) -> Standing:
 
 
 def counts(
-    session: Session, words: type[Word], column: Any, which: sa.ColumnElement[bool]
+    session: Session, words: type[Word], column: Any, condition: sa.ColumnElement[bool]
 ) -> dict[Word, int]:
-    """How many rows carry each word; 0 where none does."""
-    rows = session.execute(sa.select(column, sa.func.count()).where(which).group_by(column))
-    found = {row[0]: row[1] for row in rows}
-    return {word: found.get(word, 0) for word in words}
+    """The number of rows with each value of an enum column; 0 for values that do not occur."""
+    rows = session.execute(sa.select(column, sa.func.count()).where(condition).group_by(column))
+    counted = {row[0]: row[1] for row in rows}
+    return {word: counted.get(word, 0) for word in words}
 
 
 def _of_ratings(community_id: uuid.UUID, *columns: Any) -> sa.Select[Any]:
-    """Columns over the ratings of the present text of a community's notes."""
+    """SELECT of ``columns`` over the ratings of the current text of a community's notes."""
     return (
         sa.select(*columns)
         .select_from(Rating)

@@ -1,4 +1,4 @@
-"""How fast the service is and how it decides, for monitoring: read from what the database keeps anyway."""
+"""Metrics of speed and decisions, for monitoring; computed from data that the database stores anyway."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from app.core.permissions import Actor
 from app.core.vocabulary import ActionTier
 
 WINDOW = timedelta(minutes=15)
-"""Latencies are of what ended within it."""
+"""Latencies include only what ended within this time."""
 MOST = 2_000
-"""Of more than so many, the latest are looked at."""
+"""The most rows per latency; the latest ones are used."""
 QUANTILES = (0.5, 0.95)
 
 
@@ -25,8 +25,8 @@ QUANTILES = (0.5, 0.95)
 class Figures:
     """Latencies in seconds by quantile, 0 where nothing ended within ``WINDOW``.
 
-    ``decisions`` are all that were ever made, by tier and whether something is done. ``attempts``: tries within
-    ``WINDOW``, by outcome.
+    ``decisions`` counts all decisions ever made, by tier and by whether there is an action. ``attempts``: delivery
+    attempts within ``WINDOW``, by outcome.
     """
 
     decisions: Mapping[tuple[str, str], int]
@@ -38,7 +38,7 @@ class Figures:
 
 
 def read(session: Session, actor: Actor) -> Figures:
-    """The figures of the actor's communities: five queries; those for latencies are of bounded length."""
+    """The metrics of the actor's communities: five queries; those for latencies read a bounded number of rows."""
     since = clock.now() - WINDOW
 
     def mine(column: Any) -> sa.ColumnElement[bool]:
@@ -57,9 +57,9 @@ def read(session: Session, actor: Actor) -> Figures:
         .join(Event, Event.id == Delivery.event_id)
         .where(mine(Delivery.community_id))
     ).all()
-    tried = Attempt.at >= since
+    in_window = Attempt.at >= since
     if actor.communities is not None:
-        tried &= Attempt.delivery_id.in_(sa.select(Delivery.id).where(mine(Delivery.community_id)))
+        in_window &= Attempt.delivery_id.in_(sa.select(Delivery.id).where(mine(Delivery.community_id)))
     scored = (
         sa.select(Request.requested_at, Request.scored_at)
         .where(mine(Request.community_id), Request.scored_at >= since)
@@ -77,32 +77,32 @@ def read(session: Session, actor: Actor) -> Figures:
     )
     return Figures(
         decisions=_decisions(session, mine(Decision.community_id)),
-        attempts=_outcomes(session, tried),
+        attempts=_outcomes(session, in_window),
         scoring=_waits(session, sa.select(scored.c.requested_at, scored.c.scored_at)),
         deciding=_waits(session, sa.select(decided.c.requested_at, decided.c.decided_at)),
-        first_attempt=_spread(_seconds(one.created_at, one.at) for one in attempts if one.attempts_made <= 1),
-        answer=_spread(one.milliseconds / 1000 for one in attempts),
+        first_attempt=_spread(_seconds(row.created_at, row.at) for row in attempts if row.attempts_made <= 1),
+        answer=_spread(row.milliseconds / 1000 for row in attempts),
     )
 
 
-def _decisions(session: Session, which: sa.ColumnElement[bool]) -> dict[tuple[str, str], int]:
+def _decisions(session: Session, condition: sa.ColumnElement[bool]) -> dict[tuple[str, str], int]:
     acts = sa.case((Decision.decision == decisions.NO_ACTION, "none"), else_="action").label("kind")
     rows = session.execute(
-        sa.select(Decision.tier, acts, sa.func.count()).where(which).group_by("tier", "kind")
+        sa.select(Decision.tier, acts, sa.func.count()).where(condition).group_by("tier", "kind")
     )
-    found = {(str(tier), kind): count for tier, kind, count in rows}
+    counted = {(str(tier), kind): count for tier, kind, count in rows}
     tiers = [str(tier.number) for tier in ActionTier]
-    return {(tier, kind): found.get((tier, kind), 0) for tier in tiers for kind in ("action", "none")}
+    return {(tier, kind): counted.get((tier, kind), 0) for tier in tiers for kind in ("action", "none")}
 
 
-def _outcomes(session: Session, which: sa.ColumnElement[bool]) -> dict[str, int]:
+def _outcomes(session: Session, condition: sa.ColumnElement[bool]) -> dict[str, int]:
     status = Attempt.status
     outcome = sa.case(
         (status.is_(None), "no answer"), (status.between(200, 299), "delivered"), else_="refused"
     ).label("outcome")
-    rows = session.execute(sa.select(outcome, sa.func.count()).where(which).group_by("outcome"))
-    found: dict[str, int] = {row[0]: row[1] for row in rows}
-    return {word: found.get(word, 0) for word in ("delivered", "refused", "no answer")}
+    rows = session.execute(sa.select(outcome, sa.func.count()).where(condition).group_by("outcome"))
+    counted: dict[str, int] = {row[0]: row[1] for row in rows}
+    return {word: counted.get(word, 0) for word in ("delivered", "refused", "no answer")}
 
 
 def _waits(session: Session, rows: sa.Select[Any]) -> dict[float, float]:
@@ -114,8 +114,14 @@ def _seconds(since: datetime, until: datetime) -> float:
 
 
 def _spread(seconds: Iterable[float]) -> dict[float, float]:
-    """Nearest rank, in Python: the two databases reckon with moments differently, and there are few rows."""
+    """Quantiles by nearest rank, computed in Python.
+
+    The two databases compute with times differently, and there are few rows.
+    """
     values = sorted(seconds)
     if not values:
         return dict.fromkeys(QUANTILES, 0.0)
-    return {one: round(values[min(len(values) - 1, int(one * len(values)))], 4) for one in QUANTILES}
+    return {
+        quantile: round(values[min(len(values) - 1, int(quantile * len(values)))], 4)
+        for quantile in QUANTILES
+    }

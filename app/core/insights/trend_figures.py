@@ -1,4 +1,4 @@
-"""What is told of a community's moderation over a period: one entry for each part of it."""
+"""The rows of a community's moderation statistics over a period: one entry per bucket."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from app.core.periods import Period
 
 @dataclass(frozen=True)
 class Volume:
-    """Of what was submitted in one part: acted on at once, sent to review, ignored, and not scored (yet)."""
+    """Submissions of one bucket: acted on at once, sent to review, ignored, and not scored (yet)."""
 
     submitted: int = 0
     acted: int = 0
@@ -19,7 +19,7 @@ class Volume:
 
 @dataclass(frozen=True)
 class Delay:
-    """From submission to the decision of a review, in seconds, for what was decided in one part."""
+    """Seconds from submission to the decision of a review, for decisions of one bucket."""
 
     decided: int = 0
     median: int | None = None
@@ -28,7 +28,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class Backlog:
-    """Reviews that began and ended in one part, and how many waited at its end."""
+    """Reviews that began and ended in one bucket, and how many were open at its end."""
 
     opened: int = 0
     closed: int = 0
@@ -37,7 +37,7 @@ class Backlog:
 
 @dataclass(frozen=True)
 class Activity:
-    """Ratings given in one part, and by how many people."""
+    """Ratings given in one bucket, and the number of raters."""
 
     ratings: int = 0
     raters: int = 0
@@ -45,8 +45,11 @@ class Activity:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Ratings of one part that took a side on a note that has its status by now, and those that the status bore out;
-    reviews that raters decided in it, and those that were split."""
+    """Agreement of one bucket.
+
+    ``sided``: ratings on a side of a note that has its status by now; ``borne_out``: those that agree with the
+    status. ``reviews``: reviews decided by raters; ``split``: those that were split.
+    """
 
     sided: int = 0
     borne_out: int = 0
@@ -64,7 +67,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Overturned:
-    """Actions of one category, or that one classifier led to: proposed in the period, and overturned since."""
+    """Actions of one category, or of one classifier: proposed in the period, and overturned since."""
 
     name: str
     acted: int
@@ -77,7 +80,7 @@ class Overturned:
 
 @dataclass(frozen=True)
 class Trends:
-    """One entry for each part of the period, and what the whole comes to."""
+    """One entry per bucket of the period, and the values for the whole period."""
 
     period: Period
     volume: Sequence[Volume]
@@ -92,11 +95,11 @@ class Trends:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing happened and nothing waited."""
+        """Whether nothing happened and no review was open."""
         return not (
-            any(one.submitted for one in self.volume)
-            or any(one.decided for one in self.delays)
-            or any(one.opened or one.closed or one.waiting for one in self.backlog)
-            or any(one.ratings for one in self.activity)
+            any(row.submitted for row in self.volume)
+            or any(row.decided for row in self.delays)
+            or any(row.opened or row.closed or row.waiting for row in self.backlog)
+            or any(row.ratings for row in self.activity)
             or self.categories
         )

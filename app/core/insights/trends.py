@@ -1,4 +1,4 @@
-"""How a community's moderation went over a period, for its moderators: aggregates in SQL, eleven queries at most."""
+"""How a community's moderation went over a period, for its moderators: SQL aggregates, at most eleven queries."""
 
 import uuid
 from typing import Any
@@ -15,37 +15,37 @@ from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
 
 SPLIT = 3
-"""A review is split when at least one in so many of the answers that took a side took the smaller one."""
+"""A review is split when at least one in this many of its decided answers is on the smaller side."""
 
 _OWN = sa.and_(Action.restores_id.is_(None), Action.action_tier.is_not(None))
 _CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
 
 
-def of(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> Trends:
-    """The figures of one community.
+def for_community(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> Trends:
+    """The statistics of one community.
 
     Raises:
-        NotFound, Forbidden: its history is not the actor's to see.
+        NotFound, Forbidden: the actor may not see its history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    look = _Look(session, community_id, period)
-    delays, delay = look.delays()
+    queries = _TrendQueries(session, community_id, period)
+    delays, delay = queries.delays()
     return Trends(
         period=period,
-        volume=look.volume(),
+        volume=queries.volume(),
         delays=delays,
         delay=delay,
-        backlog=look.backlog(),
-        activity=look.activity(),
-        raters=look.raters(),
-        agreement=look.agreement(),
-        categories=look.categories(),
-        classifiers=look.classifiers(),
+        backlog=queries.backlog(),
+        activity=queries.activity(),
+        raters=queries.raters(),
+        agreement=queries.agreement(),
+        categories=queries.categories(),
+        classifiers=queries.classifiers(),
     )
 
 
-class _Look:
-    """The queries over one community and period. Test posts count in none of them (Decision 0031)."""
+class _TrendQueries:
+    """The queries over one community and period. None of them counts test posts (decision 0031)."""
 
     def __init__(self, session: Session, community_id: uuid.UUID, period: Period) -> None:
         self._session = session
@@ -60,14 +60,14 @@ class _Look:
     def volume(self) -> list[Volume]:
         tiers = (
             sa.select(Action.request_id, sa.func.min(Action.action_tier).label("tier"))
-            # An action is younger than its request, so older ones need not be looked at.
+            # An action is newer than its request, so older actions need not be read.
             .where(Action.community_id == self._community_id, _OWN, Action.created_at >= self._period.since)
             .group_by(Action.request_id)
             .subquery()
         )
         part = self._period.part(Request.requested_at)
         scored = Request.status == RequestStatus.COMPLETED
-        found = self._rows(
+        rows = self._rows(
             sa.select(
                 part,
                 sa.func.count(),
@@ -87,12 +87,12 @@ class _Look:
         )
         volume = []
         for number in self._parts:
-            _, submitted, acted, reviewed, ignored = found.get(number, (number, 0, 0, 0, 0))
+            _, submitted, acted, reviewed, ignored = rows.get(number, (number, 0, 0, 0, 0))
             volume.append(Volume(submitted, acted, reviewed, ignored, submitted - acted - reviewed - ignored))
         return volume
 
     def delays(self) -> tuple[list[Delay], Delay]:
-        """Those of each part, and of the whole."""
+        """The delays of each bucket, and of the whole period."""
         seconds = (unix(Decision.decided_at) - unix(Request.requested_at)).label("value")
 
         def rows(part: Any) -> Any:
@@ -108,10 +108,10 @@ class _Look:
                 )
             )
 
-        found = self._rows(quantiles.by_part(rows(self._period.part(Decision.decided_at)), 0.5, 0.9))
+        buckets = self._rows(quantiles.by_part(rows(self._period.part(Decision.decided_at)), 0.5, 0.9))
         whole = self._rows(quantiles.by_part(rows(sa.literal(0)), 0.5, 0.9))
         return (
-            [Delay(*found[number][1:]) if number in found else Delay() for number in self._parts],
+            [Delay(*buckets[number][1:]) if number in buckets else Delay() for number in self._parts],
             Delay(*whole[0][1:]) if whole else Delay(),
         )
 
@@ -146,22 +146,22 @@ class _Look:
         opened, ended = counted(Action.created_at), counted(closed)
         backlog = []
         for number in self._parts:
-            began, finished = (found.get(number, (number, 0))[1] for found in (opened, ended))
+            began, finished = (counts.get(number, (number, 0))[1] for counts in (opened, ended))
             waiting += began - finished
             backlog.append(Backlog(began, finished, waiting))
         return backlog
 
     def activity(self) -> list[Activity]:
         part = self._period.part(Rating.created_at)
-        found = self._rows(
+        rows = self._rows(
             sa.select(part, sa.func.count(), sa.func.count(Rating.rater_id.distinct()))
             .where(Rating.community_id == self._community_id, self._period.holds(Rating.created_at))
             .group_by(part)
         )
-        return [Activity(*found[number][1:]) if number in found else Activity() for number in self._parts]
+        return [Activity(*rows[number][1:]) if number in rows else Activity() for number in self._parts]
 
     def raters(self) -> int:
-        """How many people rated at all."""
+        """The number of people who rated in the period."""
         statement = sa.select(sa.func.count(Rating.rater_id.distinct())).where(
             Rating.community_id == self._community_id, self._period.holds(Rating.created_at)
         )
@@ -220,7 +220,7 @@ class _Look:
         )
 
     def classifiers(self) -> list[Overturned]:
-        """By the classifier that scored highest in the category which led to the action."""
+        """By the classifier with the highest score in the category that led to the action."""
         place = sa.func.row_number().over(
             partition_by=Action.id, order_by=(Score.score.desc(), Score.classifier, Score.classifier_version)
         )
@@ -247,4 +247,4 @@ class _Look:
 
     def _overturned(self, statement: Any) -> list[Overturned]:
         rows = [Overturned(*row) for row in self._session.execute(statement)]
-        return sorted(rows, key=lambda one: (-one.acted, one.name))
+        return sorted(rows, key=lambda row: (-row.acted, row.name))

@@ -1,10 +1,10 @@
-"""The service's models, in its own database. Columns and relationships only; verbs live beside their nouns.
+"""The service's SQLAlchemy models. Columns and relationships only; verbs are in the package of their noun.
 
-Relationships are ``lazy="raise"``: a query says what it loads, so a template cannot.
+Relationships are ``lazy="raise"``: each query names what it loads, so that a template cannot start queries.
 """
 
 from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
-from app.core.models.communities import Category, Community, Policy
+from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
@@ -22,7 +22,7 @@ from app.core.models.people import (
     SignIn,
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
-from app.core.models.webhooks import Attempt, Delivery, Endpoint, Event, Replay
+from app.core.models.webhooks import Attempt, Delivery, Event, Replay, Webhook
 
 __all__ = [
     "Account",
@@ -35,7 +35,6 @@ __all__ = [
     "Community",
     "Decision",
     "Delivery",
-    "Endpoint",
     "Event",
     "FactCheckItem",
     "FactCheckWord",
@@ -50,7 +49,6 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
-    "Policy",
     "Profile",
     "RaterParameters",
     "Rating",
@@ -66,4 +64,6 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
+    "ThresholdSet",
+    "Webhook",
 ]

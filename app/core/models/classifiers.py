@@ -1,4 +1,4 @@
-"""A community's own rules: immutable numbered versions, and the one draft that operators work on."""
+"""A community's own classifier rules: immutable numbered versions, and one draft that operators edit."""
 
 import uuid
 from datetime import datetime
@@ -14,10 +14,10 @@ from app.core.types import UtcDateTime
 
 
 class RulePackVersion(Base):
-    """One version of what a community's rules are; never changed once written.
+    """One version of a community's rules; never changed after it is written.
 
-    ``starter_off`` names the rules of the shipped pack that are switched off here; ``pack`` is the community's own
-    pack as `classify.rules.parse_pack` reads it, with ``rules`` empty when it has none.
+    ``starter_off`` lists the rules of the shipped pack that are switched off here; ``pack`` is the community's own
+    pack as `classify.rules.parse_pack` reads it, with empty ``rules`` when it has none.
     """
 
     __tablename__ = "rule_packs"
@@ -34,22 +34,22 @@ class RulePackVersion(Base):
 
 
 class RulePackDraft(Base):
-    """Changes that are not in force yet. ``edition`` rises with every change, so a stale page is noticed."""
+    """Unpublished changes. ``etag`` increases with every change, so that a form on a stale page is refused."""
 
     __tablename__ = "rule_pack_drafts"
 
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
     starter_off: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
     pack: Mapped[dict[str, Any]] = mapped_column(sa.JSON)
-    edition: Mapped[int] = mapped_column(default=1)
+    etag: Mapped[int] = mapped_column("edition", default=1)
     changed_by: Mapped[str] = mapped_column(sa.String(255))
     changed_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
 
 class SlowRule(Base):
-    """A rule that took the most of a text's time when that ran out, with the classifier's ``version`` then.
+    """A rule that used most of the time when the scan of a text ran out of time.
 
-    ``texts`` is how often, ``milliseconds`` the most that it took.
+    ``version`` is the classifier's version then, ``texts`` how often it happened, ``milliseconds`` the longest run.
     """
 
     __tablename__ = "slow_rules"

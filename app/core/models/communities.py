@@ -1,4 +1,4 @@
-"""Communities and the policies that route their content: immutable numbered versions."""
+"""Communities and the threshold sets that route their content: immutable numbered versions."""
 
 import uuid
 from datetime import datetime
@@ -15,12 +15,12 @@ from app.core.vocabulary import ReviewGroup, Verb
 
 
 class Community(Stamped, Base):
-    """A community server of a platform (Spec: Community server and user profile).
+    """A community server of a platform (docs/integration.md).
 
-    ``settings`` is what operators set (``community_settings``), ``supplied`` the free object that integrations give and
-    read back: neither is read as the other. While ``paused_at`` is set, Tier 1 goes to review; once ``archived_at`` is,
-    nothing in the community changes any more. ``getting_started_hidden_at``: when an operator took the list of first
-    steps off the start page.
+    ``settings`` is what operators set (``community_settings``); ``supplied`` is a free object that integrations
+    write and read back. The two are never mixed. While ``paused_at`` is set, Tier 1 goes to review; once
+    ``archived_at`` is set, nothing in the community changes any more. ``getting_started_hidden_at``: when an
+    operator hid the list of first steps on the start page.
     """
 
     __tablename__ = "communities"
@@ -46,8 +46,8 @@ class Community(Stamped, Base):
     getting_started_hidden_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
-class Policy(Base):
-    """One version of a community's category configuration; never changed once written."""
+class ThresholdSet(Base):
+    """One version of a community's category configuration; never changed after it is written."""
 
     __tablename__ = "policies"
     __table_args__ = (sa.UniqueConstraint("community_id", "version"),)
@@ -65,10 +65,10 @@ class Policy(Base):
 
 
 class Category(Base):
-    """One category of one policy version: thresholds 0.0 to 1.0, ``tier1`` None never acts by itself.
+    """One category of one threshold set. Thresholds are 0.0 to 1.0; ``tier1`` None never acts without review.
 
-    ``severity`` breaks ties between categories, higher first. ``observe_only``: what would happen is kept with the
-    score, and nothing happens.
+    ``severity`` breaks ties between categories, higher first. ``observe_only``: the outcome is recorded with the
+    score, but no action is opened.
     """
 
     __tablename__ = "categories"

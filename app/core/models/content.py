@@ -1,4 +1,4 @@
-"""Requests, their scores, notes, ratings."""
+"""Requests, their scores, notes, ratings, skips."""
 
 import uuid
 from datetime import datetime
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 class Request(Stamped, Base):
-    """A submission of content. ``request_id`` is the integration's own string; ``id`` is ours (Spec: Request).
+    """A submission of content. ``request_id`` is the integration's string; ``id`` is ours (docs/integration.md).
 
-    ``is_test``: its metadata says that it was sent to try the service out, so no figure counts it (Decision 0031).
+    ``is_test``: its metadata says that it was sent to try out the service, so no statistic counts it (decision
+    0031).
     """
 
     __tablename__ = "requests"
     __table_args__ = (
-        # A withdrawn submission frees its request_id (Contract: section 3).
+        # A withdrawn submission frees its request_id (docs/integration.md).
         sa.Index(
             "uq_requests_community_id_request_id",
             "community_id",
@@ -93,17 +94,17 @@ class Request(Stamped, Base):
 
 
 _HIGHEST = sa.text("is_highest AND score > 0")
-# SQLite uses a partial index only for a query that repeats its condition word by word.
+# SQLite uses a partial index only for a query that repeats its condition word for word.
 _HIGHEST_SQLITE = sa.text("is_highest = 1 AND score > 0")
 _OBSERVED = sa.text("observed_tier IS NOT NULL")
 
 
 class Score(Base):
-    """What one classifier said of one request in one category; feeds previews of other thresholds.
+    """The score of one request in one category by one classifier; previews of other thresholds read it.
 
-    ``is_highest``: of all classifiers this row is the one that routing read for the category. A preview reads only
-    those above 0, from one index: a score of 0 exceeds no threshold. No row of a test post has it. ``observed_tier``:
-    1 or 2, what a category that only observes would have led to; None when nothing.
+    ``is_highest``: routing used this row, the highest of all classifiers, for the category. Previews read only rows
+    with a score above 0, from one index, because a score of 0 exceeds no threshold. Test posts never have it.
+    ``observed_tier``: 1 or 2, the tier that an observe-only category would have led to; None for no tier.
     """
 
     __tablename__ = "scores"
@@ -149,12 +150,13 @@ class Score(Base):
 class Note(Stamped, Base):
     """A community note, or the service's rationale for an action (``rationale`` true).
 
-    ``author_ref`` is the author's id as it was sent; ``intercept`` the bridging score, about -1 to 1, and ``factor``
-    where it stands between the viewpoints; ``helpfulness_score`` the score's public form, 0 to 100.
+    ``author_ref`` is the author's id as it was sent; ``intercept`` the bridging score, about -1 to 1; ``factor``
+    the note's position between the viewpoints; ``helpfulness_score`` the score's public form, 0 to 100.
 
-    ``rating_changes`` rises with every change of a rating, so whoever computed from them can tell whether they still
-    are as they were. ``locked`` is staff's word; ``status_locked_at`` when age made the status final (SCORING: 1.6).
-    ``helpful_pending_since``: it is rated helpful, and waits to be published until that has lasted.
+    ``rating_changes`` increases with every change of a rating, so that code that computed from ratings can tell
+    whether they have changed since. ``locked``: a moderator fixed the status; ``status_locked_at``: when age made
+    the status final. ``helpful_pending_since``: since when the note has been rated helpful without interruption; it
+    is published once that has lasted long enough.
     """
 
     __tablename__ = "notes"
@@ -218,10 +220,11 @@ class Note(Stamped, Base):
 
 
 class Rating(Stamped, Base):
-    """One rater's view of one note.
+    """One rater's rating of one note.
 
-    It counts while ``note_version`` is the note's own version and ``excluded`` does not say why not. ``blind_level`` is
-    what was said last while the outcome could not be seen, by which "My impact" judges; None: nothing was.
+    It counts while ``note_version`` equals the note's version and ``exclusion_reason`` is None. ``blind_level`` is
+    the rater's last level from before they could see the outcome; "My impact" uses it. None: they rated only
+    afterwards.
     """
 
     __tablename__ = "ratings"
@@ -239,14 +242,14 @@ class Rating(Stamped, Base):
     helpfulness_level: Mapped[HelpfulnessLevel] = mapped_column(word(HelpfulnessLevel))
     blind_level: Mapped[HelpfulnessLevel | None] = mapped_column(word(HelpfulnessLevel))
     note_version: Mapped[int] = mapped_column(default=1)
-    excluded: Mapped[str | None] = mapped_column(sa.String(20))
+    exclusion_reason: Mapped[str | None] = mapped_column("excluded", sa.String(20))
     reasons: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
 
     rater: Mapped[Profile] = relationship(lazy="raise")
 
 
 class Skip(Base):
-    """A rater passed this review by; it is not offered to them again."""
+    """A rater skipped this review; it is not offered to them again."""
 
     __tablename__ = "skips"
 

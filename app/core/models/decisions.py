@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import ActionState, ActionTier, ActionType, HeldVerb, ReopenTo, ReviewGroup
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ActionVerb, ReopenTo, ReviewGroup
 
 if TYPE_CHECKING:
     from app.core.models.content import Note, Request
@@ -23,12 +23,12 @@ _LIVE = (
 
 
 class Action(Stamped, Base):
-    """A moderation action (Spec: Moderation action). Its state moves only by ``moves.make_move``.
+    """A moderation action (docs/integration.md). Only ``moves.make_move`` changes its state.
 
-    ``decided_verb`` is the category's configured verb; ``restores_id`` names the action that an ``unhide`` undoes,
-    ``reopens_id`` the dismissed one that this takes up again, whose ``reopened_at`` says when;
-    ``version`` rises with every change, so a stale page is noticed. ``decided_category`` is what a moderator decided it
-    under, None while that is ``category``.
+    ``decided_verb`` is the category's configured verb. ``restores_id`` names the action that an ``unhide`` undoes;
+    ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
+    with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
+    moderator decided on, None while that is ``category``.
     """
 
     __tablename__ = "moderation_actions"
@@ -46,7 +46,7 @@ class Action(Stamped, Base):
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
-        # A dismissal is reopened once; what came of that may be reopened in its turn.
+        # A dismissal can be reopened only once; the new action may be reopened in turn.
         sa.Index("uq_moderation_actions_reopens_id", "reopens_id", unique=True),
     )
 
@@ -64,7 +64,7 @@ class Action(Stamped, Base):
     decided_verb: Mapped[str] = mapped_column(sa.String(20))
     note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"))
     restores_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"))
-    # No foreign key: SQLite adds one to a table that exists only by copying the whole table.
+    # No foreign key: SQLite can add one to an existing table only by copying the whole table.
     reopens_id: Mapped[uuid.UUID | None] = mapped_column()
     platform_action_id: Mapped[str | None] = mapped_column(sa.String(255))
     reason: Mapped[str | None] = mapped_column(sa.Text)
@@ -88,12 +88,12 @@ class Action(Stamped, Base):
 
 
 class Decision(Base):
-    """The decision about a request. The unique ``request_id`` is what makes it one (Spec: Shape B)."""
+    """The decision about a request. The unique ``request_id`` allows only one (docs/integration.md)."""
 
     __tablename__ = "decisions"
     __table_args__ = (
         sa.UniqueConstraint("community_id", "decided_at"),
-        # For the poll of a key that reaches every community.
+        # For polling with a key that reaches every community.
         sa.Index("ix_decisions_decided_at", "decided_at"),
     )
 
@@ -111,10 +111,10 @@ class Decision(Base):
 
 
 class Hold(Base):
-    """A decision made in the dashboard that nothing has heard of yet: it can be undone until ``due_at``.
+    """A dashboard decision that is not carried out yet: it can be undone until ``due_at``.
 
-    The subject is an action, or a note that no action hangs on. ``category`` is what it is decided under,
-    ``reopen_to`` where a dismissal goes that is reopened.
+    It concerns an action, or a note without an action. ``category`` is the category it is decided on, ``reopen_to``
+    where a reopened dismissal goes.
     """
 
     __tablename__ = "holds"
@@ -127,7 +127,7 @@ class Hold(Base):
     community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     action_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("moderation_actions.id"), unique=True)
     note_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("notes.id"), unique=True)
-    verb: Mapped[HeldVerb] = mapped_column(word(HeldVerb))
+    verb: Mapped[ActionVerb] = mapped_column(word(ActionVerb))
     account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
     account_name: Mapped[str] = mapped_column(sa.String(255))
     reason: Mapped[str] = mapped_column(sa.Text)

@@ -1,4 +1,4 @@
-"""What moderators keep at their desk: reasons to choose from, filters to return to, notices to read."""
+"""Moderators' tools: reason templates, saved filters, notices."""
 
 import uuid
 from datetime import datetime
@@ -14,9 +14,10 @@ from app.core.types import UtcDateTime
 
 
 class ReasonTemplate(Stamped, Base):
-    """A reason that moderators choose instead of typing it. Retired ones stay, because history names them.
+    """A reason that moderators can choose instead of typing one. Retired ones stay, because history names them.
 
-    ``category`` None suits every category; ``version`` rises with every change, so a stale page is noticed.
+    ``category`` None suits every category; ``version`` increases with every change, so that a form on a stale page
+    is refused.
     """
 
     __tablename__ = "reason_templates"
@@ -32,7 +33,7 @@ class ReasonTemplate(Stamped, Base):
 
 
 class SavedFilter(Base):
-    """A named set of the review queue's filters; ``query`` holds them as an address does: one value, or a list.
+    """A named set of review queue filters. ``query`` maps URL parameters to one value or a list.
 
     ``shared``: every moderator of the community sees it.
     """
@@ -50,10 +51,10 @@ class SavedFilter(Base):
 
 
 class Notice(Base):
-    """What a moderator is told: their decision was overturned, or could not be carried out.
+    """A message to a moderator or operator: a decision overturned or not carried out, a claim taken over, …
 
-    ``decided_id`` is the history entry of their decision (None when it was never carried out), ``entry_id`` the entry
-    that tells what became of it. Names and reasons stand in history alone, where they can be erased.
+    ``decided_id`` is the history entry of their decision (None when it was never carried out), ``entry_id`` the
+    entry that this notice is about. Names and reasons are stored only in history, where they can be erased.
     """
 
     __tablename__ = "notices"

@@ -1,4 +1,4 @@
-"""Fact-check items, the words by which they are found, and what a writer of AI notes handed in."""
+"""Fact-check items, the words that index their claims, and how AI notes were written."""
 
 import uuid
 from datetime import datetime
@@ -14,11 +14,11 @@ from app.core.vocabulary import ClaimRating
 
 
 class FactCheckItem(Stamped, Base):
-    """One published fact-check. ``item_id`` is the dataset's own, kept as given.
+    """One published fact-check. ``item_id`` is the dataset's own id, unchanged.
 
-    ``rating`` is None for words we do not know; ``rating_given`` keeps the publisher's own. ``word_count`` counts the
-    claim's rows in ``FactCheckWord``. ``community_id`` None: the service's own, which serves every community; others
-    serve their community alone. (No foreign key: communities are never deleted.)
+    ``rating`` is None when we do not know the publisher's term; ``rating_given`` keeps that term. ``word_count`` is
+    the number of the claim's rows in ``FactCheckWord``. ``community_id`` None: shared by every community; otherwise
+    only that community uses it. (No foreign key: communities are never deleted.)
     """
 
     __tablename__ = "fact_check_items"
@@ -37,7 +37,7 @@ class FactCheckItem(Stamped, Base):
 
 
 class FactCheckWord(Base):
-    """One distinct word of an item's claim: the index that matching asks."""
+    """One distinct word of an item's claim: the index that matching queries."""
 
     __tablename__ = "fact_check_words"
     __table_args__ = (sa.Index("ix_fact_check_words_item_id", "item_id"),)
@@ -49,9 +49,9 @@ class FactCheckWord(Base):
 
 
 class AiDraft(Base):
-    """How an AI note came to be: which writer, by which prompt, what it answered, and why it fell back.
+    """How an AI note was written: the writer, its prompt, its answer, and why it fell back to the builtin writer.
 
-    ``reply`` is the provider's raw answer, cut to what the byte cap of its adapter let in; None for the builtin writer.
+    ``reply`` is the provider's raw answer, cut to the byte limit of the adapter; None for the builtin writer.
     """
 
     __tablename__ = "ai_drafts"

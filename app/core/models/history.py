@@ -1,4 +1,4 @@
-"""The history that people read: append-only, hash-chained per community."""
+"""The audit history: append-only, hash-chained per community."""
 
 import uuid
 from datetime import datetime
@@ -15,8 +15,8 @@ from app.core.types import UtcDateTime
 class HistoryEntry(Base):
     """Who did what to which object, before and after. ``hash`` covers every column and the previous hash.
 
-    Personal and free text stands beside, in ``HistoryText``; only its salted hash is chained, so erasing a person
-    breaks nothing.
+    Personal data and free text are in ``HistoryText``; only their salted hash is chained, so that erasing a person
+    does not break the chain.
     """
 
     __tablename__ = "history"

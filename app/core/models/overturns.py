@@ -1,4 +1,4 @@
-"""Overturning in bulk: what was asked for, and what became of each action."""
+"""Bulk overturns: the request, and the outcome for each action."""
 
 import uuid
 from datetime import datetime
@@ -14,10 +14,11 @@ from app.core.vocabulary import OverturnItemState, OverturnState
 
 
 class Overturn(Stamped, Base):
-    """One request to overturn all that a category or a rule did since a moment.
+    """One request to overturn everything that a category or a rule did since a moment.
 
-    ``rule`` is a matched rule's id; ``with_reviewed`` takes in what people agreed to. ``total`` actions were found when
-    it began; ``done`` and ``failed`` count those that are settled. ``moved_at``: when a batch last ended.
+    ``rule`` is the id of a matched rule; ``with_reviewed`` includes actions that reviewers agreed to. ``total`` is
+    the number of actions at the start; ``done`` and ``failed`` count the processed ones. ``moved_at``: when the
+    last batch ended.
     """
 
     __tablename__ = "overturns"
@@ -43,12 +44,12 @@ class Overturn(Stamped, Base):
 
     @property
     def settled(self) -> int:
-        """How many of the actions were tried."""
+        """How many of the actions have been processed."""
         return self.done + self.failed
 
 
 class OverturnItem(Base):
-    """One action of it; ``why`` says what kept it from being overturned."""
+    """One action of a bulk overturn; ``why`` says why it could not be overturned."""
 
     __tablename__ = "overturn_items"
     __table_args__ = (sa.Index("ix_overturn_items_state", "overturn_id", "state", "action_id"),)

@@ -17,8 +17,8 @@ from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, Role
 class Account(Stamped, Base):
     """A person who signs in to the dashboard.
 
-    ``last_community_id``: where they worked last, on whatever browser. ``undo_seconds``: how long they can take back a
-    decision of theirs; None: as each community has set.
+    ``last_community_id``: the community they used last, in any browser. ``undo_seconds``: how long they can take
+    back their own decisions; None uses the community's setting.
     """
 
     __tablename__ = "accounts"
@@ -57,12 +57,12 @@ class SignIn(Base):
 
 
 class AccountLink(Base):
-    """A link that was mailed to somebody and works once (ASVS 6.3, 6.4). Only the mail holds its token.
+    """A one-time link, sent by mail (ASVS 6.3, 6.4). Only the mail holds its token.
 
-    ``token_hash`` is a SHA-256; None until the mail is written, and a mail written again takes the place of the one
-    before. ``account_id`` None: an invitation whose address has no account yet, or a reset asked for an address that
-    has none. ``password_hash`` and ``display_name``: what was typed at the sign-up that this link confirms.
-    ``previous_email``: what an address was changed from. ``failed_at``: when mailing it was given up.
+    ``token_hash`` is a SHA-256; None until the mail is written. A mail that is written again replaces the hash.
+    ``account_id`` None: an invitation for an e-mail address without an account, or a password reset for an unknown
+    address. ``password_hash`` and ``display_name``: typed at the sign-up that this link confirms.
+    ``previous_email``: the old address after a change. ``failed_at``: when sending the mail was given up.
     """
 
     __tablename__ = "account_links"
@@ -93,7 +93,7 @@ class AccountLink(Base):
 class Membership(Stamped, Base):
     """An account's role in one community.
 
-    ``welcomed_at``: when they were led to the welcome page. ``practice``: their answers there, by example.
+    ``welcomed_at``: when they were shown the welcome page. ``practice``: their answers there, by example.
     """
 
     __tablename__ = "memberships"
@@ -110,7 +110,7 @@ class Membership(Stamped, Base):
 
 
 class Profile(Stamped, Base):
-    """A person as a platform knows them: author, rater, requester. Browser profiles have platform ``web``."""
+    """A person on one platform: author, rater, requester. Profiles of dashboard users have platform ``web``."""
 
     __tablename__ = "profiles"
     __table_args__ = (sa.UniqueConstraint("platform", "provider_scope", "platform_user_id"),)
@@ -126,10 +126,10 @@ class Profile(Stamped, Base):
 
 
 class LinkCode(Base):
-    """What an account shows so that a platform profile can prove to be the same person (Contract: section 6).
+    """A one-time code that links a platform profile to the account that shows the code (docs/integration.md).
 
-    One row per account: a new code takes the old one's place. ``code_hash`` is a SHA-256; ``used_at`` and
-    ``profile_id`` say who used the code, so that a repeated call is told what the first one was told.
+    One row per account: a new code replaces the old one. ``code_hash`` is a SHA-256; ``used_at`` and ``profile_id``
+    record who used the code, so that a repeated call gets the same answer as the first.
     """
 
     __tablename__ = "link_codes"
@@ -144,10 +144,10 @@ class LinkCode(Base):
 
 
 class ApiKey(Stamped, Base):
-    """An integration's key. Only a SHA-256 of its secret part is kept (Contract: section 1).
+    """An integration's key. Only a SHA-256 of its secret part is stored (docs/integration.md).
 
-    ``last_used_at`` and ``last_polled_at`` are written at most once a minute; a poll is a call that reads requests or
-    moderation actions.
+    ``last_used_at`` and ``last_polled_at`` are written at most once a minute; a poll is a call that reads requests
+    or moderation actions.
     """
 
     __tablename__ = "api_keys"
@@ -171,7 +171,7 @@ class ApiKey(Stamped, Base):
 
 
 class KeyCommunity(Base):
-    """A community that a key may act in."""
+    """A community in which a key may act."""
 
     __tablename__ = "key_communities"
 

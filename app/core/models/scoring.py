@@ -1,7 +1,7 @@
-"""What note scoring keeps: the fits of a community, its raters' parameters, each note's sums.
+"""Stored results of note scoring: the fits of a community, its raters' parameters, the sums of each note.
 
-Parameters and sums belong to one fit, the ``version``; a new fit writes its own beside them and takes over by one
-UPDATE of ``ScoringState``. They are derived from the ratings and can be thrown away at any time, so they carry no
+Parameters and sums belong to one fit, the ``version``. A new fit writes its own rows and takes effect with one
+UPDATE of ``ScoringState``. They are derived from the ratings and can be deleted at any time, so they have no
 foreign keys: those would cost more than the rows themselves when 100,000 are written.
 """
 
@@ -19,7 +19,7 @@ from app.core.types import UtcDateTime
 
 
 class ScoringModel(Base):
-    """One fit of one community: ``parameters`` is ``scoring.Model`` as JSON. Never changed once written."""
+    """One fit of one community: ``parameters`` is ``scoring.Model`` as JSON. Never changed after it is written."""
 
     __tablename__ = "scoring_models"
     __table_args__ = (sa.UniqueConstraint("community_id", "version"),)
@@ -37,12 +37,12 @@ class ScoringModel(Base):
 
 
 class ScoringState(Base):
-    """Which fit is in force in a community, and when the next is due.
+    """Which fit is in force in a community, and when the next one is due.
 
-    ``model_version`` 0: none, the cold regime. ``last_version`` was given to some fit, finished or not: no number is
-    given twice. ``ratings_since`` counts what the last finished fit has not seen. The fit that runs holds the lease:
-    ``lease_owner`` until ``lease_until``. ``camps`` is what the fits so far found of camps (``scoring.Camps`` as
-    JSON), None before the first: the next fit begins with it.
+    ``model_version`` 0: no fit yet, the cold regime. ``last_version`` is the highest number given to any fit,
+    finished or not: no number is reused. ``ratings_since`` counts the ratings that the last finished fit did not
+    include. A running fit holds the lease: ``lease_owner`` until ``lease_until``. ``camps`` is what previous fits
+    learned about camps (``scoring.Camps`` as JSON), None before the first; the next fit starts from it.
     """
 
     __tablename__ = "scoring_states"
@@ -62,10 +62,10 @@ class ScoringState(Base):
 
 
 class RaterParameters(Base):
-    """What one fit found of one rater (``scoring.Rater``); ``helpfulness`` 0.0 to 1.0, None while unknown.
+    """One rater's parameters in one fit (``scoring.Rater``); ``helpfulness`` 0.0 to 1.0, None while unknown.
 
-    ``acting_intercept`` and ``acting_factor`` are those of the model by which notes that act are judged, where the
-    fit has one of its own; None for a rater whom that model does not know.
+    ``acting_intercept`` and ``acting_factor`` come from the model that judges notes with an action, if the fit has
+    a separate one; None for a rater whom that model does not know.
     """
 
     __tablename__ = "rater_parameters"
@@ -86,8 +86,8 @@ class RaterParameters(Base):
 class NoteSums(Base):
     """The sums over one note's ratings under one fit (``scoring.Sums`` as a list).
 
-    They hold while ``note_version`` and ``rating_changes`` are the note's own; otherwise somebody rated while these
-    were computed, or the text was changed, and they are made again from the ratings.
+    They are valid while ``note_version`` and ``rating_changes`` equal the note's. Otherwise someone rated during
+    the computation, or the text changed, and the sums are computed again from the ratings.
     """
 
     __tablename__ = "note_sums"

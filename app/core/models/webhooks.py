@@ -1,4 +1,4 @@
-"""Events for machines, the endpoints that hear of them, deliveries and every attempt."""
+"""Events, the webhooks that receive them, deliveries and every attempt."""
 
 import uuid
 from datetime import datetime
@@ -14,7 +14,7 @@ from app.core.types import UtcDateTime, word
 from app.core.vocabulary import DeliveryState, EventName
 
 
-class Endpoint(Stamped, Base):
+class Webhook(Stamped, Base):
     """A registered webhook. Secrets are sealed; ``previous_secret`` also signs until ``previous_until``."""
 
     __tablename__ = "webhook_endpoints"
@@ -47,7 +47,7 @@ class Endpoint(Stamped, Base):
 
 
 class Event(Base):
-    """Something that happened, written in the transaction that made it happen. ``id`` is the ``event_id``."""
+    """Something that happened, written in the same transaction as the change. ``id`` is the ``event_id``."""
 
     __tablename__ = "events"
     __table_args__ = (sa.Index("ix_events_community_id_created_at", "community_id", "created_at"),)
@@ -63,7 +63,7 @@ class Event(Base):
 
 
 class Delivery(Stamped, Base):
-    """One event on its way to one endpoint. Claimed by lease; a retry is its ``due_at``."""
+    """One event to be sent to one webhook. Workers claim it by a lease; a retry sets ``due_at``."""
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -85,11 +85,11 @@ class Delivery(Stamped, Base):
     delivered_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     event: Mapped[Event] = relationship(lazy="raise")
-    endpoint: Mapped[Endpoint] = relationship(lazy="raise")
+    webhook: Mapped[Webhook] = relationship(lazy="raise")
 
 
 class Attempt(Base):
-    """One try of a delivery: what was answered, in how many milliseconds, and the first 1 KB of it."""
+    """One attempt of a delivery: the status, the time in milliseconds, and the first 1 KB of the answer."""
 
     __tablename__ = "delivery_attempts"
     __table_args__ = (sa.Index("ix_delivery_attempts_at", "at"),)
@@ -104,10 +104,10 @@ class Attempt(Base):
 
 
 class Replay(Stamped, Base):
-    """A range of deliveries that somebody sends again, in batches by the deliveries' ids.
+    """A range of deliveries that an operator sends again, in batches by delivery id.
 
-    ``filters`` says which, as ``deliveries.Filters`` writes itself; ``last_id`` is the delivery where the last batch
-    ended, so that whoever goes on repeats none. ``sent`` of ``total`` were put back into the queue so far;
+    ``filters`` says which ones, as JSON of ``deliveries.Filters``; ``last_id`` is the last delivery of the last
+    batch, so that a resumed replay repeats none. ``sent`` of ``total`` were put back into the queue so far;
     ``stopped`` says why it ended early.
     """
 

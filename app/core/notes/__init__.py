@@ -1,7 +1,7 @@
 """Notes and ratings: what members write and how others judge it.
 
-A member writes or edits a note (``notes``), or a model drafts one (``ai_notes``). Others rate it (``ratings``);
-many new raters at once stop the decision (``bursts``). ``verdicts`` does what follows: a note's status changes,
-and if it is the note of an action, that action is decided. ``explanations`` says afterwards why a note has its
-status.
+A member writes or edits a note (``notes``), or a model drafts one (``ai_notes``). Other members rate it
+(``ratings``); many new raters at once send the decision to staff (``bursts``). ``verdicts`` changes the note's status
+after ratings and decides the action whose rationale it is. ``rating_locks`` says whether a note takes ratings,
+``blindness`` what raters may see, and ``explanations`` why a note has its status.
 """

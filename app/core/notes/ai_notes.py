@@ -1,8 +1,8 @@
-"""AI notes: who may write one, what a draft must be, and how it is kept (CLASSIFIERS: section 5).
+"""AI notes: who may request one, what a draft must fulfil, how it is stored (decision 0019).
 
-A writer gets a ``Post`` and perhaps the fact-check of it, and hands in a ``Draft``. It is asked outside of any
-transaction, for it may be a model on another machine. What it hands in is a note like any other: unrated, unpublished,
-with the service as its author.
+A writer gets a ``Post``, and the fact-check that it matches if there is one, and returns a ``Draft``. It is called
+outside of any transaction, because it may be a model on another machine. The draft becomes an ordinary note: unrated,
+unpublished, with the service as its author.
 """
 
 import re
@@ -24,6 +24,7 @@ from app.core.db import serialise
 from app.core.errors import Forbidden
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import AiDraft, Note, Request
 from app.core.people import profiles
@@ -32,19 +33,19 @@ from app.core.policies import policies
 from app.core.vocabulary import Classification, NoteStatus
 
 SUMMARY_MAX = 280
-"""Characters of an AI note, addresses not counted."""
+"""Most characters of an AI note, without its source URLs."""
 COPY_AT = 0.8
-"""Likeness to the post, 0.0 to 1.0, from which a draft only repeats it."""
+"""Similarity to the post, 0.0 to 1.0, from which a draft counts as a copy of it."""
 SCREENED = frozenset({"toxicity", "hate", "threat", "sexual"})
-"""Categories in which a draft must stay below Tier 2."""
+"""Categories in which a draft's score must not exceed the Tier 2 threshold."""
 
 
 @dataclass(frozen=True)
 class Post:
-    """What a writer may know of a request. It holds no row, so no session need be open.
+    """The data of a request that a writer gets. It holds no database row, so it needs no open session.
 
-    ``searched`` counts the fact-checks that were compared with the content, ``checked_on`` is when; ``tier2`` are the
-    community's thresholds by category, 0.0 to 1.0.
+    ``searched`` is the number of fact-checks that were compared with the content, ``checked_on`` the day of that
+    comparison; ``tier2`` are the community's thresholds by category, 0.0 to 1.0.
     """
 
     community_id: uuid.UUID
@@ -56,10 +57,10 @@ class Post:
 
 @dataclass(frozen=True)
 class Draft:
-    """What a writer hands in.
+    """What a writer returns.
 
-    ``summary`` is the whole note, addresses included; ``sources`` are those addresses. ``prompt_sha256`` and ``reply``
-    say what a model was asked and what it answered; ``fell_back`` why the builtin writer stepped in.
+    ``summary`` is the whole note, with its source URLs; ``sources`` are those URLs. ``prompt_sha256`` and ``reply``
+    are the model's prompt (its hash) and answer; ``fell_back`` is the reason why the builtin writer was used.
     """
 
     summary: str
@@ -74,21 +75,21 @@ class Draft:
 
 
 class NoteWriter(Protocol):
-    """Drafts notes. Any thread may call it, and never inside a transaction."""
+    """Drafts notes. Any thread may call it, but never inside a transaction."""
 
     def write(self, post: Post, item: Item | None) -> Draft:
-        """A draft about ``post``; ``item`` is the fact-check that it matches, if any.
+        """Return a draft about ``post``; ``item`` is the fact-check that the post matches, if any.
 
         Raises:
             UpstreamTimeout: the provider did not answer before the deadline (504).
-            UpstreamFailed: it failed, or answered nonsense (502).
-            Unavailable: it asked us to wait (503).
+            UpstreamFailed: the provider failed, or its answer was unusable (502).
+            Unavailable: the provider asked us to wait (503).
         """
         ...
 
 
 def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Item | None]:
-    """What to give the writer for a request.
+    """The post and the fact-check (or None) to pass to the writer.
 
     Raises:
         Forbidden: AI notes are switched off for the community, or the actor may not write notes.
@@ -96,22 +97,22 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     if not communities.get(session, actor, request.community_id).ai_notes_enabled:
         raise Forbidden("AI notes are switched off for this community")
-    policy = policies.current(session, request.community_id)
+    thresholds = policies.current(session, request.community_id)
     post = Post(
         community_id=request.community_id,
         content=request.content,
         searched=items.count(session),
         checked_on=clock.now().date(),
-        tier2={category.name: category.tier2 for category in policy.categories if category.enabled},
+        tier2={category.name: category.tier2 for category in thresholds.categories if category.enabled},
     )
     return post, items.for_request(session, request)
 
 
 def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: Item | None = None) -> Note:
-    """Keep a draft as a note of the service on the request: unrated, never published by itself."""
+    """Store a draft as the service's note on the request: unrated, published only by ratings or a moderator."""
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     limits.text(draft.summary, "summary", limits.SUMMARY_MAX)
-    # Before the service's profile is made: whoever makes it for a rationale holds this lock already.
+    # Lock before creating the service's profile: code that creates it for a rationale holds this lock already.
     serialise(session, request.community_id)
     author = profiles.of_service(session)
     note = Note(
@@ -130,7 +131,7 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
         platform_message_id=request.platform_message_id,
         platform_channel_id=request.platform_channel_id,
     )
-    begin(session, actor, note, cause=f"drafted by {draft.provider} {draft.model}")
+    begin(session, actor, note, why=Why(cause=f"drafted by {draft.provider} {draft.model}"))
     session.add(
         AiDraft(
             note_id=note.id,
@@ -160,35 +161,40 @@ _PLAIN_SYMBOLS = frozenset("°©®™№§¶")
 
 
 def faults(text: str, content: str) -> list[str]:
-    """Why a model's text cannot be a note, each as one short sentence; empty when it can.
+    """Reasons why a model's text cannot be a note, one short sentence each; empty when it can.
 
-    ``text`` is without its sources: addresses are ours to add, so any address in it is the model's own.
+    ``text`` comes without sources: we add their URLs, so any URL in ``text`` was invented by the model.
     """
-    found = []
+    faulty = []
     if not text.strip():
         return ["it is empty"]
     if len(text) > SUMMARY_MAX:
-        found.append(f"it is longer than {SUMMARY_MAX} characters")
+        faulty.append(f"it is longer than {SUMMARY_MAX} characters")
     if _SCHEME.search(text) or _DOMAIN.search(text):
-        found.append("it contains an address")
+        faulty.append("it contains an address")
     if _MARKS.search(text):
-        found.append("it contains a hashtag or a mention")
+        faulty.append("it contains a hashtag or a mention")
     if _HTML.search(text):
-        found.append("it contains markup")
+        faulty.append("it contains markup")
     if any(_is_odd(character) for character in text):
-        found.append("it contains emoji or invisible characters")
+        faulty.append("it contains emoji or invisible characters")
     if _PREFIX.match(text):
-        found.append("it begins with a label")
+        faulty.append("it begins with a label")
     if _is_copy(text, content):
-        found.append("it only repeats the post")
-    return found
+        faulty.append("it only repeats the post")
+    return faulty
 
 
 def harsh(text: str, post: Post, classifiers: Sequence[Classifier]) -> list[str]:
-    """Categories in which a draft itself would be sent to review, as ``faults`` words them."""
+    """The ``SCREENED`` categories whose Tier 2 threshold the draft exceeds, as sentences like those of ``faults``."""
     context = Context(community_id=post.community_id)
-    # Only classifiers on this machine: a draft is not worth another service's time.
-    results = [result for one in classifiers if one.local for result in one.score([text], context)]
+    # Only local classifiers: a draft does not justify calls to another service.
+    results = [
+        result
+        for classifier in classifiers
+        if classifier.local
+        for result in classifier.score([text], context)
+    ]
     scores = combine(results)
     return [
         f"it reads as {name.replace('_', ' ')}"
@@ -204,6 +210,6 @@ def _is_odd(character: str) -> bool:
 
 
 def _is_copy(text: str, content: str) -> bool:
-    said, posted = " ".join(text.split()).casefold(), " ".join(content.split()).casefold()
-    is_quotation = len(said) > 40 and said in posted
-    return said == posted or is_quotation or exemptions.similarity(said, posted) >= COPY_AT
+    drafted, posted = " ".join(text.split()).casefold(), " ".join(content.split()).casefold()
+    is_quotation = len(drafted) > 40 and drafted in posted
+    return drafted == posted or is_quotation or exemptions.similarity(drafted, posted) >= COPY_AT

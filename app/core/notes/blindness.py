@@ -1,4 +1,4 @@
-"""What raters may be told, and when: nothing that could sway them before it is decided (DASHBOARD: The item page)."""
+"""What raters may see, and when: nothing that could influence them before the decision (docs/design-system.md)."""
 
 import sqlalchemy as sa
 
@@ -9,14 +9,14 @@ _ACTED = (ActionState.PROPOSED, ActionState.APPLIED)
 
 
 def is_for_raters(action: Action) -> bool:
-    """Whether raters see the item at all: staff reviews are for moderators alone."""
+    """Whether raters see the item at all: only moderators see staff reviews."""
     return action.review_group is not ReviewGroup.STAFF
 
 
 def is_decided(action: Action) -> bool:
     """Whether the item has its decision, so that counts may be shown.
 
-    A Tier 1 action acts before anybody rated; its raters are asked until a second look ends.
+    A Tier 1 action acts before anybody rated it, so for raters it is undecided until its second look ends.
     """
     if action.action_state in _ACTED:
         return action.action_tier is not ActionTier.IMMEDIATE
@@ -24,10 +24,10 @@ def is_decided(action: Action) -> bool:
 
 
 def is_settled(action: Action, rating: Rating | None) -> bool:
-    """Whether the outcome of the item is in view, or was in view since ``rating`` was given (decision 0030).
+    """Whether the rater can see the item's outcome, or has seen it since they gave ``rating`` (decision 0030).
 
-    An item that is reviewed again hides its counts again, but whoever answered before has seen how it ended. That is
-    never so at Tier 1, which acted before anybody answered.
+    An item that is reviewed again hides its counts again, but raters who answered before have seen its outcome. This
+    does not apply to Tier 1, which acts before anybody answers.
     """
     if is_decided(action):
         return True
@@ -37,21 +37,21 @@ def is_settled(action: Action, rating: Rating | None) -> bool:
     return reviewed_again_at is not None and rating.created_at < reviewed_again_at
 
 
-def is_told(note: Note, action: Action | None) -> bool:
-    """Whether a rater of the note may be told what became of it; ``action`` is the item, if the note is its rationale.
+def outcome_visible_to_raters(note: Note, action: Action | None) -> bool:
+    """Whether raters of the note may see its outcome; ``action`` is the item if the note is its rationale.
 
-    The rationale of an item stays blind until the item is decided.
+    Raters do not see the outcome of a rationale until its item is decided.
     """
     if note.status is NoteStatus.NEEDS_MORE_RATINGS:
         return False
     return not note.rationale or action is None or is_decided(action)
 
 
-def told() -> sa.ColumnElement[bool]:
-    """``is_told`` as a condition on ``Note`` and the ``Action`` whose rationale it is, which may be none."""
-    asked = Action.action_state.in_(IN_REVIEW)
+def outcome_visible_clause() -> sa.ColumnElement[bool]:
+    """``outcome_visible_to_raters`` in SQL: a condition on ``Note`` outer-joined with the ``Action`` it explains."""
+    in_review = Action.action_state.in_(IN_REVIEW)
     unrated = sa.and_(
         Action.action_state.in_(_ACTED), Action.action_tier.is_not_distinct_from(ActionTier.IMMEDIATE)
     )
-    decided = sa.or_(Action.id.is_(None), sa.not_(sa.or_(asked, unrated)))
+    decided = sa.or_(Action.id.is_(None), sa.not_(sa.or_(in_review, unrated)))
     return sa.and_(Note.status != NoteStatus.NEEDS_MORE_RATINGS, decided)

@@ -1,6 +1,6 @@
-"""The breaker before automatic decisions: a burst of new raters on one item is for moderators (SCORING: 4).
+"""Bursts: if many new raters rate one item at once, moderators decide it instead of consensus (docs/consensus.md).
 
-Consensus deletes content, so whoever can make many raters at once must not decide by them.
+Consensus can delete content, so a person who creates many raters at once must not be able to decide with them.
 """
 
 import uuid
@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased
 from app.core import clock
 from app.core.actions import actions
 from app.core.communities import settings as community_settings
+from app.core.history.why import Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ReviewGroup
@@ -20,7 +21,7 @@ from app.core.vocabulary import ReviewGroup
 
 @dataclass(frozen=True)
 class Burst:
-    """``newcomers`` of the ``recent`` ratings of the last ``minutes`` are by raters not seen before ``hours`` ago."""
+    """Of the ``recent`` ratings of the last ``minutes``, ``newcomers`` are by raters first seen within ``hours``."""
 
     newcomers: int
     recent: int
@@ -29,33 +30,33 @@ class Burst:
 
     @property
     def cause(self) -> str:
-        """The sentence that the history keeps."""
+        """The cause as a sentence, for history."""
         return (
             f"burst of new raters: {self.newcomers} of the {self.recent} ratings of the last {self.minutes} minutes "
             f"are by raters first seen within {self.hours} hours"
         )
 
 
-def is_held_back(session: Session, action: Action, note: Note) -> bool:
-    """Whether the ratings of ``note`` may not decide about ``action``: staff does, or does from now on.
+def divert_to_staff(session: Session, action: Action, note: Note) -> bool:
+    """Send the review to staff if a burst of new raters is about to decide it. Return whether staff decides.
 
-    Asked right before an automatic decision. A burst sends the review to staff, with its cause in the history, and
-    it stays there: the burst's being over later does not let the same ratings decide.
+    Called right before an automatic decision. A review that was sent to staff stays there, so the same ratings cannot
+    decide it after the burst.
     """
     if action.review_group is ReviewGroup.STAFF:
         return True
     burst = suspicious(session, action, note)
     if burst is None:
         return False
-    actions.send_to_staff(session, SYSTEM, action, cause=burst.cause)
+    actions.send_to_staff(session, SYSTEM, action, why=Why(cause=burst.cause))
     return True
 
 
 def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
-    """The burst of new raters among the note's ratings, if there is one.
+    """The burst of new raters among the note's ratings, or None.
 
-    One query over the note's own ratings (by the index that begins with ``note_id``); a second one only when they
-    look like a burst, to tell it from a community in which everybody is new.
+    One query over the note's ratings (by the index that begins with ``note_id``). Only if they look like a burst, a
+    second query checks that the community also has known raters: where everybody is new, nothing is a burst.
     """
     settings = community_settings.read(session, action.community_id)
     now = clock.now()
@@ -67,7 +68,7 @@ def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
         .where(
             Rating.note_id == note.id,
             Rating.note_version == note.version,
-            Rating.excluded.is_(None),
+            Rating.exclusion_reason.is_(None),
             Rating.created_at > now - timedelta(minutes=settings.burst_minutes),
         )
     ).one()
@@ -79,14 +80,14 @@ def suspicious(session: Session, action: Action, note: Note) -> Burst | None:
 
 
 def _first_seen() -> sa.ColumnElement[datetime]:
-    """When a rater was first seen, under whichever of the profiles that are linked to their account."""
+    """When a rater was first seen: the earliest creation time of the profiles linked to their account."""
     linked = aliased(Profile)
     earliest = sa.select(sa.func.min(linked.created_at)).where(linked.account_id == Profile.account_id)
     return sa.func.coalesce(earliest.scalar_subquery(), Profile.created_at)
 
 
 def _has_known_raters(session: Session, community_id: uuid.UUID, before: datetime, least: int) -> bool:
-    """Whether at least so many of the community's raters were seen before then."""
+    """Whether at least ``least`` of the community's raters have profiles created up to ``before``."""
     known = (
         sa.select(Rating.rater_id)
         .join(Profile, Profile.id == Rating.rater_id)

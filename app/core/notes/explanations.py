@@ -1,7 +1,7 @@
-"""Why a note has the status that it has, from the ratings up: counts, score, rule, and what would change it.
+"""Why a note has its status: rating counts, score, rule, and what would change it.
 
-SCORING: 4: every status can be traced to its ratings. Never names. Who may see it is the edge's business: raters
-only after the decision.
+Every status can be traced to its ratings (docs/consensus.md); raters are never named. The web layer decides who may see
+it: raters only after the decision.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,10 @@ _COLD = "Too few raters or ratings in this community yet to tell viewpoints apar
 
 @dataclass(frozen=True)
 class Group:
-    """Raters of one viewpoint, by the side of the axis: ``all``, ``one``, ``other``, or not ``known`` yet."""
+    """Rating counts by viewpoint.
+
+    ``name`` is ``all``, or the raters' side of the axis: ``one``, ``other`` or ``unknown`` (not known yet).
+    """
 
     name: str
     counts: Counts
@@ -42,11 +45,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that a status rests on. ``score``, ``helpful_at`` and ``not_helpful_at`` stand on the scale of 0 to 100.
+    """The basis of a note's status. ``score``, ``helpful_at`` and ``not_helpful_at`` are on a scale of 0 to 100.
 
-    ``ratings`` are those that count, of ``needed``; ``excluded`` those that do not, with the reason as a sentence;
-    ``earlier`` were given to a text that has been changed since. ``score`` is None while no rating counts.
-    ``afterwards`` says that what had been decided was overturned, and what becomes of the post; empty when it was not.
+    ``ratings`` is the number that count, ``needed`` the minimum; ``excluded`` are those that do not count, by reason
+    (a sentence); ``earlier`` is the number given to an earlier text. ``score`` is None while no rating counts.
+    ``afterwards`` says that the decision was overturned, and whether the post is shown again; empty if it was not.
     """
 
     status: NoteStatus
@@ -69,7 +72,7 @@ class Explanation:
 
 
 def explain(session: Session, note: Note) -> Explanation:
-    """Explain the status of a note: seven queries at most, however many ratings it has."""
+    """Explain the status of a note; at most seven queries, however many ratings it has."""
     action = actions.of_note(session, note.id) if note.rationale else None
     scored = note_scores.read(session, note)
     model, sums = scored.fit.model_of(note), scored.sums
@@ -99,7 +102,7 @@ def explain(session: Session, note: Note) -> Explanation:
 
 
 def _afterwards(session: Session, action: Action) -> str:
-    """That the action was overturned, by whom, and whether the post is shown again."""
+    """Sentences that say that the action was overturned, by whom, and whether the post is shown again; else empty."""
     if action.action_state not in (ActionState.OVERTURNED, ActionState.SCAN_EXEMPT):
         return ""
     by_service = session.scalars(
@@ -140,14 +143,14 @@ def _groups(sums: Sums, model: Model) -> list[Group]:
 
 
 def _left_out(session: Session, note: Note) -> tuple[list[tuple[str, int]], int]:
-    """Ratings that do not count: those of raters who may not (with why), and those of an earlier text."""
+    """Ratings that do not count: (reason, count) of those of excluded raters, and the number for earlier texts."""
     rows = session.execute(
-        sa.select(Rating.note_version, Rating.excluded, sa.func.count())
+        sa.select(Rating.note_version, Rating.exclusion_reason, sa.func.count())
         .where(
             Rating.note_id == note.id,
-            sa.or_(Rating.note_version != note.version, Rating.excluded.is_not(None)),
+            sa.or_(Rating.note_version != note.version, Rating.exclusion_reason.is_not(None)),
         )
-        .group_by(Rating.note_version, Rating.excluded)
+        .group_by(Rating.note_version, Rating.exclusion_reason)
     ).all()
     earlier = sum(count for version, _, count in rows if version != note.version)
     reasons: dict[str, int] = {}
@@ -166,7 +169,7 @@ def _reason(slug: str) -> str:
 
 
 def _rule(session: Session, note: Note, action: Action | None, verdict: Verdict | None) -> str:
-    """The rule that decided: staff's word, else the one that was kept with the status, else the one that holds now."""
+    """The rule behind the status: a moderator's decision, else the rule stored with the status, else today's rule."""
     if rating_locks.is_lifted(note, action):
         return "A moderator decided it. That stands until the second look ends."
     if note.locked:

@@ -1,4 +1,4 @@
-"""Notes: written, edited, withdrawn, locked by staff (Contract: section 4)."""
+"""Notes: written, edited, withdrawn, locked by staff (docs/integration.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from app.core.actions.moves import begin, make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Malformed, NotFound
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
 from app.core.people import profiles
@@ -33,7 +34,7 @@ _QUESTION = {
 
 
 def get(session: Session, actor: Actor, note_id: uuid.UUID) -> Note:
-    """The note; deleted, unknown and foreign look alike."""
+    """The note. Raises NotFound if it is deleted, unknown or belongs to another community."""
     note = session.get(Note, note_id)
     present = note if note is not None and note.deleted_at is None else None
     return require_found(actor, Permission.READ, present, "note")
@@ -53,11 +54,11 @@ def write(
     reasons: Sequence[str] = (),
     sources: Sequence[str] = (),
 ) -> Note:
-    """Write a note. One human note per author and request.
+    """Write a note. An author may write one note on each request.
 
     Raises:
-        Conflict: the author has one on this request.
-        Malformed: the community differs from the request's (a 400, Contract: section 4).
+        Conflict: the author already wrote a note on this request.
+        Malformed: the community differs from the request's (a 400, docs/integration.md).
     """
     require(actor, Permission.WRITE_NOTE, community_id)
     limits.text(summary, "summary", limits.SUMMARY_MAX)
@@ -88,9 +89,9 @@ def write(
 
 
 def write_rationale(session: Session, request: Request, category: str, meaning: str, verb: Verb) -> Note:
-    """The service's own note on why it proposes to act; its ratings are the review (SCORING: 2.4).
+    """Write the service's own note on why it proposes to act; its ratings are the review (docs/consensus.md).
 
-    The text carries no score: raters read it.
+    The text contains no score, because raters read it.
     """
     summary = (
         f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
@@ -103,9 +104,9 @@ def write_rationale(session: Session, request: Request, category: str, meaning: 
 
 
 def write_rationale_again(session: Session, request: Request, first: Note) -> Note:
-    """A rationale like ``first`` for an action that takes up a dismissed one: nobody has rated it yet.
+    """Write a new, unrated rationale with the text of ``first``, for an action that reopens a dismissed one.
 
-    The note that the request names stays the one that its decision came of.
+    ``request.note_id`` stays the first rationale, on which the decision was made.
     """
     return _rationale(session, request, first.summary)
 
@@ -142,24 +143,27 @@ def edit(
     reasons: Sequence[str] | None = None,
     sources: Sequence[str] | None = None,
 ) -> Note:
-    """Change a note; None leaves what it is about as it is.
+    """Change a note; None leaves a field as it is.
 
-    New text or other sources on a rated note start a new version: its ratings, which were of the old, stop counting.
+    New text or other sources start a new version: ratings of the earlier version no longer count.
+
+    Raises:
+        Forbidden: the actor may not change it, it is the rationale of an action, or it is locked.
     """
     _require_author_or_staff(session, actor, note)
-    _take(session, note)
+    _lock_and_reload(session, note)
     if note.rationale:
         raise Forbidden("The rationale of an action cannot be edited")
     if note.locked:
         raise Forbidden("This note is locked")
     limits.text(summary, "summary", limits.SUMMARY_MAX)
     before = {"version": note.version, "classification": note.classification.value}
-    is_other = summary != note.summary or (sources is not None and list(sources) != note.sources)
+    is_new_version = summary != note.summary or (sources is not None and list(sources) != note.sources)
     if reasons is not None:
         note.reasons = list(reasons)
     if sources is not None:
         note.sources = list(sources)
-    if is_other:
+    if is_new_version:
         note.summary = summary
         note.version += 1
         note.ratings_count = 0
@@ -180,16 +184,16 @@ def edit(
         after={"version": note.version, "classification": note.classification.value},
     )
     if note.version != before["version"] and note.status is not NoteStatus.NEEDS_MORE_RATINGS:
-        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, cause="its text was changed")
+        make_move(session, SYSTEM, note, NoteStatus.NEEDS_MORE_RATINGS, why=Why(cause="its text was changed"))
     return note
 
 
 def withdraw(session: Session, actor: Actor, note: Note) -> None:
-    """Delete a note: its author or staff; never the rationale of an action."""
+    """Delete a note: by its author or staff. Raises Forbidden for others, and for the rationale of an action."""
     if note.rationale:
         raise Forbidden("The rationale of an action cannot be deleted")
     _require_author_or_staff(session, actor, note)
-    _take(session, note)
+    _lock_and_reload(session, note)
     note.deleted_at = clock.now()
     session.execute(sa.update(Request).where(Request.note_id == note.id).values(note_id=None))
     session.flush()
@@ -202,10 +206,9 @@ def lock_as(
     note: Note,
     status: NoteStatus,
     *,
-    reason: str = "",
-    comment: str = "",
+    why: Why = UNSAID,
 ) -> None:
-    """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) and lock; no rescore ever undoes it."""
+    """Force-publish (HELPFUL) or dismiss (NOT_HELPFUL) a note and lock it, so that no rescore changes it."""
     require(actor, Permission.MODERATE, note.community_id, "note")
     forced = status is NoteStatus.CURRENTLY_RATED_HELPFUL
     now = clock.now()
@@ -219,9 +222,9 @@ def lock_as(
     if note.locked and note.status is status:
         return
     if note.status is not status:
-        make_move(session, actor, note, status, reason=reason, comment=comment, **changes)
+        make_move(session, actor, note, status, why=why, **changes)
         return
-    # The status stands already; what changes is that it is staff's word now, and locked.
+    # The status is the same already, but now a moderator set it and it is locked.
     for name, value in changes.items():
         setattr(note, name, value)
     session.flush()
@@ -233,8 +236,7 @@ def lock_as(
         "note",
         note.id,
         after={"status": status.value},
-        reason=reason,
-        comment=comment,
+        why=why,
     )
     events.emit_note(session, note)
 
@@ -254,22 +256,22 @@ def matching(
     rater: str | None = None,
     raters_not_in: Sequence[str] | None = None,
 ) -> sa.Select[Any]:
-    """The actor's notes that match, unordered.
+    """Select the notes that match, in the actor's communities, unordered.
 
-    ``author`` and raters are profile UUIDs or platform user ids, ``request`` our UUID or the integration's string. A
-    rating of a text that was changed since is no rating of the note: who gave it is asked again.
+    ``author`` and raters are profile UUIDs or platform user ids; ``request`` is our UUID or the integration's string.
+    Only ratings of the note's current text count: a member who rated an earlier text has not rated it.
     """
     statement = sa.select(Note).where(Note.deleted_at.is_(None))
     if actor.communities is not None:
         statement = statement.where(Note.community_id.in_(actor.communities))
-    for column, wanted in (
+    for column, value in (
         (Note.status, status),
         (Note.classification, classification),
         (Note.community_id, community_id),
         (Note.platform_message_id, platform_message_id),
     ):
-        if wanted is not None:
-            statement = statement.where(column == wanted)
+        if value is not None:
+            statement = statement.where(column == value)
     if status_not is not None:
         statement = statement.where(Note.status != status_not)
     if created_from is not None:
@@ -301,7 +303,7 @@ def _rated_by(actor: Actor, references: Sequence[str]) -> sa.Exists:
 
 
 def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:
-    """People's notes and AI notes on a request, oldest first; not the rationale."""
+    """The notes on a request by people and by AI, without rationales, oldest first."""
     return session.scalars(
         sa.select(Note)
         .where(Note.request_id == request_id, Note.deleted_at.is_(None), Note.rationale.is_(False))
@@ -309,8 +311,8 @@ def on_request(session: Session, request_id: uuid.UUID) -> Sequence[Note]:
     ).all()
 
 
-def _take(session: Session, note: Note) -> None:
-    """One change of a note at a time; somebody else may have deleted it while we waited."""
+def _lock_and_reload(session: Session, note: Note) -> None:
+    """Lock and reload the note. Raises NotFound if somebody deleted it while we waited for the lock."""
     serialise(session, note.community_id)
     session.refresh(note)
     if note.deleted_at is not None:

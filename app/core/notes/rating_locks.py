@@ -1,7 +1,7 @@
 """Whether a note takes ratings: a moderator's lock closes it, and a second look at its action opens it again.
 
-A post that a moderator force-published has a locked rationale. While its action is looked at again, members must be
-able to answer, or the second look could only run out of time (Decision 0029). The note's status stays meanwhile.
+When a moderator force-publishes a rationale, it is locked. During a second look of its action members must be able
+to rate it, or the second look could only end by timeout (decision 0029). The note keeps its status meanwhile.
 """
 
 import sqlalchemy as sa
@@ -11,12 +11,12 @@ from app.core.vocabulary import ActionState
 
 
 def is_closed(note: Note, action: Action | None) -> bool:
-    """Whether nobody can rate the note; ``action`` is the one whose rationale it is, if it is one."""
+    """Whether nobody can rate the note; ``action`` is the action whose rationale it is, or None."""
     return note.locked and not is_lifted(note, action)
 
 
 def is_lifted(note: Note, action: Action | None) -> bool:
-    """Whether a moderator locked the note and a second look takes ratings of it all the same."""
+    """Whether a moderator locked the note but a second look of its action takes ratings."""
     return (
         note.locked
         and note.rationale
@@ -28,5 +28,5 @@ def is_lifted(note: Note, action: Action | None) -> bool:
 
 
 def open_clause() -> sa.ColumnElement[bool]:
-    """The opposite of ``is_closed`` as a condition on ``Note`` and the ``Action`` whose rationale it is."""
+    """The opposite of ``is_closed`` in SQL: a condition on ``Note`` and the ``Action`` whose rationale it is."""
     return sa.or_(Note.locked.is_(False), Action.action_state == ActionState.RETRO_REVIEW)

@@ -1,4 +1,4 @@
-"""Ratings: one rater, one note, one rating; changed in place (Contract: section 4)."""
+"""Ratings: each rater has one rating of a note and can change it (docs/integration.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from app.core.errors import Forbidden, NotFound, Settled
 from app.core.helpfulness import eligibility, note_scores, refits
 from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import blindness, rating_locks, verdicts
@@ -27,9 +28,9 @@ from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteS
 
 @dataclass(frozen=True)
 class Stats:
-    """Counts per level; ``average_score`` from 1 (not helpful) to 3 (helpful), 0 when nobody rated.
+    """Counts by level; ``average_score`` is from 1 (not helpful) to 3 (helpful), 0 without ratings.
 
-    ``first_at`` and ``last_at`` are when the ratings began and last changed; None when there are none.
+    ``first_at`` is when the first rating was created, ``last_at`` when one last changed; None without ratings.
     """
 
     total: int
@@ -56,16 +57,17 @@ def rate(
     rater_ref: str | None = None,
     reasons: Sequence[str] = (),
 ) -> tuple[Rating, bool]:
-    """Rate a note, or change one's rating of it: (rating, new). The note's status follows at once.
+    """Rate a note, or change the rater's rating. Return (rating, whether it is new). The note's status is updated.
 
     Raises:
-        Forbidden: one's own note, a locked note, or another's name beside an acting user.
-        Settled: a person in the dashboard, who has been shown how the item ended. Integrations may still rate it.
+        NotFound: the note was deleted.
+        Forbidden: the rater wrote the note, the note is locked, or ``rater`` is not the acting user.
+        Settled: the actor uses the dashboard and has seen the item's outcome. Integrations may still rate it.
     """
     require(actor, Permission.RATE, note.community_id, "note")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rater.id):
         raise Forbidden("rater_id must be the acting user")
-    named = rater.id
+    named_id = rater.id
     rater = profiles.hold_canonical(session, rater)
     serialise(session, note.community_id)
     session.refresh(note)
@@ -84,18 +86,18 @@ def rate(
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
         raise Settled("This is decided and its outcome has been shown, so answers stand as they were given")
-    new = rating is None
+    is_new = rating is None
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
-    is_one_more = rating is None or rating.note_version != note.version
-    excluded = eligibility.excluded(session, note, rater, action)
+    is_added = rating is None or rating.note_version != note.version
+    exclusion = eligibility.exclusion_reason(session, note, rater, action)
     if rating is None:
         rating = Rating(
             id=new_id(),
             community_id=note.community_id,
             note_id=note.id,
             rater_id=rater.id,
-            rater_ref=rater_ref if rater_ref is not None else str(named),
+            rater_ref=rater_ref if rater_ref is not None else str(named_id),
             helpfulness_level=level,
             note_version=note.version,
         )
@@ -108,7 +110,7 @@ def rate(
         rating.blind_level = None
     rating.helpfulness_level = level
     rating.note_version = note.version
-    rating.excluded = excluded.value if excluded is not None else None
+    rating.exclusion_reason = exclusion.value if exclusion is not None else None
     rating.reasons = list(reasons)
     session.flush()
     if before != level.value:
@@ -116,7 +118,7 @@ def rate(
             session,
             actor,
             note.community_id,
-            "rating.given" if new else "rating.changed",
+            "rating.given" if is_new else "rating.changed",
             "rating",
             rating.id,
             before={"helpfulness_level": before} if before else {},
@@ -124,16 +126,16 @@ def rate(
         )
     _second_look_on_first_rating(session, actor, note, action)
     scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
-    note.ratings_count += is_one_more
+    note.ratings_count += is_added
     verdicts.follow(session, note, action, scored, cause=f"rating {rating.id}")
-    return rating, new
+    return rating, is_new
 
 
 def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Take a rating back: its rater, or the service itself with the ``cause``.
+    """Withdraw a rating: by its rater, or by the service itself with a ``cause``.
 
     Raises:
-        Forbidden: somebody else's rating, or one of a locked note.
+        Forbidden: it is somebody else's rating, or the note is locked.
     """
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
@@ -154,7 +156,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
 
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
-    """Delete a rating and say so in history. The caller has locked its note, and sees to what follows for it."""
+    """Delete a rating and record it in history. The caller has locked its note and must settle it afterwards."""
     history.record(
         session,
         actor,
@@ -163,14 +165,14 @@ def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -
         "rating",
         rating.id,
         before={"helpfulness_level": rating.helpfulness_level.value, "note_id": str(rating.note_id)},
-        cause=cause,
+        why=Why(cause=cause),
     )
     session.delete(rating)
     session.flush()
 
 
 def get(session: Session, actor: Actor, rating_id: uuid.UUID) -> Rating:
-    """The rating; unknown and foreign look alike."""
+    """The rating. Raises NotFound if it is unknown or belongs to another community."""
     rating = session.get(Rating, rating_id)
     if rating is None or not actor.sees(rating.community_id):
         raise NotFound("rating")
@@ -183,7 +185,7 @@ def change(
     rating_id: uuid.UUID,
     level: HelpfulnessLevel,
 ) -> Rating:
-    """Change a rating: one's own only."""
+    """Change a rating. Raises Forbidden if it is not the actor's own."""
     rating = get(session, actor, rating_id)
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
@@ -194,18 +196,20 @@ def change(
     return changed
 
 
-def of_note(note: Note) -> sa.Select[Any]:
+def for_note(note: Note) -> sa.Select[Any]:
     """The ratings of a note's current text, unordered."""
     return sa.select(Rating).where(Rating.note_id == note.id, Rating.note_version == note.version)
 
 
-def own(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
+def by_rater(session: Session, note_id: uuid.UUID, rater_id: uuid.UUID) -> Rating | None:
     return session.scalars(
         sa.select(Rating).where(Rating.note_id == note_id, Rating.rater_id == rater_id)
     ).first()
 
 
-def own_of(session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID) -> dict[uuid.UUID, Rating]:
+def by_rater_for_notes(
+    session: Session, note_ids: Sequence[uuid.UUID], rater_id: uuid.UUID
+) -> dict[uuid.UUID, Rating]:
     """One rater's ratings of these notes, by note; one query however many notes."""
     rows = session.scalars(sa.select(Rating).where(Rating.note_id.in_(note_ids), Rating.rater_id == rater_id))
     return {rating.note_id: rating for rating in rows}
@@ -235,15 +239,15 @@ def stats(session: Session, note: Note) -> Stats:
 
 
 def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None) -> bool:
-    """Whether the rater can see, or has seen since they rated, what became of the note or of the item it explains."""
+    """Whether the rater can see, or has seen since they rated, the outcome of the note or of the item it explains."""
     if action is not None:
         return blindness.is_settled(action, rating)
     return note.status is not NoteStatus.NEEDS_MORE_RATINGS
 
 
 def _counted(rating: Rating | None, note: Note) -> float | None:
-    """What a rating adds to the score of the note's present text; None when it does not count."""
-    if rating is None or rating.note_version != note.version or rating.excluded is not None:
+    """The rating's value in the score of the note's current text; None when the rating does not count."""
+    if rating is None or rating.note_version != note.version or rating.exclusion_reason is not None:
         return None
     return VALUES[rating.helpfulness_level]
 
@@ -258,7 +262,7 @@ def _rescored(
 
 
 def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, action: Action | None) -> None:
-    """The first rating of an applied Tier 1 action's rationale opens its second look (Contract: section 5)."""
+    """The first rating of an applied Tier 1 action's rationale opens its second look (docs/integration.md)."""
     if (
         action is not None
         and action.action_tier is ActionTier.IMMEDIATE
@@ -266,4 +270,4 @@ def _second_look_on_first_rating(session: Session, actor: Actor, note: Note, act
         and not verdicts.is_held(session, note, action)
         and community_settings.read(session, action.community_id).second_look
     ):
-        actions.open_second_look(session, actor, action, reason="A member rated the decision")
+        actions.open_second_look(session, actor, action, why=Why("A member rated the decision"))

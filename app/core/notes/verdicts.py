@@ -1,6 +1,6 @@
-"""From a note's ratings, or staff's word, to its status, and from a rationale's status to the decision.
+"""Verdicts: ratings or a moderator's decision change a note's status; a rationale's status decides its action.
 
-SCORING: 2.4. The service's own moves run as ``SYSTEM`` with the cause in history; staff's run as staff.
+Changes that follow from ratings are made as ``SYSTEM``, with their cause in history. See ``docs/consensus.md``.
 """
 
 import uuid
@@ -11,15 +11,15 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import acknowledgements, actions
+from app.core.actions import actions
 from app.core.actions.moves import make_move
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import serialise
-from app.core.errors import IllegalMove
 from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
+from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Community, Hold, Note, Profile, Rating
 from app.core.notes import bursts, notes, rating_locks
 from app.core.permissions import SYSTEM, Actor
@@ -28,7 +28,7 @@ from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
 from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
 
 STABILISING = "stabilising"
-"""The rule of a note that is rated helpful and waits to be published (``notes.status_rule``)."""
+"""The ``status_rule`` of a note that is rated helpful and not published yet."""
 NOT_AGREED = "Raters do not agree with it"
 _UNRATED = NoteStatus.NEEDS_MORE_RATINGS
 _HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL
@@ -36,10 +36,10 @@ _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
 
 
 def settle(session: Session, note: Note, cause: str) -> Verdict | None:
-    """Score a note as it stands, and let its status and its action follow.
+    """Score a note from its current ratings and update its status and its action. Return the verdict, or None.
 
-    Nothing moves while the note is locked, or while a moderator's decision about its action can still be undone:
-    the ratings are kept and count once that decision is undone.
+    Nothing changes while the note is locked, or while a moderator's decision about it or its action can still be
+    undone: the ratings are stored and count if that decision is undone.
     """
     serialise(session, note.community_id)
     session.refresh(note)
@@ -48,51 +48,50 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
 
 
 def recount(session: Session, note: Note, cause: str) -> Verdict | None:
-    """Ask anew of each of a note's ratings whether it counts, and settle the note.
+    """Check again for each of a note's ratings whether it counts, then settle the note.
 
-    For whoever changed raters or ratings behind the verbs' back, as linking two profiles does. Takes as long as the
-    note has ratings.
+    For code that changes raters or ratings in bulk, such as linking two profiles. It takes one check for each rating
+    of the note.
     """
     serialise(session, note.community_id)
     session.refresh(note)
     action = actions.of_note(session, note.id) if note.rationale else None
-    given = session.execute(
+    rated = session.execute(
         sa.select(Rating, Profile)
         .join(Profile, Profile.id == Rating.rater_id)
         .where(Rating.note_id == note.id, Rating.note_version == note.version)
         .execution_options(populate_existing=True)
     ).all()
-    for rating, rater in given:
-        excluded = eligibility.excluded(session, note, rater, action, at=rating.updated_at)
-        if rating.excluded != excluded:
+    for rating, rater in rated:
+        exclusion = eligibility.exclusion_reason(session, note, rater, action, at=rating.updated_at)
+        if rating.exclusion_reason != exclusion:
             session.execute(
                 sa.update(Rating)
                 .where(Rating.id == rating.id)
-                .values(excluded=excluded, updated_at=Rating.updated_at)
+                .values(exclusion_reason=exclusion, updated_at=Rating.updated_at)
             )
-    note.ratings_count = len(given)
+    note.ratings_count = len(rated)
     note.rating_changes += 1
     session.flush()
     return follow(session, note, action, note_scores.current(session, note), cause)
 
 
 def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
-    """As ``settle``, for whoever has the note's present sums and action in hand. Serialised by the caller."""
+    """As ``settle``, for callers that have loaded the note's action and scores. The caller holds the lock."""
     settings = scored.fit.settings
-    if (
-        rating_locks.is_closed(note, action)
-        or is_held(session, note, action)
-        or _is_final(note, action, settings)
-    ):
+    is_closed = rating_locks.is_closed(note, action) or is_held(session, note, action)
+    if not is_closed:
+        _finalise_by_age(note, action, settings)
+    if is_closed or _is_final(note, action):
         session.flush()
         return None
-    # A moderator's word is no verdict of raters: that they agree with it must come of their ratings alone.
+    # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.
     is_forced = rating_locks.is_lifted(note, action)
     before = _UNRATED if is_forced else note.status
     raised = GRAVE_MARGIN if action is not None and action.action_type in GRAVE else 0.0
     verdict = scored.verdict(note, raised=raised, was=before)
     status = verdict.status if verdict is not None else _UNRATED
-    waits = _waits(note, status, before, settings)
+    waits = _delay_publishing(note, status, before, settings)
     note.intercept = round(verdict.intercept, 6) if verdict is not None else None
     note.factor = round(verdict.factor, 6) if verdict is not None else None
     note.helpfulness_score = verdict.shown if verdict is not None else 0
@@ -106,7 +105,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if waits:
         status = _UNRATED
     if status is not note.status:
-        make_move(session, SYSTEM, note, status, cause=cause)
+        make_move(session, SYSTEM, note, status, why=Why(cause=cause))
     if verdict is None:
         return None
     if action is not None:
@@ -117,7 +116,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
 
 
 def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
-    """Notes that have been rated helpful for as long as their community waits before it publishes one."""
+    """Ids of notes that have been rated helpful for their community's ``stabilisation_minutes``."""
     rows = session.execute(
         sa.select(Note.id, Note.helpful_pending_since, Community)
         .join(Community, Community.id == Note.community_id)
@@ -125,83 +124,41 @@ def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
         .where(Note.helpful_pending_since.is_not(None), Note.deleted_at.is_(None), rating_locks.open_clause())
         .order_by(Note.helpful_pending_since)
     )
-    now = clock.now()
-    over = [
-        note_id
-        for note_id, since, community in rows
-        if since is not None
-        and now >= since + timedelta(minutes=community_settings.of(community).stabilisation_minutes)
-    ]
-    return over[:limit]
+    now, defaults = clock.now(), community_settings.defaults(session)
+    note_ids = []
+    for note_id, since, community in rows:
+        minutes = community_settings.for_community(community, defaults).stabilisation_minutes
+        if since is not None and now >= since + timedelta(minutes=minutes):
+            note_ids.append(note_id)
+    return note_ids[:limit]
 
 
-def force_publish(session: Session, actor: Actor, note: Note, *, reason: str = "", comment: str = "") -> None:
-    """Publish and lock. Forcing the rationale of an action decides *act* (Contract: section 4)."""
+def force_publish(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
+    """Publish a note and lock it. For the rationale of an action this decides *act* (docs/integration.md)."""
     serialise(session, note.community_id)
     session.refresh(note)
-    notes.lock_as(session, actor, note, _HELPFUL, reason=reason, comment=comment)
+    notes.lock_as(session, actor, note, _HELPFUL, why=why)
     action = actions.of_note(session, note.id) if note.rationale else None
     if action is None:
         return
     if action.action_state is ActionState.UNDER_REVIEW:
-        actions.decide_act(session, actor, action, confidence=1.0, reason=reason, comment=comment)
+        actions.decide_act(session, actor, action, confidence=1.0, why=why)
     elif action.action_state is ActionState.RETRO_REVIEW:
-        actions.confirm(session, actor, action, reason=reason, comment=comment)
+        actions.confirm(session, actor, action, why=why)
 
 
-def dismiss(session: Session, actor: Actor, note: Note, *, reason: str = "", comment: str = "") -> None:
-    """Withdraw and lock. Dismissing the rationale of an action decides *no action*."""
+def dismiss(session: Session, actor: Actor, note: Note, *, why: Why = UNSAID) -> None:
+    """Mark a note not helpful and lock it. For the rationale of an action this decides *no action*."""
     serialise(session, note.community_id)
     session.refresh(note)
-    notes.lock_as(session, actor, note, _NOT_HELPFUL, reason=reason, comment=comment)
+    notes.lock_as(session, actor, note, _NOT_HELPFUL, why=why)
     action = actions.of_note(session, note.id) if note.rationale else None
     if action is None:
         return
     if action.action_state in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
-        actions.decide_none(session, actor, action, confidence=1.0, reason=reason, comment=comment)
+        actions.decide_none(session, actor, action, confidence=1.0, why=why)
     elif action.action_state in {ActionState.APPLIED, ActionState.RETRO_REVIEW}:
-        actions.overturn(session, actor, action, reason, comment=comment)
-
-
-def change_action(
-    session: Session,
-    actor: Actor,
-    action: Action,
-    target: ActionState,
-    *,
-    platform_action_id: str | None = None,
-    reason: str = "",
-    comment: str = "",
-) -> Action:
-    """What PATCH and the dashboard ask: move ``action`` to ``target``. Already there: nothing changes."""
-    serialise(session, action.community_id)
-    session.refresh(action)
-    if target is ActionState.APPLIED:
-        return acknowledgements.acknowledge(session, actor, action, platform_action_id)
-    if action.action_state is target:
-        return action
-    rationale = session.get(Note, action.note_id) if action.note_id and not action.restores_id else None
-    source = action.action_state
-    if target is ActionState.PROPOSED and source is ActionState.UNDER_REVIEW and rationale is not None:
-        force_publish(session, actor, rationale, reason=reason, comment=comment)
-    elif target is ActionState.DISMISSED and rationale is not None:
-        if source not in {ActionState.UNDER_REVIEW, ActionState.PROPOSED}:
-            raise IllegalMove("action_state", source, target)
-        dismiss(session, actor, rationale, reason=reason, comment=comment)
-    elif target is ActionState.DISMISSED:
-        actions.decide_none(session, actor, action, confidence=1.0, reason=reason, comment=comment)
-    elif target is ActionState.RETRO_REVIEW:
-        actions.open_second_look(session, actor, action, reason=reason)
-    elif target is ActionState.OVERTURNED:
-        actions.overturn(session, actor, action, reason, comment=comment)
-    elif target is ActionState.CONFIRMED:
-        actions.confirm(session, actor, action, reason=reason, comment=comment)
-    elif target is ActionState.UNDER_REVIEW:
-        actions.hold_for_review(session, actor, action, reason=reason)
-    else:
-        raise IllegalMove("action_state", source, target)
-    session.refresh(action)
-    return action
+        actions.overturn(session, actor, action, why=why)
 
 
 def is_held(session: Session, note: Note, action: Action | None) -> bool:
@@ -209,34 +166,41 @@ def is_held(session: Session, note: Note, action: Action | None) -> bool:
     subject = Hold.note_id == note.id
     if action is not None:
         subject = sa.or_(subject, Hold.action_id == action.id)
-    with session.no_autoflush:  # half of what a rating changes is not worth an UPDATE of its own
+    with session.no_autoflush:  # a flush here would UPDATE the note twice for each rating
         return session.scalar(sa.select(Hold.id).where(subject)) is not None
 
 
-def _is_final(note: Note, action: Action | None, settings: CommunitySettings) -> bool:
-    """Whether age has made the status final: decided, and ``lock_days`` have passed since the note was written.
-
-    A review of the note's own action is always open to its raters: a second look may come late.
-    """
+def _finalise_by_age(note: Note, action: Action | None, settings: CommunitySettings) -> None:
+    """Make a decided status final once ``lock_days`` have passed since the note was written."""
     if note.status is _UNRATED:
         note.status_locked_at = None
-        return False
+    elif action is not None and action.action_state in IN_REVIEW:
+        return
+    elif note.status_locked_at is None and clock.now() >= note.created_at + timedelta(
+        days=settings.lock_days
+    ):
+        note.status_locked_at = clock.now()
+
+
+def _is_final(note: Note, action: Action | None) -> bool:
+    """Whether the note's age has made its status final.
+
+    Never while its own action is under review: a second look may open long after the note was written.
+    """
     if action is not None and action.action_state in IN_REVIEW:
         return False
-    if note.status_locked_at is None and clock.now() >= note.created_at + timedelta(days=settings.lock_days):
-        note.status_locked_at = clock.now()
     return note.status_locked_at is not None
 
 
 def _end_second_look(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
-    """Members agree about what a moderator had forced: it stands, or their word replaces the moderator's."""
-    if verdict.status is _UNRATED or bursts.is_held_back(session, action, note):
+    """End the second look of a moderator's decision once raters agree: confirm the action, or overturn it."""
+    if verdict.status is _UNRATED or bursts.divert_to_staff(session, action, note):
         return
     if verdict.status is _HELPFUL:
-        actions.confirm(session, SYSTEM, action, cause=cause)
+        actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
         return
-    # From here on the note is its raters' again, like that of any other item which they decided.
-    freed: dict[str, Any] = {
+    # Unlock the note: from now on its raters decide its status, as for any other note.
+    unlocked: dict[str, Any] = {
         "locked": False,
         "force_published": False,
         "force_published_at": None,
@@ -244,16 +208,18 @@ def _end_second_look(session: Session, action: Action, note: Note, verdict: Verd
         "status_rule": verdict.rule,
     }
     if note.status is verdict.status:
-        for name, value in freed.items():
+        for name, value in unlocked.items():
             setattr(note, name, value)
         session.flush()
     else:
-        make_move(session, SYSTEM, note, verdict.status, cause=cause, **freed)
-    actions.overturn(session, SYSTEM, action, NOT_AGREED, cause=cause)
+        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause), **unlocked)
+    actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
 
 
-def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings) -> bool:
-    """Whether a note that is rated helpful must stay so for some time before it is published (SCORING: 1.6).
+def _delay_publishing(
+    note: Note, status: NoteStatus, before: NoteStatus, settings: CommunitySettings
+) -> bool:
+    """Start, continue or end the wait before a helpful note is published. Return whether it waits.
 
     ``before`` is the status that its raters gave it until now.
     """
@@ -271,27 +237,27 @@ def _waits(note: Note, status: NoteStatus, before: NoteStatus, settings: Communi
 def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
     state = action.action_state
     if state in IN_REVIEW and note.status is not _UNRATED:
-        if bursts.is_held_back(session, action, note):
+        if bursts.divert_to_staff(session, action, note):
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
-            actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
+            actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
         elif state is ActionState.UNDER_REVIEW:
-            actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
+            actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
         elif note.status is _HELPFUL:
-            actions.confirm(session, SYSTEM, action, cause=cause)
+            actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
         else:
-            actions.overturn(session, SYSTEM, action, NOT_AGREED, cause=cause)
+            actions.overturn(session, SYSTEM, action, why=Why(NOT_AGREED, cause=cause))
     elif state is ActionState.APPLIED and action.proposed_at is not None:
-        fell = (
+        is_doubted = (
             note.status is _NOT_HELPFUL
             or verdict.intercept < verdict.threshold - INERTIA
             or (note.status is _UNRATED and verdict.is_divisive)
         )
-        if fell and _was_decided_by_raters(action) and _looks_again(session, action):
-            actions.open_second_look(session, SYSTEM, action, cause=cause)
+        if is_doubted and _was_decided_by_raters(action) and _opens_second_looks(session, action):
+            actions.open_second_look(session, SYSTEM, action, why=Why(cause=cause))
 
 
-def _looks_again(session: Session, action: Action) -> bool:
+def _opens_second_looks(session: Session, action: Action) -> bool:
     return community_settings.read(session, action.community_id).second_look
 
 
@@ -308,9 +274,9 @@ def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, c
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return
-    if bursts.is_held_back(session, action, note):
+    if bursts.divert_to_staff(session, action, note):
         return
-    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, cause=cause)
+    actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 
 
 def _held_action(session: Session, action_id: uuid.UUID) -> bool:

@@ -1,4 +1,4 @@
-"""Accounts, passwords and signed-in browsers (RELIABILITY: section 2)."""
+"""Accounts, passwords and signed-in browsers (docs/reliability.md)."""
 
 import secrets
 import uuid
@@ -17,6 +17,7 @@ from app.core import clock, limits, tokens
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Membership, Notice, SignIn
 from app.core.people.passwords import is_common
@@ -24,16 +25,16 @@ from app.core.permissions import Actor
 from app.core.vocabulary import Role
 
 hasher = PasswordHasher()
-"""Argon2id with the library's parameters (RFC 9106, low-memory); tests put a cheap one here."""
+"""Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
 THEMES = ("system", "light", "dark")
 SEEN_EVERY = timedelta(minutes=1)
 ADMINS_LOCK = uuid.UUID("00000000-0000-7000-8000-000000000002")
-"""Whoever makes a service admin takes this lock, so that there is one first admin (``first_admin``)."""
+"""The lock for creating a service admin, so that there can be only one first admin (``first_admin``)."""
 BAD_SIGN_IN = "Email address or password is wrong"
 
 
 class Unconfirmed(Unauthenticated):
-    """The password is right, but nobody has shown yet that the address is theirs."""
+    """The password is right, but the e-mail address has not been confirmed yet."""
 
     def __init__(self, account_id: uuid.UUID) -> None:
         super().__init__("Your email address is not confirmed yet")
@@ -49,11 +50,11 @@ def create(
     confirmed: bool = False,
     service_admin: bool = False,
 ) -> Account:
-    """Make an account.
+    """Create an account.
 
     Raises:
-        Invalid: a bad address, a password too short, too common or like the address.
-        Conflict: the address has an account.
+        Invalid: a malformed e-mail address; a password too short, too common or equal to the address.
+        Conflict: the e-mail address already has an account.
     """
     address = limits.email(email)
     hashed = hash_password(password, address)
@@ -71,10 +72,10 @@ def insert(
     confirmed: bool = False,
     service_admin: bool = False,
 ) -> Account:
-    """The row of a new account. ``address`` is as ``rules.email`` gives it.
+    """Insert the row of a new account. ``address`` is normalised by ``limits.email``.
 
     Raises:
-        Conflict: it has an account, by now.
+        Conflict: the address has an account, perhaps created just now.
     """
     if service_admin:
         serialise(session, ADMINS_LOCK)
@@ -95,28 +96,28 @@ def insert(
 
 
 def find(session: Session, address: str) -> Account | None:
-    """The account with this address, in the form of ``rules.email``."""
+    """The account with this e-mail address, normalised by ``limits.email``; None when there is none."""
     return session.scalars(sa.select(Account).where(Account.email == address)).first()
 
 
 def email_of(session: Session, account_id: str) -> str | None:
-    """The address of an account that is named by what a cookie kept; None when it is gone."""
+    """The e-mail address of an account by its id from a cookie; None when the account does not exist."""
     identity = parse_id(account_id)
     return session.scalar(sa.select(Account.email).where(Account.id == identity)) if identity else None
 
 
 def hash_password(password: str, email: str = "", field: str = "password") -> str:
-    """Argon2id of a password that may be used. It takes its time: call it outside of a transaction.
+    """Validate a password and return its Argon2id hash. This is slow: call it outside of transactions.
 
     Raises:
-        Invalid: too short, too long, too common, or like the address.
+        Invalid: too short, too long, too common, or equal to the e-mail address.
     """
     check_password(password, email, field)
     return hasher.hash(password)
 
 
 def has_password(account: Account, password: str) -> bool:
-    """Whether this is the account's password."""
+    """Whether ``password`` is the account's password."""
     try:
         return hasher.verify(account.password_hash, password[: limits.PASSWORD_MAX])
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
@@ -124,7 +125,7 @@ def has_password(account: Account, password: str) -> bool:
 
 
 def check_password(password: str, email: str = "", field: str = "password") -> None:
-    """At least 8 characters and none of the best-known; no rules of composition (ASVS 6.2)."""
+    """Check that a password has at least 8 characters and is not a common one; no composition rules (ASVS 6.2)."""
     if len(password) < limits.PASSWORD_MIN:
         raise Invalid.field(field, f"must have at least {limits.PASSWORD_MIN} characters")
     if len(password) > limits.PASSWORD_MAX:
@@ -143,7 +144,7 @@ def give_role(
     *,
     cause: str = "",
 ) -> Membership:
-    """Give an account this role in a community, replacing the one it had. Callers decide whether the actor may."""
+    """Give an account this role in a community, replacing its previous one. Callers check permissions."""
     membership = session.scalars(
         sa.select(Membership).where(
             Membership.account_id == account.id, Membership.community_id == community_id
@@ -165,17 +166,19 @@ def give_role(
             account.id,
             before={"role": before},
             after={"role": role.value},
-            cause=cause,
+            why=Why(cause=cause),
         )
     return membership
 
 
 def verify_credentials(session: Session, email: str, password: str) -> Account:
-    """The account with this address and password, or the same refusal in the same time for every reason.
+    """The account with this e-mail address and password.
+
+    Every failure below raises the same error after the same time, so that callers cannot probe for accounts.
 
     Raises:
         Unauthenticated: unknown address, wrong password, disabled account.
-        Unconfirmed: the password is right, and the address has not been confirmed.
+        Unconfirmed: the password is right, but the address has not been confirmed.
     """
     try:
         address = limits.email(email)
@@ -183,7 +186,9 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
         address = ""
     account = find(session, address)
     try:
-        hasher.verify(account.password_hash if account else _nobody(), password[: limits.PASSWORD_MAX])
+        hasher.verify(
+            account.password_hash if account else _unmatchable_hash(), password[: limits.PASSWORD_MAX]
+        )
     except (VerificationError, InvalidHashError, UnicodeEncodeError):
         raise Unauthenticated(BAD_SIGN_IN) from None
     if account is None or account.disabled_at is not None:
@@ -194,13 +199,13 @@ def verify_credentials(session: Session, email: str, password: str) -> Account:
 
 
 @cache
-def _nobody() -> str:
-    """A hash that no password fits, so that an unknown address takes as long as a wrong password."""
+def _unmatchable_hash() -> str:
+    """A hash that no password matches, so that an unknown address takes as long as a wrong password."""
     return hasher.hash(secrets.token_urlsafe(16))
 
 
 def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
-    """Begin a server-side session; the token returned is kept only as a hash."""
+    """Start a server-side session. Return its token; the database stores only the token's hash."""
     token, now = tokens.new(), clock.now()
     session.add(
         SignIn(
@@ -218,7 +223,10 @@ def open_sign_in(session: Session, account: Account, user_agent: str) -> str:
 def signed_in(
     session: Session, token: str, *, idle: timedelta, longest: timedelta
 ) -> tuple[Account, SignIn] | None:
-    """The account behind a session token, its memberships loaded; None when it ended, idled out or is too old."""
+    """The account and session of a session token, with memberships loaded.
+
+    None when the session was ended, unused for longer than ``idle``, or started longer than ``longest`` ago.
+    """
     row = session.execute(
         sa.select(Account, SignIn)
         .join(SignIn, SignIn.account_id == Account.id)
@@ -235,8 +243,8 @@ def signed_in(
     return account, sign_in
 
 
-def note_seen(session: Session, sign_in_id: uuid.UUID) -> None:
-    """Remember that a session is in use; callers ask at most once a minute (``SEEN_EVERY``)."""
+def mark_seen(session: Session, sign_in_id: uuid.UUID) -> None:
+    """Update the session's last use; callers do so at most once a minute (``SEEN_EVERY``)."""
     session.execute(
         sa.update(SignIn)
         .where(SignIn.id == sign_in_id)
@@ -246,7 +254,7 @@ def note_seen(session: Session, sign_in_id: uuid.UUID) -> None:
 
 
 def end_sign_in(session: Session, token: str) -> None:
-    """Sign out: the session is over wherever its cookie went."""
+    """End the session of this token, so that the cookie no longer works anywhere."""
     session.execute(
         sa.update(SignIn)
         .where(SignIn.token_hash == tokens.digest(token), SignIn.ended_at.is_(None))
@@ -256,7 +264,7 @@ def end_sign_in(session: Session, token: str) -> None:
 
 
 def discard(session: Session, account: Account) -> None:
-    """Delete an account that was never confirmed: links, a role given to it and what that brought go with it."""
+    """Delete an account that was never confirmed, with its links, notices and memberships."""
     for model in (AccountLink, Notice, Membership):
         session.execute(sa.delete(model).where(model.account_id == account.id))
     session.execute(sa.delete(Account).where(Account.id == account.id))
@@ -295,10 +303,10 @@ def set_preferences(
     timezone: str,
     undo_seconds: int | None = None,
 ) -> None:
-    """How the dashboard looks and behaves for this person. ``undo_seconds`` None: as each community has set.
+    """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting.
 
     Raises:
-        Invalid: no such theme or timezone, or too short or too long a time to undo.
+        Invalid: unknown theme or timezone, or ``undo_seconds`` out of range.
     """
     if theme not in THEMES:
         raise Invalid.field("theme", f"must be one of {', '.join(THEMES)}", theme)

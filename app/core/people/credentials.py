@@ -1,7 +1,8 @@
-"""How people get an account and keep it theirs: sign-up, confirmation, reset, a new address or password.
+"""Sign-up, confirmation, password reset, and changes of e-mail address or password.
 
-Nothing here tells whether an address has an account: whoever asks gets the same answer, the address gets the mail.
-Passwords come hashed (``accounts.hash_password``), for hashing takes its time and a transaction should not.
+No function reveals whether an e-mail address has an account: the caller always gets the same answer, and the
+details go to the address by mail. Passwords arrive hashed (``accounts.hash_password``), because hashing is slow and
+must not happen inside a transaction.
 """
 
 import uuid
@@ -19,14 +20,15 @@ from app.core.people import accounts, mailed_links, sessions
 from app.core.vocabulary import LinkPurpose
 
 BATCH = 100
-"""Accounts forgotten in one transaction."""
+"""Accounts deleted in one transaction."""
 
 
 def sign_up(session: Session, address: str, display_name: str, password_hash: str) -> None:
-    """Create an account that waits for its confirmation; somebody who has one is told so by mail.
+    """Create an account that waits for confirmation. If one exists, its owner gets a mail that says so.
 
-    Until the address is confirmed anybody may have typed it, so each link confirms the password of its own sign-up:
-    whoever opens the mail they asked for gets the password they chose. ``address`` is ``rules.email``'s.
+    Until the address is confirmed, anybody may have typed it. Each link therefore confirms the password of its own
+    sign-up: the person who opens the mail that they requested gets the password they chose. ``address`` is
+    normalised by ``limits.email``.
 
     Raises:
         Invalid: the name is blank or too long.
@@ -36,7 +38,7 @@ def sign_up(session: Session, address: str, display_name: str, password_hash: st
     if account is None:
         try:
             account = accounts.insert(session, address, password_hash, display_name)
-        except Conflict:  # somebody else typed it at the same moment
+        except Conflict:  # another request inserted the same address at the same moment
             sign_up(session, address, display_name, password_hash)
             return
     if account.confirmed_at or account.disabled_at:
@@ -46,7 +48,7 @@ def sign_up(session: Session, address: str, display_name: str, password_hash: st
 
 
 def send_again(session: Session, address: str) -> None:
-    """Mail another confirmation link, to somebody who has just shown the password."""
+    """Mail another confirmation link. The caller has just checked the password."""
     account = accounts.find(session, address)
     if account is not None and account.confirmed_at is None and account.disabled_at is None:
         _mail_confirmation(session, account, account.password_hash, account.display_name)
@@ -66,7 +68,7 @@ def _mail_confirmation(session: Session, account: Account, password_hash: str, d
 
 
 def confirm(session: Session, token: str) -> Account:
-    """The address is theirs: they can sign in from now on.
+    """Confirm the account's e-mail address; from now on it can sign in.
 
     Raises:
         LinkOver: the link does not work any more.
@@ -84,8 +86,8 @@ def confirm(session: Session, token: str) -> Account:
     return account
 
 
-def forgot(session: Session, address: str) -> None:
-    """Mail a link to choose a new password. An address without account costs the same and gets nothing."""
+def request_reset(session: Session, address: str) -> None:
+    """Mail a link to choose a new password. An address without an account costs the same time and gets no mail."""
     account = accounts.find(session, address)
     known = account is not None and account.disabled_at is None
     if account is not None and known:
@@ -97,7 +99,7 @@ def forgot(session: Session, address: str) -> None:
 
 
 def reset(session: Session, token: str, password_hash: str) -> Account:
-    """Set a new password, end every session, and confirm the address, for the link came by mail.
+    """Set a new password and end every session. This also confirms the address, because the link came by mail.
 
     Raises:
         LinkOver: the link does not work any more.
@@ -116,9 +118,9 @@ def reset(session: Session, token: str, password_hash: str) -> Account:
 
 
 def change_password(session: Session, account: Account, password_hash: str, keep: uuid.UUID) -> None:
-    """Set a new password and end every session but the one in which it was asked for.
+    """Set a new password and end every session except ``keep``, the one that asked for it.
 
-    The caller has checked the current one (``accounts.has_password``).
+    The caller has checked the current password (``accounts.has_password``).
     """
     account.password_hash = password_hash
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
@@ -127,10 +129,12 @@ def change_password(session: Session, account: Account, password_hash: str, keep
 
 
 def ask_new_email(session: Session, account: Account, email: str) -> str:
-    """Mail a link to a new address; the old one holds until it is used. The new address, as it will be kept.
+    """Mail a link to a new e-mail address; the old one stays in use until the link is opened.
+
+    Returns the normalised new address.
 
     Raises:
-        Invalid: no address, or the one in force.
+        Invalid: not an e-mail address, or the account's current one.
     """
     address = limits.email(email)
     if address == account.email:
@@ -138,7 +142,7 @@ def ask_new_email(session: Session, account: Account, email: str) -> str:
     mailed_links.drop(session, account.id, LinkPurpose.CHANGE_EMAIL)
     taken = accounts.find(session, address)
     if taken is not None and taken.confirmed_at is not None:
-        # Whoever has that address is told; whoever asked is told the same as always.
+        # Notify the owner of that address; the person who asked gets the same answer as always.
         mail.ask(session, Kind.ADDRESS_TAKEN, account_id=taken.id)
         return address
     link = mailed_links.begin(session, LinkPurpose.CHANGE_EMAIL, address, account.id)
@@ -147,7 +151,7 @@ def ask_new_email(session: Session, account: Account, email: str) -> str:
 
 
 def confirm_email(session: Session, token: str) -> Account:
-    """Sign in with the new address from now on; the old one gets a notice.
+    """Replace the account's e-mail address with the confirmed one, and notify the old address.
 
     Raises:
         LinkOver: the link does not work any more, or the address has an account by now.
@@ -160,12 +164,12 @@ def confirm_email(session: Session, token: str) -> Account:
     if taken is not None:
         if taken.confirmed_at is not None:
             raise mailed_links.LinkOver
-        # An account that nobody confirmed is nobody's: the address is whose mail this is.
+        # An unconfirmed account does not own the address; the person who opened this mail does.
         accounts.discard(session, taken)
     try:
         with session.begin_nested():
             link.previous_email, account.email = account.email, link.email
-    except IntegrityError:  # somebody else confirmed it at the same moment
+    except IntegrityError:  # another account confirmed the address at the same moment
         raise mailed_links.LinkOver from None
     mailed_links.drop(session, account.id, LinkPurpose.RESET, LinkPurpose.CHANGE_EMAIL)
     mail.ask(session, Kind.EMAIL_CHANGED, link_id=link.id)
@@ -173,24 +177,24 @@ def confirm_email(session: Session, token: str) -> Account:
 
 
 def prune_unconfirmed(session: Session, before: datetime) -> int:
-    """Forget accounts made before this moment that nobody ever confirmed; how many, a batch at a time."""
-    found = session.scalars(
+    """Delete accounts created before ``before`` and never confirmed. Return how many; at most ``BATCH`` per call."""
+    unconfirmed = session.scalars(
         sa.select(Account)
         .where(
             Account.confirmed_at.is_(None),
             Account.created_at < before,
-            # One that was given a role waits for its owner.
+            # An account with a role waits for its owner.
             Account.id.not_in(sa.select(Membership.account_id)),
         )
         .limit(BATCH)
     ).all()
-    for account in found:
+    for account in unconfirmed:
         accounts.discard(session, account)
-    return len(found)
+    return len(unconfirmed)
 
 
 def rename(session: Session, account: Account, display_name: str) -> None:
-    """The name that others read.
+    """Change the display name that others see.
 
     Raises:
         Invalid: blank or too long.

@@ -1,4 +1,4 @@
-"""Invitations: an admin names an address and a role; whoever reads mail there accepts (ASVS 6.3)."""
+"""Invitations: an admin names an e-mail address and a role; its owner accepts by a mailed link (ASVS 6.3)."""
 
 import uuid
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from app.core import clock, limits, mail
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.mail import Kind
 from app.core.models import Account, AccountLink, Community, Membership
 from app.core.people import accounts, mailed_links
@@ -20,12 +21,12 @@ from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import LinkPurpose, Role
 
 OBJECT = "invitation"
-"""What history calls it. The address stands in ``account_links`` alone, never in history."""
+"""The object type in history. The e-mail address is only in ``account_links``, never in history."""
 
 
 @dataclass(frozen=True)
 class Pending:
-    """An invitation that nobody has accepted yet. ``failed_at``: its mail was given up."""
+    """An invitation that has not been accepted yet. ``failed_at``: when sending its mail was given up."""
 
     id: uuid.UUID
     email: str
@@ -39,7 +40,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Offer:
-    """What an invitation's page shows. ``account_id``: the confirmed account with that address, if there is one."""
+    """What an invitation's page shows. ``account_id``: the confirmed account with that e-mail address, if any."""
 
     email: str
     role: Role
@@ -58,12 +59,12 @@ def invite(
     *,
     by_mail: bool = True,
 ) -> AccountLink:
-    """Have an invitation mailed; one that waits for the same address gives way to it.
+    """Create an invitation and mail it. It replaces a pending one for the same e-mail address.
 
-    Without ``by_mail`` nothing is sent: ``account_links.mint`` gives the token, to be handed over otherwise.
+    Without ``by_mail`` nothing is sent: ``mailed_links.mint`` returns the token, to be passed on in another way.
 
     Raises:
-        Invalid: no address, or somebody who has that role or a higher one here already.
+        Invalid: not an e-mail address, or its account already has a role here.
         Forbidden: the role is above the actor's own, or the actor may not manage people.
     """
     require(actor, Permission.MANAGE_PEOPLE, community_id)
@@ -71,13 +72,13 @@ def invite(
     address = limits.email(email)
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     serialise(session, community_id)
-    held = session.scalar(
+    current_role = session.scalar(
         sa.select(Membership.role)
         .join(Account, Account.id == Membership.account_id)
         .where(Account.email == address, Membership.community_id == community_id)
     )
-    if held is not None:
-        raise Invalid.field("email", f"belongs to somebody who is {held} here already", email)
+    if current_role is not None:
+        raise Invalid.field("email", f"belongs to somebody who is {current_role} here already", email)
     for earlier in session.scalars(_waiting(community_id).where(AccountLink.email == address)):
         _end(session, actor, earlier)
     link = mailed_links.begin(
@@ -98,13 +99,13 @@ def invite(
         OBJECT,
         link.id,
         after={"role": role.value},
-        reason=reason,
+        why=Why(reason),
     )
     return link
 
 
 def withdraw(session: Session, actor: Actor, invitation_id: uuid.UUID) -> AccountLink:
-    """Let an invitation work no more.
+    """Withdraw an invitation, so that its link no longer works.
 
     Raises:
         NotFound: unknown, or another community's.
@@ -123,7 +124,7 @@ def withdraw(session: Session, actor: Actor, invitation_id: uuid.UUID) -> Accoun
 
 
 def pending(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Pending]:
-    """The invitations that wait, newest first, with who sent them."""
+    """The pending invitations with the names of the inviters, newest first."""
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     rows = session.execute(
         _waiting(community_id)
@@ -146,15 +147,15 @@ def pending(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence
     ]
 
 
-def look(session: Session, token: str) -> Offer:
-    """What the link offers, without accepting it.
+def find_offer(session: Session, token: str) -> Offer:
+    """What the invitation's link offers, without accepting it.
 
     Raises:
-        LinkOver: it does not work any more; whoever sent it may no longer invite, either.
+        LinkOver: the link does not work any more, or the inviter may no longer invite.
     """
     link = mailed_links.find(session, token, LinkPurpose.INVITE)
     community = session.get(Community, link.community_id) if link.community_id else None
-    if community is None or link.role is None or not _stands(session, link):
+    if community is None or link.role is None or not _is_still_allowed(session, link):
         raise LinkOver
     inviter = session.get(Account, link.invited_by_id) if link.invited_by_id else None
     account = accounts.find(session, link.email)
@@ -169,42 +170,42 @@ def look(session: Session, token: str) -> Offer:
 
 
 def accept(session: Session, account: Account, token: str) -> Membership:
-    """Join as the invitation says, as the account of its address. A higher role that one has stays.
+    """Join the community with the invitation's role. A higher role that the account already has stays.
 
     Raises:
         LinkOver: the link does not work any more.
-        Forbidden: the invitation is for another address.
+        Forbidden: the invitation is for another e-mail address.
     """
-    offer = look(session, token)
+    offer = find_offer(session, token)
     if account.email != offer.email:
         raise Forbidden(f"This invitation is for {offer.email}")
     serialise(session, offer.community.id)
     link = mailed_links.use(session, token, LinkPurpose.INVITE)
     link.account_id = account.id
-    held = session.scalars(
+    membership = session.scalars(
         sa.select(Membership).where(
             Membership.account_id == account.id, Membership.community_id == offer.community.id
         )
     ).first()
-    if held is not None and held.role.rank >= offer.role.rank:
-        return held
-    # The memberships may be about to begin: the actor needs none of them to accept.
+    if membership is not None and membership.role.rank >= offer.role.rank:
+        return membership
+    # The account may have no membership at all yet: the actor needs none to accept.
     actor = Actor(kind="account", name=account.display_name, account_id=account.id)
     cause = f"invitation {link.id}"
     return accounts.give_role(session, actor, account, offer.community.id, offer.role, cause=cause)
 
 
 def accept_new(session: Session, token: str, display_name: str, password_hash: str) -> Account:
-    """Create the account of the invitation's address, or confirm the one that waits, and join with it.
+    """Create or confirm the account of the invitation's e-mail address, and join with it.
 
-    The link was mailed there, so the address is confirmed thereby. ``password_hash`` is ``accounts.hash_password``'s.
+    The link was mailed to the address, which confirms it. ``password_hash`` comes from ``accounts.hash_password``.
 
     Raises:
         LinkOver: the link does not work any more.
-        Conflict: the address has a confirmed account, which has to sign in.
+        Conflict: the address has a confirmed account, which must sign in instead.
         Invalid: the name is blank or too long.
     """
-    offer = look(session, token)
+    offer = find_offer(session, token)
     if offer.account_id is not None:
         raise Conflict("This address has an account. Sign in to accept", offer.account_id)
     limits.text(display_name, "display_name", limits.NAME_MAX)
@@ -222,20 +223,20 @@ def accept_new(session: Session, token: str, display_name: str, password_hash: s
 
 
 def refuse_above_own(actor: Actor, community_id: uuid.UUID, role: Role) -> None:
-    """Nobody grants a role above their own.
+    """Refuse to grant a role above the actor's own.
 
     Raises:
-        Forbidden: this role is.
+        Forbidden: ``role`` is above it.
     """
     if actor.kind == "system":
         return
-    own = actor.role_in(community_id)
-    if own is None or own.rank < role.rank:
+    actor_role = actor.role_in(community_id)
+    if actor_role is None or actor_role.rank < role.rank:
         raise Forbidden("You may not give a role above your own")
 
 
-def _stands(session: Session, link: AccountLink) -> bool:
-    """Whether whoever sent it could send it today: an admin who was removed leaves no open doors."""
+def _is_still_allowed(session: Session, link: AccountLink) -> bool:
+    """Whether the inviter could still send it: a removed admin's invitations stop working."""
     if link.invited_by_id is None:
         return True
     inviter = accounts.get(session, link.invited_by_id)

@@ -1,4 +1,4 @@
-"""Keeping API keys: who sees which of them, and revoking (Decision 0020)."""
+"""Administration of API keys: list, show and revoke them (decision 0020)."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock, limits
 from app.core.errors import NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, ApiKey, Community, KeyCommunity
 from app.core.paging import Page, Slice, paginate
 from app.core.people import keys
@@ -19,7 +20,7 @@ from app.core.permissions import Actor, Permission, allows, require
 
 @dataclass(frozen=True)
 class KeyRow:
-    """A key as its keepers see it; ``creator`` None: minted on the command line."""
+    """A key as the dashboard shows it to admins; ``creator`` None: created on the command line."""
 
     key: ApiKey
     creator: str | None
@@ -34,30 +35,31 @@ class KeyRow:
 
 
 def listed(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice
+    session: Session, actor: Actor, community_id: uuid.UUID, part: Slice
 ) -> tuple[Page[ApiKey], Sequence[KeyRow], int]:
-    """A page of the keys that reach a community and are the actor's to keep, newest first; the number of the others.
+    """A page of the keys that reach a community and that the actor may manage, newest first.
 
-    A key that also reaches a community which the actor does not administer is not theirs: they would learn of that
-    community, and could take its key away (Decision 0020).
+    Also returns their rows, and the number of other keys that reach the community. An actor may not manage a key
+    that also reaches a community which they do not administer: they would learn of that community, and could take
+    its key away (decision 0020).
     """
     require(actor, Permission.MANAGE_KEYS, community_id)
     here = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id == community_id)
     reaching = sa.select(ApiKey).where(sa.or_(ApiKey.everywhere, here))
-    mine = reaching.where(_is_kept_by(actor)).options(selectinload(ApiKey.communities))
-    page = paginate(session, mine, ApiKey.created_at, ApiKey.id, wanted)
-    every = session.scalar(sa.select(sa.func.count()).select_from(reaching.subquery())) or 0
-    return page, _as_rows(session, page.rows), every - page.count
+    mine = reaching.where(_is_manageable_by(actor)).options(selectinload(ApiKey.communities))
+    page = paginate(session, mine, ApiKey.created_at, ApiKey.id, part)
+    total = session.scalar(sa.select(sa.func.count()).select_from(reaching.subquery())) or 0
+    return page, _as_rows(session, page.rows), total - page.count
 
 
-def kept(actor: Actor) -> sa.Select[uuid.UUID]:
-    """The ids of the keys that are the actor's to keep."""
-    return sa.select(ApiKey.id).where(_is_kept_by(actor))
+def manageable_by(actor: Actor) -> sa.Select[uuid.UUID]:
+    """SELECT of the ids of the keys that the actor may manage."""
+    return sa.select(ApiKey.id).where(_is_manageable_by(actor))
 
 
 def get(session: Session, actor: Actor, key_id: uuid.UUID) -> KeyRow:
-    """One key, for whoever keeps it; unknown and another's look alike."""
-    statement = sa.select(ApiKey).where(ApiKey.id == key_id, _is_kept_by(actor))
+    """One key that the actor may manage. Raises NotFound for unknown keys and for those of others alike."""
+    statement = sa.select(ApiKey).where(ApiKey.id == key_id, _is_manageable_by(actor))
     key = session.scalars(statement.options(selectinload(ApiKey.communities))).first()
     if key is None:
         raise NotFound("key")
@@ -67,8 +69,9 @@ def get(session: Session, actor: Actor, key_id: uuid.UUID) -> KeyRow:
 def mintable(
     session: Session, actor: Actor, *, words: str = "", after: uuid.UUID | None = None, size: int = 20
 ) -> tuple[Sequence[Community], uuid.UUID | None]:
-    """The communities that the actor may mint keys for, by name: a page of those with these ``words`` in their names,
-    and the id that the next page comes after (None at the end).
+    """The communities for which the actor may create keys, ordered by name: one page.
+
+    ``words`` filters by name. Also returns the id to pass as ``after`` for the next page, None at the end.
     """
     statement = _mintable(actor)
     if words.strip():
@@ -80,13 +83,15 @@ def mintable(
     return rows[:size], rows[size - 1].id if len(rows) > size else None
 
 
-def mintable_among(session: Session, actor: Actor, wanted: Collection[uuid.UUID]) -> Sequence[Community]:
-    """Those of ``wanted`` that the actor may mint keys for, by name."""
-    return session.scalars(_mintable(actor).where(Community.id.in_(wanted))).all()
+def mintable_among(
+    session: Session, actor: Actor, community_ids: Collection[uuid.UUID]
+) -> Sequence[Community]:
+    """Those of ``community_ids`` for which the actor may create keys, ordered by name."""
+    return session.scalars(_mintable(actor).where(Community.id.in_(community_ids))).all()
 
 
 def is_first(session: Session, community_ids: Collection[uuid.UUID] | None) -> bool:
-    """Whether no key was ever made for any of these communities; None means every one there is."""
+    """Whether none of these communities ever had a key; None means all communities."""
     keys_there = sa.select(ApiKey.id)
     if community_ids is not None:
         reaching = sa.exists().where(
@@ -97,7 +102,7 @@ def is_first(session: Session, community_ids: Collection[uuid.UUID] | None) -> b
 
 
 def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") -> ApiKey:
-    """Revoke a key; effective on the very next call. Revoking twice changes nothing.
+    """Revoke a key, effective on the next call. Revoking it again changes nothing.
 
     Raises:
         NotFound: unknown, or it reaches a community that the actor does not administer.
@@ -122,43 +127,47 @@ def revoke(session: Session, actor: Actor, key_id: uuid.UUID, reason: str = "") 
                 key.id,
                 before=about,
                 after={"revoked": True},
-                reason=reason,
+                why=Why(reason),
             )
     session.refresh(key, ["revoked_at"])
     return key
 
 
-def _keeps_all(actor: Actor) -> bool:
+def _manages_all(actor: Actor) -> bool:
     return actor.kind == "system" or actor.service_admin
 
 
 def _administered(actor: Actor) -> list[uuid.UUID]:
-    return [one for one in actor.roles if allows(actor, Permission.MANAGE_KEYS, one)]
+    return [
+        community_id for community_id in actor.roles if allows(actor, Permission.MANAGE_KEYS, community_id)
+    ]
 
 
 def _mintable(actor: Actor) -> sa.Select[Community]:
     statement = sa.select(Community).order_by(Community.name, Community.id)
-    return statement if _keeps_all(actor) else statement.where(Community.id.in_(_administered(actor)))
+    return statement if _manages_all(actor) else statement.where(Community.id.in_(_administered(actor)))
 
 
-def _is_kept_by(actor: Actor) -> sa.ColumnElement[bool]:
-    if _keeps_all(actor):
+def _is_manageable_by(actor: Actor) -> sa.ColumnElement[bool]:
+    if _manages_all(actor):
         return sa.true()
     mine = _administered(actor)
-    foreign = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.not_in(mine))
-    own = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.in_(mine))
-    return sa.and_(ApiKey.everywhere.is_(False), own, ~foreign)
+    reaches_others = sa.exists().where(
+        KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.not_in(mine)
+    )
+    reaches_mine = sa.exists().where(KeyCommunity.key_id == ApiKey.id, KeyCommunity.community_id.in_(mine))
+    return sa.and_(ApiKey.everywhere.is_(False), reaches_mine, ~reaches_others)
 
 
-def _as_rows(session: Session, found: Sequence[ApiKey]) -> list[KeyRow]:
-    creators = {key.created_by_id for key in found if key.created_by_id is not None}
+def _as_rows(session: Session, keys: Sequence[ApiKey]) -> list[KeyRow]:
+    creators = {key.created_by_id for key in keys if key.created_by_id is not None}
     names: dict[uuid.UUID, str] = {
         account_id: name
         for account_id, name in session.execute(
             sa.select(Account.id, Account.display_name).where(Account.id.in_(creators))
         )
     }
-    ids = {one.community_id for key in found for one in key.communities}
+    ids = {row.community_id for key in keys for row in key.communities}
     communities = session.scalars(
         sa.select(Community).where(Community.id.in_(ids)).order_by(Community.name, Community.id)
     ).all()
@@ -166,7 +175,11 @@ def _as_rows(session: Session, found: Sequence[ApiKey]) -> list[KeyRow]:
         KeyRow(
             key,
             names.get(key.created_by_id) if key.created_by_id else None,
-            [one for one in communities if one.id in {row.community_id for row in key.communities}],
+            [
+                community
+                for community in communities
+                if community.id in {row.community_id for row in key.communities}
+            ],
         )
-        for key in found
+        for key in keys
     ]

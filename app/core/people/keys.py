@@ -1,4 +1,4 @@
-"""API keys: minted once, kept as a hash, checked on every call (Contract: section 1)."""
+"""API keys: created once, stored as a hash, checked on every call (docs/integration.md)."""
 
 import hashlib
 import hmac
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import ApiKey, Community, KeyCommunity
 from app.core.permissions import Actor, Permission, require
@@ -34,7 +35,7 @@ DAYS_MAX = 365
 
 @dataclass(frozen=True)
 class Minted:
-    """A new key and its text, which is shown this once and kept nowhere."""
+    """A new key and its text. The text is shown once and never stored."""
 
     key: ApiKey
     text: str
@@ -42,7 +43,7 @@ class Minted:
 
 @dataclass(frozen=True, slots=True)
 class LiveKey:
-    """A key that may be used now: what a call needs to know of it."""
+    """A valid key, with what the code that handles a call needs."""
 
     id: uuid.UUID
     name: str
@@ -70,15 +71,16 @@ def mint(
     key_id: uuid.UUID | None = None,
     reason: str = "",
 ) -> Minted:
-    """Mint a key for these communities; ``None`` means every community, now and later.
+    """Create a key for these communities; ``None`` means every community, now and later.
 
-    A Platform adapter key minted by a service admin may open communities and assert staff unless told otherwise; other
-    templates never may. ``key_id`` is the caller's own name for this mint: the same one again mints nothing.
+    A Platform adapter key created by a service admin may open communities and assert staff unless the caller says
+    otherwise; other templates never may. ``key_id`` is the caller's id for this creation, so that a form sent twice
+    creates one key.
 
     Raises:
-        Invalid: the name, the days or the communities will not do.
-        Forbidden, NotFound: a community is not the actor's to mint keys for.
-        Conflict: a key with this ``key_id`` was minted before.
+        Invalid: the name, the days or the communities are not valid.
+        Forbidden, NotFound: the actor may not create keys for one of the communities.
+        Conflict: a key with this ``key_id`` exists already.
     """
     everywhere = community_ids is None
     privileged = actor.kind == "system" or actor.service_admin
@@ -88,10 +90,10 @@ def mint(
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
     if days is not None and not 1 <= days <= DAYS_MAX:
         raise Invalid.field("days", f"must be from 1 to {DAYS_MAX}", days)
-    wanted = tuple(dict.fromkeys(community_ids or ()))
-    if not everywhere and not wanted:
+    reachable = tuple(dict.fromkeys(community_ids or ()))
+    if not everywhere and not reachable:
         raise Invalid.field("communities", "must name at least one")
-    for community_id in wanted:
+    for community_id in reachable:
         require(actor, Permission.MANAGE_KEYS, community_id)
     if key_id is not None and session.get(ApiKey, key_id) is not None:
         raise Conflict("This key was created already", key_id)
@@ -109,7 +111,7 @@ def mint(
         may_assert_staff=adapter and _default(may_assert_staff, privileged),
         created_by_id=actor.account_id,
         expires_at=clock.now() + timedelta(days=days) if days else None,
-        communities=[KeyCommunity(community_id=one) for one in wanted],
+        communities=[KeyCommunity(community_id=community_id) for community_id in reachable],
     )
     try:
         with session.begin_nested():
@@ -126,21 +128,21 @@ def mint(
     }
     for community_id in reached(session, key):
         history.record(
-            session, actor, community_id, "key.minted", "api_key", key.id, after=about, reason=reason
+            session, actor, community_id, "key.minted", "api_key", key.id, after=about, why=Why(reason)
         )
     return Minted(key, f"{PREFIX}{public_part}_{secret_part}")
 
 
-def _default(given: bool | None, otherwise: bool) -> bool:
-    return otherwise if given is None else given
+def _default(value: bool | None, otherwise: bool) -> bool:
+    return otherwise if value is None else value
 
 
 def looks_like_key(token: str) -> bool:
-    """Whether a token carries our prefix, so that it decides which key counts."""
+    """Whether a token has our prefix; then it alone decides which key is used."""
     return token.startswith(PREFIX)
 
 
-# Built once and of the tables' columns, for every call runs it: mapped, it would take three times as long.
+# Built once, from table columns, because every call runs it: with mapped classes it would take three times as long.
 _key, _reach, _community = ApiKey.__table__.c, KeyCommunity.__table__.c, Community.__table__.c
 _BY_PUBLIC_PART = (
     sa.select(
@@ -170,7 +172,7 @@ _ARCHIVED = sa.select(_community.id).where(_community.archived_at.is_not(None))
 
 
 def authenticate(connection: sa.Connection | Session, token: str) -> LiveKey | None:
-    """The live key with this text; None for anything else, always in the same way."""
+    """The valid key with this text; None for anything else, without saying why."""
     match = _FORM.fullmatch(token)
     if match is None:
         return None
@@ -201,19 +203,19 @@ def authenticate(connection: sa.Connection | Session, token: str) -> LiveKey | N
 
 
 def some_open_communities(session: Session) -> bool:
-    """Whether a live key reaches communities that are not there yet, or opens them."""
+    """Whether a valid key reaches communities that do not exist yet, or may open them."""
     live = sa.and_(
         ApiKey.revoked_at.is_(None), sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > clock.now())
     )
     reaching = sa.or_(ApiKey.everywhere, ApiKey.may_open_communities)
-    found = sa.select(ApiKey.id).where(live, reaching, ApiKey.template == KeyTemplate.ADAPTER)
-    return session.scalar(found.limit(1)) is not None
+    matching = sa.select(ApiKey.id).where(live, reaching, ApiKey.template == KeyTemplate.ADAPTER)
+    return session.scalar(matching.limit(1)) is not None
 
 
-def note_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
-    """Remember when a key was last used, at most once a minute: a GET must not write each time.
+def record_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool = False) -> None:
+    """Store when a key was last used, at most once a minute, so that not every GET writes.
 
-    ``is_poll``: the call reads requests or moderation actions, so somebody learns of decisions by asking.
+    ``is_poll``: the call reads requests or moderation actions, so this integration learns decisions by polling.
     """
     moments = [ApiKey.last_used_at, *([ApiKey.last_polled_at] if is_poll else [])]
     for moment in moments:
@@ -226,7 +228,7 @@ def note_use(session: Session, key_id: uuid.UUID, at: datetime, *, is_poll: bool
 
 
 def reached(session: Session, key: ApiKey) -> Sequence[uuid.UUID]:
-    """Whose histories tell of a key: its communities', in an order in which they can be locked."""
+    """The ids of the communities whose history records changes of this key, in the order to lock them."""
     if key.everywhere:
         return session.scalars(sa.select(Community.id).order_by(Community.id)).all()
     return sorted(row.community_id for row in key.communities)

@@ -1,4 +1,4 @@
-"""The codes that link a platform profile to an account: shown once, kept as a hash (Contract: section 6)."""
+"""Codes that link a platform profile to an account: shown once, stored as a hash (docs/integration.md)."""
 
 import re
 import secrets
@@ -14,7 +14,9 @@ from app.core.ids import new_id
 from app.core.models import Account, LinkCode, Profile
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Without 0, 1, I, L, O, U: what is read off one screen and typed into another must not be mistaken."""
+"""Without 0, 1, I, L, O, U: people read a code on one screen and type it on another, and must not confuse
+characters.
+"""
 CODE_LENGTH = 8
 VALID_FOR = timedelta(minutes=limits.LINK_CODE_MINUTES)
 NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under Settings"
@@ -22,14 +24,14 @@ NOT_VALID = "is wrong, used or expired; ask for a new one in the dashboard under
 
 @dataclass(frozen=True)
 class ShownCode:
-    """A new code as the account reads it, this once; only its hash is kept."""
+    """A new code as the account sees it, once; only its hash is stored."""
 
     text: str
     expires_at: datetime
 
 
 def show(session: Session, account: Account) -> ShownCode:
-    """A new code for this account: it works once, for ten minutes. The one before it is void."""
+    """Create a new code for this account. It works once, for ten minutes, and replaces the previous one."""
     plain = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
     now = clock.now()
     row = session.scalars(
@@ -45,10 +47,12 @@ def show(session: Session, account: Account) -> ShownCode:
 
 
 def live(session: Session, profile: Profile, code: str) -> LinkCode:
-    """The row of a code that this profile may use: unused and fresh, or the very one that linked it; locked.
+    """Return the row, locked, of a code that this profile may use.
+
+    That is an unused code that has not expired, or the code that linked this profile.
 
     Raises:
-        Invalid: the code is wrong, used by another profile, or expired: one answer for all.
+        Invalid: the code is wrong, used by another profile, or expired; the same error for all.
     """
     row = session.scalars(
         sa.select(LinkCode).where(LinkCode.code_hash == tokens.digest(_plain(code))).with_for_update()
@@ -63,5 +67,5 @@ def live(session: Session, profile: Profile, code: str) -> LinkCode:
 
 
 def _plain(code: str) -> str:
-    """The code without what people add or leave out: case, spaces and dashes of any kind."""
+    """The code without case, spaces and any kind of dash."""
     return re.sub(r"[\s\u2010-\u2015\u2212-]", "", code).upper()

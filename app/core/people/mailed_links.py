@@ -1,8 +1,8 @@
-"""Links that work once: to confirm an address, to reset a password, to accept an invitation, to be the first admin.
+"""One-time links: confirm an e-mail address, reset a password, accept an invitation, become the first admin.
 
-All but the last are mailed (``first_admin`` has that one), and only the mail holds a link's token. The job that writes
-the mail makes the token, so that it stands in no job's arguments, and the database keeps its SHA-256; a mail that has
-to be written again has a token of its own.
+All but the last are mailed (``first_admin`` has that one), and only the mail contains a link's token. The job that
+writes the mail creates the token, so that no job argument contains it; the database stores its SHA-256. A mail that
+must be written again gets a new token.
 """
 
 import uuid
@@ -26,11 +26,11 @@ LIVES: Mapping[LinkPurpose, timedelta] = {
     LinkPurpose.INVITE: timedelta(days=limits.INVITATION_DAYS),
     LinkPurpose.FIRST_ADMIN: timedelta(minutes=limits.FIRST_ADMIN_MINUTES),
 }
-"""How long each works, from when its mail is written."""
+"""How long each link works after its mail is written."""
 
 
 class LinkOver(Refused):
-    """The link was used, withdrawn or replaced, is too old, or never was: the same reply for all."""
+    """The link was used, withdrawn or replaced, has expired, or never existed: the same error for all."""
 
     def __init__(self) -> None:
         super().__init__("This link does not work any more")
@@ -39,7 +39,7 @@ class LinkOver(Refused):
 def begin(
     session: Session, purpose: LinkPurpose, email: str, account_id: uuid.UUID | None = None, **fields: Any
 ) -> AccountLink:
-    """A link without its token yet; ``mail.ask`` has it mailed."""
+    """Create a link that has no token yet; ``mail.ask`` sends it."""
     now = clock.now()
     link = AccountLink(
         id=new_id(),
@@ -56,7 +56,7 @@ def begin(
 
 
 def mint(session: Session, link_id: uuid.UUID) -> tuple[AccountLink, str] | None:
-    """The link with a new token for its mail; None when there is nothing to mail any more."""
+    """Set a new token for the link's mail. Return (link, token), or None when there is nothing to mail any more."""
     link = session.get(AccountLink, link_id)
     if link is None or link.used_at or link.withdrawn_at or link.sent_at:
         return None
@@ -67,20 +67,20 @@ def mint(session: Session, link_id: uuid.UUID) -> tuple[AccountLink, str] | None
     return link, token
 
 
-def note_sent(session: Session, link_id: uuid.UUID) -> None:
+def record_sent(session: Session, link_id: uuid.UUID) -> None:
     _set(session, link_id, sent_at=clock.now(), failed_at=None)
 
 
-def note_failed(session: Session, link_id: uuid.UUID) -> None:
-    """The mail was given up: whoever asked for it can be told."""
+def record_failed(session: Session, link_id: uuid.UUID) -> None:
+    """Record that sending the mail was given up, so that the dashboard can say so."""
     _set(session, link_id, failed_at=clock.now())
 
 
 def find(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
-    """The link that this token opens, still unused.
+    """The unused link with this token.
 
     Raises:
-        LinkOver: it does not work (any more).
+        LinkOver: it does not work, or no longer.
     """
     link = session.scalars(
         sa.select(AccountLink).where(
@@ -97,7 +97,7 @@ def find(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
 
 
 def was_used(session: Session, token: str, purpose: LinkPurpose) -> bool:
-    """Whether the link has done what it was for, so that whoever opens it again can be told."""
+    """Whether this link was used already, so that a second visit can get a better message."""
     used = sa.select(AccountLink.id).where(
         AccountLink.token_hash == tokens.digest(token),
         AccountLink.purpose == purpose,
@@ -107,10 +107,10 @@ def was_used(session: Session, token: str, purpose: LinkPurpose) -> bool:
 
 
 def use(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
-    """The link, used up by this call: of two at once, one is refused.
+    """Mark the link as used and return it. Of two calls at the same time, one is refused.
 
     Raises:
-        LinkOver: it does not work (any more).
+        LinkOver: it does not work, or no longer.
     """
     link = find(session, token, purpose)
     used = session.execute(
@@ -126,7 +126,7 @@ def use(session: Session, token: str, purpose: LinkPurpose) -> AccountLink:
 
 
 def drop(session: Session, account_id: uuid.UUID, *purposes: LinkPurpose) -> None:
-    """Let the account's links of these purposes work no more."""
+    """Delete the account's unused links of these purposes."""
     session.execute(
         sa.delete(AccountLink)
         .where(
@@ -139,13 +139,13 @@ def drop(session: Session, account_id: uuid.UUID, *purposes: LinkPurpose) -> Non
 
 
 def prune(session: Session, before: datetime) -> int:
-    """Forget links that ended before this moment; how many."""
-    gone = session.execute(
+    """Delete links that expired before ``before``. Return how many."""
+    deleted = session.execute(
         sa.delete(AccountLink)
         .where(AccountLink.expires_at < before)
         .execution_options(synchronize_session=False)
     )
-    return int(gone.rowcount)  # type: ignore[attr-defined]
+    return int(deleted.rowcount)  # type: ignore[attr-defined]
 
 
 def _set(session: Session, link_id: uuid.UUID, **values: Any) -> None:

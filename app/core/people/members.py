@@ -1,7 +1,7 @@
-"""Members of a community: their roles, and accounts that are shut (Decision 0020).
+"""Members of a community: change roles, remove members, disable accounts (decision 0020).
 
-Who acts is read anew once the community's lock is held: of two admins who demote each other at once, the second is none
-any more.
+The actor's role is read again under the community's lock, so of two admins demoting each other only the first
+succeeds.
 """
 
 import uuid
@@ -17,6 +17,7 @@ from app.core import clock, limits
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Community, Membership, Profile, SignIn
 from app.core.paging import Page, Slice, paginate
 from app.core.people import sessions
@@ -25,7 +26,7 @@ from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import Role
 
 SERVICE = uuid.UUID(int=0)
-"""What those take turns at who shut accounts: no community's id."""
+"""The lock for disabling accounts; no community has this id."""
 LAST_ADMIN = "You are the last admin here. Make somebody else an admin first"
 LAST_SERVICE_ADMIN = "You are the last service admin. Make somebody else one first"
 
@@ -50,9 +51,12 @@ class Member:
 
 
 def listed(
-    session: Session, actor: Actor, community_id: uuid.UUID, search: str, wanted: Slice
+    session: Session, actor: Actor, community_id: uuid.UUID, search: str, part: Slice
 ) -> tuple[Page[Membership], Sequence[Member]]:
-    """A page of the members whose name or address has these words, longest here first; five queries at most."""
+    """A page of the members whose name or e-mail address contains ``search``, longest membership first.
+
+    At most five queries.
+    """
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     statement = (
         sa.select(Membership)
@@ -67,32 +71,32 @@ def listed(
                 Account.email.icontains(search, autoescape=True),
             )
         )
-    page = paginate(session, statement, Membership.created_at, Membership.id, wanted, descending=False)
+    page = paginate(session, statement, Membership.created_at, Membership.id, part, descending=False)
     return page, _with_more(session, page.rows)
 
 
 def get(session: Session, actor: Actor, membership_id: uuid.UUID) -> Member:
-    """One member, for whoever manages people there; unknown and foreign look alike."""
-    found = session.scalars(
+    """One member, if the actor may manage people there. Raises NotFound for unknown and foreign ones alike."""
+    membership = session.scalars(
         sa.select(Membership).where(Membership.id == membership_id).options(joinedload(Membership.account))
     ).first()
-    return _with_more(session, [require_found(actor, Permission.MANAGE_PEOPLE, found, "member")])[0]
+    return _with_more(session, [require_found(actor, Permission.MANAGE_PEOPLE, membership, "member")])[0]
 
 
 def change_role(
     session: Session, actor: Actor, membership_id: uuid.UUID, role: Role, reason: str
 ) -> Membership:
-    """Give a member another role. The one they have: nothing changes.
+    """Give a member another role; giving the role that they have changes nothing.
 
     Raises:
-        Forbidden: the role, theirs or the wanted one, is above the actor's own.
-        Conflict: the actor is the last admin, and would be none.
+        Forbidden: the old or the new role is above the actor's own.
+        Conflict: the actor is the last admin and would give up that role.
     """
-    membership, own = _locked(session, actor, membership_id, reason)
+    membership, actor_role = _locked(session, actor, membership_id, reason)
     before = membership.role
     if before is role:
         return membership
-    _refuse_above(own, before, role)
+    _refuse_above(actor_role, before, role)
     _keep_an_admin(session, actor, membership)
     membership.role = role
     session.flush()
@@ -102,13 +106,13 @@ def change_role(
 
 
 def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> Membership:
-    """Take a member out of the community. What they rated and wrote stays.
+    """Remove a member from the community. Their ratings and notes stay.
 
     Raises:
         Forbidden, Conflict: as ``change_role``.
     """
-    membership, own = _locked(session, actor, membership_id, reason)
-    _refuse_above(own, membership.role)
+    membership, actor_role = _locked(session, actor, membership_id, reason)
+    _refuse_above(actor_role, membership.role)
     _keep_an_admin(session, actor, membership)
     session.delete(membership)
     session.flush()
@@ -120,11 +124,11 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
 def set_disabled(
     session: Session, actor: Actor, account_id: uuid.UUID, disabled: bool, reason: str
 ) -> Account:
-    """Shut an account, which ends all its sessions at once, or open it again. So already: nothing changes.
+    """Disable an account, which ends all its sessions at once, or enable it. Repeating it changes nothing.
 
     Raises:
         Forbidden: the actor is no service admin.
-        Conflict: it is the actor's own, and a community's last admin or the last service admin.
+        Conflict: it is the actor's own account, and they are a community's last admin or the last service admin.
     """
     if not (actor.service_admin or actor.kind == "system"):
         raise Forbidden("Only a service admin disables accounts")
@@ -141,40 +145,40 @@ def set_disabled(
         raise NotFound("account")
     if (account.disabled_at is not None) == disabled:
         return account
-    for membership in sorted(account.memberships, key=lambda one: one.community_id):
+    for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
         serialise(session, membership.community_id)
     if disabled and account.id == actor.account_id:
         for membership in account.memberships:
             _keep_an_admin(session, actor, membership)
-        if not _others(session, Account.service_admin, Account.id != account.id):
+        if not _any_active(session, Account.service_admin, Account.id != account.id):
             raise Conflict(LAST_SERVICE_ADMIN)
     account.disabled_at = clock.now() if disabled else None
     session.flush()
     if disabled:
         sessions.end_all(session, account.id)
     what = "account.disabled" if disabled else "account.enabled"
-    for membership in sorted(account.memberships, key=lambda one: one.community_id):
+    for membership in sorted(account.memberships, key=lambda membership: membership.community_id):
         before, after = {"disabled": not disabled}, {"disabled": disabled}
         _record(session, actor, membership, what, before, after, reason)
     return account
 
 
 def refuse_last_admin(session: Session, actor: Actor) -> None:
-    """Refuse that whoever acts goes altogether while an open community has no other admin.
+    """Refuse to let the actor leave the service while they are an open community's last admin.
 
     The caller holds the communities' locks.
 
     Raises:
         Conflict: names the community.
     """
-    held = session.execute(
+    memberships = session.execute(
         sa.select(Membership, Community.name)
         .join(Community, Community.id == Membership.community_id)
         .where(Membership.account_id == actor.account_id, Community.archived_at.is_(None))
         .order_by(Membership.community_id)
         .execution_options(populate_existing=True)
     )
-    for membership, name in held:
+    for membership, name in memberships:
         if _is_last_admin(session, membership):
             raise Conflict(
                 f"You are the last admin of {name}. Make somebody else an admin there or archive it first",
@@ -183,13 +187,13 @@ def refuse_last_admin(session: Session, actor: Actor) -> None:
 
 
 def names(session: Session, account_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, str]:
-    """What these accounts are called now, for entries that name them by id."""
+    """The current names of these accounts, by id."""
     rows = session.execute(sa.select(Account.id, Account.display_name).where(Account.id.in_(account_ids)))
     return {account_id: name for account_id, name in rows}
 
 
-def _with_more(session: Session, found: Sequence[Membership]) -> list[Member]:
-    ids = [one.account_id for one in found]
+def _with_more(session: Session, memberships: Sequence[Membership]) -> list[Member]:
+    ids = [membership.account_id for membership in memberships]
     seen: dict[uuid.UUID, datetime] = {
         account_id: at
         for account_id, at in session.execute(
@@ -206,11 +210,14 @@ def _with_more(session: Session, found: Sequence[Membership]) -> list[Member]:
     ):
         if profile.account_id is not None:
             linked.setdefault(profile.account_id, []).append(profile)
-    return [Member(one, seen.get(one.account_id), linked.get(one.account_id, [])) for one in found]
+    return [
+        Member(membership, seen.get(membership.account_id), linked.get(membership.account_id, []))
+        for membership in memberships
+    ]
 
 
 def _locked(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> tuple[Membership, Role]:
-    """The membership, and the actor's own role, as they are now, while no other writer changes them."""
+    """Lock the community; return the current membership and the actor's current role."""
     limits.text(reason, "reason", limits.REASON_MAX)
     community_id = get(session, actor, membership_id).membership.community_id
     serialise(session, community_id)
@@ -244,39 +251,39 @@ def _role_now(session: Session, actor: Actor, community_id: uuid.UUID) -> Role:
 def _refuse_former_service_admin(session: Session, actor: Actor) -> None:
     if actor.kind == "system":
         return
-    own = session.get(Account, actor.account_id, populate_existing=True)
-    if own is None or not own.service_admin or own.disabled_at is not None:
+    account = session.get(Account, actor.account_id, populate_existing=True)
+    if account is None or not account.service_admin or account.disabled_at is not None:
         raise Forbidden("You are no service admin any more")
 
 
-def _refuse_above(own: Role, *roles: Role) -> None:
-    if any(role.rank > own.rank for role in roles):
+def _refuse_above(actor_role: Role, *roles: Role) -> None:
+    if any(role.rank > actor_role.rank for role in roles):
         raise Forbidden("You may not give or take a role above your own")
 
 
 def _keep_an_admin(session: Session, actor: Actor, membership: Membership) -> None:
-    """Refuse that the actor leaves a community without an admin. Who acts on another is an admin, and stays."""
+    """Refuse to let the actor leave a community without an admin. Another admin's action cannot: that admin stays."""
     if membership.account_id == actor.account_id and _is_last_admin(session, membership):
         raise Conflict(LAST_ADMIN, membership.community_id)
 
 
 def _is_last_admin(session: Session, membership: Membership) -> bool:
-    own = sa.and_(
+    other_admins = sa.and_(
         Membership.community_id == membership.community_id,
         Membership.role == Role.ADMIN,
         Membership.id != membership.id,
     )
-    return membership.role is Role.ADMIN and not _others(session, own)
+    return membership.role is Role.ADMIN and not _any_active(session, other_admins)
 
 
-def _others(session: Session, *conditions: Any) -> bool:
-    """Whether there are further accounts like this that can sign in."""
-    found = (
+def _any_active(session: Session, *conditions: Any) -> bool:
+    """Whether any account matches ``conditions`` and can sign in."""
+    matching = (
         sa.select(Account.id)
         .outerjoin(Membership, Membership.account_id == Account.id)
         .where(Account.disabled_at.is_(None), Account.confirmed_at.is_not(None), *conditions)
     )
-    return session.scalar(found.limit(1)) is not None
+    return session.scalar(matching.limit(1)) is not None
 
 
 def _record(
@@ -297,5 +304,5 @@ def _record(
         membership.account_id,
         before=before,
         after=after,
-        reason=reason,
+        why=Why(reason),
     )

@@ -1,4 +1,4 @@
-"""Profiles: people as platforms know them, found or made by platform identity (Contract: sections 1 and 6)."""
+"""Profiles: people as a platform identifies them; found or created by platform identity (docs/integration.md)."""
 
 import uuid
 from collections.abc import Collection
@@ -42,15 +42,15 @@ GLOBAL_PLATFORMS = frozenset(
         "youtube",
     }
 )
-"""Platforms whose user ids mean the same person everywhere.
+"""Platforms whose user ids mean the same person in every community.
 
-On every other one, such as forum software, each server counts its own users from 1: there the community's platform id
-is a profile's ``provider_scope`` (Decision 0015).
+On every other platform, such as forum software, each server numbers its own users from 1. There a profile's
+``provider_scope`` is the community's platform id (decision 0015).
 """
 
 
 class Identity(NamedTuple):
-    """Whom a platform means; ``provider_scope`` is empty where its user ids need none."""
+    """A person's id on a platform; ``provider_scope`` is empty where user ids are unique without it."""
 
     platform: str
     user_id: str
@@ -58,14 +58,14 @@ class Identity(NamedTuple):
 
 
 def scope_in(platform: str, community: Community | None) -> str:
-    """The ``provider_scope`` of this platform's user ids in a community; empty where they need or have none."""
+    """The ``provider_scope`` of this platform's user ids in a community; empty when not needed or not known."""
     if platform in GLOBAL_PLATFORMS or community is None or community.platform != platform:
         return ""
     return community.platform_community_server_id
 
 
 def is_complete(identity: Identity) -> bool:
-    """Whether it means one person, not whoever has this number on each server."""
+    """Whether it identifies one person, rather than one user of each server with this number."""
     return identity.platform in GLOBAL_PLATFORMS or identity.provider_scope != ""
 
 
@@ -91,7 +91,7 @@ def ensure(
     trust_level: int | None = None,
     account_id: uuid.UUID | None = None,
 ) -> Profile:
-    """The profile of a platform identity, made when unknown; name and trust level are kept up to date."""
+    """The profile of a platform identity, created when unknown. A given name and trust level are updated."""
     limits.platform(platform)
     limits.foreign_id(user_id, "platform_user_id")
     profile = find(session, platform, user_id, provider_scope) or _adopted(
@@ -111,10 +111,10 @@ def ensure(
             with session.begin_nested():
                 session.add(profile)
         except IntegrityError:
-            found = find(session, platform, user_id, provider_scope)
-            if found is None:
+            existing = find(session, platform, user_id, provider_scope)
+            if existing is None:
                 raise
-            profile = found
+            profile = existing
     if display_name is not None and profile.display_name != display_name:
         profile.display_name = display_name
     if trust_level is not None and profile.trust_level != trust_level:
@@ -123,31 +123,32 @@ def ensure(
 
 
 def of_account(session: Session, account: Account) -> Profile:
-    """The profile with which an account rates and writes in the browser: platform ``web``, id = account."""
+    """The profile with which an account rates and writes in the browser: platform ``web``, id = account id."""
     return ensure(session, WEB, str(account.id), display_name=account.display_name, account_id=account.id)
 
 
 def of_service(session: Session) -> Profile:
-    """The author of rationale notes."""
+    """The service's own profile, author of rationale notes."""
     return ensure(session, SERVICE_PLATFORM, SERVICE_USER, display_name="Bridgenote")
 
 
 def _adopted(session: Session, identity: Identity) -> Profile | None:
-    """The profile that was made before its scope was known, given that scope: if all it did was done there.
+    """Set the scope of a profile that was created before its scope was known, and return it.
 
-    One that was active in other communities too, or in none, may be anybody's and is left as it is.
+    Only if all its ratings and notes are in the community of that scope. A profile that was active in other
+    communities too, or in none, may be anybody's and is left as it is: None.
     """
     if not identity.provider_scope or identity.platform in GLOBAL_PLATFORMS:
         return None
     profile = find(session, identity.platform, identity.user_id)
     if profile is None:
         return None
-    known_to = session.execute(
+    communities = session.execute(
         sa.select(Community.platform, Community.platform_community_server_id).where(
             Community.id.in_(active_in(profile))
         )
     ).all()
-    if [tuple(one) for one in known_to] != [(identity.platform, identity.provider_scope)]:
+    if [tuple(community) for community in communities] != [(identity.platform, identity.provider_scope)]:
         return None
     try:
         with session.begin_nested():
@@ -158,24 +159,24 @@ def _adopted(session: Session, identity: Identity) -> Profile | None:
 
 
 def active_in(profile: Profile) -> sa.CompoundSelect[uuid.UUID]:
-    """Ids of the communities in which this profile rated or wrote."""
+    """SELECT of the ids of the communities in which this profile rated or wrote."""
     rated = sa.select(Rating.community_id).where(Rating.rater_id == profile.id)
     wrote = sa.select(Note.community_id).where(Note.author_id == profile.id)
     return sa.union(rated, wrote)
 
 
 def canonical(session: Session, profile: Profile) -> Profile:
-    """The profile that stands for a person: their account's, when this one is linked to an account; else itself."""
+    """The profile that represents a person: that of the linked account, otherwise the profile itself."""
     if profile.account_id is None or profile.platform == WEB:
         return profile
     return find(session, WEB, str(profile.account_id)) or profile
 
 
 def hold_canonical(session: Session, profile: Profile) -> Profile:
-    """As ``canonical``, as links are now and until the transaction ends: for verbs that keep what a person gives.
+    """Like ``canonical``, but locked until the transaction ends. For verbs that store what a person writes.
 
-    ``linking.link`` moves what was given before under the same lock, so nothing slips in under the old name. Call it
-    before ``serialise`` of a community.
+    ``linking.link`` moves the person's earlier writing under the same lock, so nothing is stored under the old
+    profile meanwhile. Call it before ``serialise`` of a community.
     """
     if profile.platform == WEB:
         return profile
@@ -184,25 +185,25 @@ def hold_canonical(session: Session, profile: Profile) -> Profile:
     return (find(session, WEB, str(account_id)) if account_id else None) or profile
 
 
-def are_one(session: Session, one: uuid.UUID, other: uuid.UUID) -> bool:
-    """Whether two profiles are the same person: the same, or linked to the same account."""
-    if one == other:
+def are_one(session: Session, first: uuid.UUID, second: uuid.UUID) -> bool:
+    """Whether two profiles are the same person: the same profile, or linked to the same account."""
+    if first == second:
         return True
-    accounts = session.scalars(sa.select(Profile.account_id).where(Profile.id.in_((one, other)))).all()
+    accounts = session.scalars(sa.select(Profile.account_id).where(Profile.id.in_((first, second)))).all()
     return len(accounts) == 2 and accounts[0] is not None and accounts[0] == accounts[1]
 
 
 def named(actor: Actor, references: Collection[str]) -> sa.Select[Any]:
-    """Ids of every profile that a reference may mean, for filters: a UUID, or a user id on any platform.
+    """SELECT of the ids of all profiles that a reference may mean: a UUID, or a user id on any platform.
 
-    What a linked person gives stands under their account's profile, so that one is meant too; but only where the actor
-    may know the profile that was named: user 7 of another forum may be linked to an account that writes here.
+    What a linked person writes is stored under their account's profile, so that one is included, but only if the
+    actor may know the referenced profile: user 7 of another forum may be linked to an account that writes here.
     """
-    identities = [identity for one in references if (identity := parse_id(one)) is not None]
+    identities = [identity for reference in references if (identity := parse_id(reference)) is not None]
     mentioned = aliased(Profile)
-    meant = sa.or_(mentioned.platform_user_id.in_(references), mentioned.id.in_(identities))
+    matches = sa.or_(mentioned.platform_user_id.in_(references), mentioned.id.in_(identities))
     accounts = sa.select(mentioned.account_id).where(
-        meant, mentioned.account_id.is_not(None), known_to(actor, mentioned)
+        matches, mentioned.account_id.is_not(None), known_to(actor, mentioned)
     )
     return sa.select(Profile.id).where(
         sa.or_(
@@ -214,10 +215,10 @@ def named(actor: Actor, references: Collection[str]) -> sa.Select[Any]:
 
 
 def known_to(actor: Actor, profile: type[Profile] = Profile) -> sa.ColumnElement[bool]:
-    """The profiles that an actor may know of, as a condition (Decision 0027).
+    """SQL condition: the actor may know of this profile (decision 0027).
 
-    Accounts: members of the actor's communities. People of one server: where that server is one of those communities.
-    People whose ids mean the same everywhere: all.
+    Accounts: members of the actor's communities. People of one server: if that server is one of those communities.
+    People whose user ids mean the same everywhere: all.
     """
     member = sa.exists().where(Membership.account_id == profile.account_id)
     server = sa.exists().where(
@@ -235,22 +236,22 @@ def known_to(actor: Actor, profile: type[Profile] = Profile) -> sa.ColumnElement
 
 
 def get_known(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile | None:
-    """The profile with this id; None when it is unknown, or not the actor's to know."""
+    """The profile with this id; None when it is unknown, or the actor may not know of it."""
     return session.scalars(sa.select(Profile).where(Profile.id == profile_id, known_to(actor))).first()
 
 
 def find_known(session: Session, actor: Actor, identity: Identity) -> Profile | None:
-    """The profile of a platform identity; None when it is unknown, or not the actor's to know."""
+    """The profile of a platform identity; None when it is unknown, or the actor may not know of it."""
     return session.scalars(_by_identity(identity).where(known_to(actor))).first()
 
 
 def look_up(session: Session, actor: Actor, identity: Identity) -> Profile:
-    """Find or make a profile; a read-only key finds but never makes.
+    """Find or create a profile; a read-only key never creates one.
 
-    The platforms ``web`` and ``bridgenote`` are our own: no integration makes people there.
+    The platforms ``web`` and ``bridgenote`` are our own: integrations cannot create profiles there.
 
     Raises:
-        NotFound: there is none and the actor may not make it, or it is not the actor's to know.
+        NotFound: there is none and the actor may not create it, or the actor may not know of it.
     """
     limits.platform(identity.platform)
     limits.foreign_id(identity.user_id, "platform_user_id")

@@ -1,4 +1,4 @@
-"""The browsers in which somebody is signed in: listed and ended by their owner (ASVS 7.4, 7.5)."""
+"""The browser sessions of an account: listed and ended by their owner (ASVS 7.4, 7.5)."""
 
 import uuid
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from app.core.models import SignIn
 
 
 def end_all(session: Session, account_id: uuid.UUID, *, but: uuid.UUID | None = None) -> int:
-    """End every session of an account, or every other one than ``but``; how many were open."""
+    """End all sessions of an account, except ``but``. Return how many were open."""
     ended = session.execute(
         sa.update(SignIn)
         .where(SignIn.account_id == account_id, SignIn.ended_at.is_(None), SignIn.id != but)
@@ -27,7 +27,7 @@ def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> S
     """End one of the account's own sessions.
 
     Raises:
-        NotFound: it is not theirs.
+        NotFound: the session is not theirs.
     """
     sign_in = session.get(SignIn, sign_in_id)
     if sign_in is None or sign_in.account_id != account_id:
@@ -37,9 +37,9 @@ def end_one(session: Session, account_id: uuid.UUID, sign_in_id: uuid.UUID) -> S
 
 
 def prune(session: Session, begun_before: datetime, *, limit: int = 5_000) -> int:
-    """Forget up to ``limit`` sessions begun before that, when even the longest is over: how many.
+    """Delete up to ``limit`` expired sessions, begun before ``begun_before``. Return how many.
 
-    Each account's latest stays: it says when they were last here.
+    Each account's latest session stays, because it says when they were last here.
     """
     later = aliased(SignIn)
     has_later = sa.exists().where(
@@ -47,16 +47,16 @@ def prune(session: Session, begun_before: datetime, *, limit: int = 5_000) -> in
         sa.tuple_(later.last_seen_at, later.id) > sa.tuple_(SignIn.last_seen_at, SignIn.id),
     )
     old = sa.select(SignIn.id).where(SignIn.created_at < begun_before, has_later).limit(limit)
-    gone = session.execute(
+    deleted = session.execute(
         sa.delete(SignIn).where(SignIn.id.in_(old)).execution_options(synchronize_session=False)
     )
-    return int(gone.rowcount)  # type: ignore[attr-defined]  # a DELETE's result has one
+    return int(deleted.rowcount)  # type: ignore[attr-defined]  # a DELETE's result has one
 
 
 def still_open(
     session: Session, account_id: uuid.UUID, *, idle: timedelta, longest: timedelta, limit: int = 50
 ) -> Sequence[SignIn]:
-    """The account's sessions that still work, the one seen last first."""
+    """The account's valid sessions, most recently used first."""
     now = clock.now()
     return session.scalars(
         sa.select(SignIn)

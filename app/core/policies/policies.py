@@ -1,4 +1,4 @@
-"""Categories and thresholds: immutable numbered versions per community (DASHBOARD: The operator's flow)."""
+"""Categories and thresholds: immutable numbered versions per community (docs/design-system.md)."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,21 +14,22 @@ from app.core.classify import CATEGORIES
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
-from app.core.models import Category, Policy, Score
+from app.core.history.why import Why
+from app.core.models import Category, Score, ThresholdSet
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, UNFINISHED, CategoryRule
 from app.core.vocabulary import ReviewGroup, Verb
 
 SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
-"""Categories whose content stays behind "Show content"."""
+"""Categories whose content is hidden behind "Show content"."""
 MOST = 50
-"""Categories of one community."""
+"""The largest number of categories of one community."""
 SEVERITY_MAX = 1_000
 
 
 @dataclass(frozen=True)
 class CategoryDraft:
-    """A category as an operator gives it. ``None`` for ``tier1`` means: never act without raters."""
+    """A category's values as an operator enters them. ``tier1`` None: never act without raters."""
 
     name: str
     tier2: float
@@ -54,40 +55,40 @@ DEFAULTS = (
     CategoryDraft("misinformation", 0.55, severity=20),
     CategoryDraft("spam", 0.55, tier1=0.95, severity=10),
 )
-"""What a new community starts with: only spam and pii act by themselves (CLASSIFIERS: section 1)."""
+"""The thresholds of a new community: only spam and pii act without review (decision 0019)."""
 
 
-def current(session: Session, community_id: uuid.UUID) -> Policy:
+def current(session: Session, community_id: uuid.UUID) -> ThresholdSet:
     """The version in force, with its categories loaded."""
-    policy = session.scalars(
-        sa.select(Policy)
-        .where(Policy.community_id == community_id)
-        .order_by(Policy.version.desc())
+    thresholds = session.scalars(
+        sa.select(ThresholdSet)
+        .where(ThresholdSet.community_id == community_id)
+        .order_by(ThresholdSet.version.desc())
         .limit(1)
-        .options(selectinload(Policy.categories))
+        .options(selectinload(ThresholdSet.categories))
     ).first()
-    if policy is None:
+    if thresholds is None:
         raise NotFound("policy")
-    return policy
+    return thresholds
 
 
-def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Policy]:
+def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ThresholdSet]:
     """Every version, newest first, with its categories."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(
-        sa.select(Policy)
-        .where(Policy.community_id == community_id)
-        .order_by(Policy.version.desc())
-        .options(selectinload(Policy.categories))
+        sa.select(ThresholdSet)
+        .where(ThresholdSet.community_id == community_id)
+        .order_by(ThresholdSet.version.desc())
+        .options(selectinload(ThresholdSet.categories))
     ).all()
 
 
-def category_rules(policy: Policy) -> list[CategoryRule]:
-    return [rule_of(category) for category in policy.categories]
+def category_rules(thresholds: ThresholdSet) -> list[CategoryRule]:
+    return [rule_of(category) for category in thresholds.categories]
 
 
 def rule_of(category: Category | CategoryDraft) -> CategoryRule:
-    """A category as routing sees it."""
+    """A category in the form that routing uses."""
     return CategoryRule(
         name=category.name,
         tier2=category.tier2,
@@ -118,8 +119,8 @@ def draft_of(category: Category) -> CategoryDraft:
     )
 
 
-def begin(session: Session, community_id: uuid.UUID) -> Policy:
-    """The first version of a new community."""
+def begin(session: Session, community_id: uuid.UUID) -> ThresholdSet:
+    """Write the first version of a new community."""
     return _write(session, SYSTEM, community_id, 1, DEFAULTS, "Shipped defaults", {})
 
 
@@ -131,29 +132,31 @@ def revise(
     reason: str,
     *,
     based_on: int | None = None,
-) -> Policy:
-    """Write a new version holding exactly ``drafts``; only new content is routed by it.
+) -> ThresholdSet:
+    """Write a new version with exactly these ``drafts``; it routes only new content.
 
     Raises:
-        Invalid: a threshold out of range, Tier 2 above Tier 1, a name twice, no reason.
+        Invalid: a threshold is out of range, Tier 2 is above Tier 1, a name is used twice, the reason is missing.
         Conflict: ``based_on`` is no longer the version in force.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     check(drafts)
     serialise(session, community_id)
-    policy = current(session, community_id)
-    if based_on is not None and based_on != policy.version:
-        raise Conflict(f"{policy.made_by} saved version {policy.version} in the meantime", policy.id)
-    before = _plain(map(draft_of, policy.categories))
-    return _write(session, actor, community_id, policy.version + 1, drafts, reason, before)
+    thresholds = current(session, community_id)
+    if based_on is not None and based_on != thresholds.version:
+        raise Conflict(
+            f"{thresholds.made_by} saved version {thresholds.version} in the meantime", thresholds.id
+        )
+    before = _plain(map(draft_of, thresholds.categories))
+    return _write(session, actor, community_id, thresholds.version + 1, drafts, reason, before)
 
 
 def set_category(
     session: Session, actor: Actor, community_id: uuid.UUID, draft: CategoryDraft, reason: str
-) -> Policy:
-    """A new version in which this one category is as given and the others stay."""
-    # Before the others are read: whoever revises at the same moment waits, and nobody's version is undone.
+) -> ThresholdSet:
+    """Write a new version that changes or adds this one category and keeps the others."""
+    # Lock before reading the others: a concurrent revision waits, so that no change is lost.
     serialise(session, community_id)
     kept = [
         draft_of(category)
@@ -171,8 +174,8 @@ def revert(
     reason: str,
     *,
     based_on: int | None = None,
-) -> Policy:
-    """A new version with the categories of an old one; refusals as ``revise``."""
+) -> ThresholdSet:
+    """Write a new version with the categories of an old one; raises as ``revise``."""
     old = next((p for p in versions(session, actor, community_id) if p.version == version), None)
     if old is None:
         raise NotFound("version")
@@ -182,14 +185,14 @@ def revert(
 
 @dataclass(frozen=True)
 class Observed:
-    """What a category that only observes would have done, in requests."""
+    """What an observe-only category would have done, in requests."""
 
     acted: int = 0
     reviewed: int = 0
 
 
 def observed(session: Session, actor: Actor, community_id: uuid.UUID, since: datetime) -> dict[str, Observed]:
-    """Per category what it would have done since ``since`` while it only observed; only those that would have."""
+    """What each observe-only category would have done since ``since``; categories without effect are left out."""
     require(actor, Permission.REVISE_POLICY, community_id)
     rows = session.execute(
         sa.select(
@@ -207,15 +210,15 @@ def observed(session: Session, actor: Actor, community_id: uuid.UUID, since: dat
 
 
 def describe(name: str) -> str:
-    """What a category means, in a rater's words."""
+    """The meaning of a category, in the words shown to raters."""
     return CATEGORIES.get(name, name.replace("_", " "))
 
 
 def new_name(name: str) -> None:
-    """Whether a community's category may have this name.
+    """Check that a community may name a category like this.
 
     Raises:
-        Invalid: it is no name, or the service's own for what no category sent to staff.
+        Invalid: the name is malformed, or the service uses it itself for posts sent to staff without a category.
     """
     limits.category_name(name)
     if name in {ESCALATED, UNFINISHED}:
@@ -223,10 +226,10 @@ def new_name(name: str) -> None:
 
 
 def check(drafts: Sequence[CategoryDraft]) -> None:
-    """Whether they could be saved as a version.
+    """Check that the drafts could be saved as a version.
 
     Raises:
-        Invalid: as ``revise``, of its values.
+        Invalid: as ``revise``, for its values.
     """
     if len(drafts) > MOST:
         raise Invalid.field("name", f"cannot be added: a community has at most {MOST} categories")
@@ -251,10 +254,12 @@ def _write(
     drafts: Sequence[CategoryDraft],
     reason: str,
     before: dict[str, Any],
-) -> Policy:
-    policy = Policy(community_id=community_id, version=version, reason=reason, made_by=actor.name)
-    policy.categories = [Category(**{**asdict(draft), "requires": list(draft.requires)}) for draft in drafts]
-    session.add(policy)
+) -> ThresholdSet:
+    thresholds = ThresholdSet(community_id=community_id, version=version, reason=reason, made_by=actor.name)
+    thresholds.categories = [
+        Category(**{**asdict(draft), "requires": list(draft.requires)}) for draft in drafts
+    ]
+    session.add(thresholds)
     session.flush()
     after = _plain(drafts)
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
@@ -264,12 +269,12 @@ def _write(
         community_id,
         "policy.revised",
         "policy",
-        policy.id,
+        thresholds.id,
         before={name: before.get(name) for name in sorted(changed)} if before else {},
         after={"version": version} | {name: after.get(name) for name in sorted(changed)},
-        reason=reason,
+        why=Why(reason),
     )
-    return policy
+    return thresholds
 
 
 def _plain(drafts: Any) -> dict[str, Any]:

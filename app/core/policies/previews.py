@@ -1,6 +1,6 @@
-"""What other thresholds would have done with stored scores (DASHBOARD: The operator's flow; decision 0019).
+"""Preview of changed thresholds on stored scores (docs/design-system.md; decision 0019).
 
-The database routes and counts (``route_counts``); here the counts become what an operator reads.
+The database routes and counts (``route_counts``); this module turns the counts into what the page shows.
 """
 
 import uuid
@@ -25,7 +25,7 @@ from app.core.vocabulary import ActionTier, Verb
 
 @dataclass(frozen=True)
 class Effect:
-    """What a policy does, in requests: acted on alone, sent to people."""
+    """The effect of a threshold set, in requests: acted on without review, sent to reviewers."""
 
     acted: int = 0
     reviewed: int = 0
@@ -36,7 +36,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Change:
-    """Before and after: by the policy in force, and by the typed values."""
+    """The effects before and after: with the thresholds in force, and with the entered values."""
 
     before: Effect = Effect()
     after: Effect = Effect()
@@ -46,7 +46,8 @@ class Change:
 class Period:
     """The last ``days``. A request counts in the one category that its route names.
 
-    ``outcomes`` are those of what would be acted on alone by the typed values; ``outcomes_before`` by those in force.
+    ``outcomes`` are of the requests that the entered values would act on without review; ``outcomes_before`` of
+    those that the values in force would.
     """
 
     days: int
@@ -66,13 +67,13 @@ class Period:
         return sum((change.after for change in self.categories.values()), Effect())
 
     def ignored(self, effect: Effect) -> int:
-        """What neither of the two happened to."""
+        """The number of scored requests without any effect."""
         return max(0, self.scored - effect.acted - effect.reviewed)
 
 
 @dataclass(frozen=True)
 class Affected:
-    """A post that the typed values would treat more strictly; ``was`` None when it was let through."""
+    """A post that the entered values would treat more strictly; ``was`` None: it was let through."""
 
     content: str
     scored_at: datetime
@@ -96,21 +97,21 @@ class Preview:
 def preview(
     session: Session, actor: Actor, community_id: uuid.UUID, drafts: Sequence[CategoryDraft]
 ) -> Preview:
-    """Route what was scored lately by the policy in force and by ``drafts``; nothing is changed.
+    """Route recently scored requests by the thresholds in force and by ``drafts``; changes nothing.
 
     Raises:
-        Invalid: as ``policies.revise``, of the values.
+        Invalid: as ``policies.revise``, for the values.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     policies.check(drafts)
     now = clock.now()
-    before = [policies.rule_of(one) for one in policies.current(session, community_id).categories]
+    before = [policies.rule_of(category) for category in policies.current(session, community_id).categories]
     after = [policies.rule_of(draft) for draft in drafts]
     counted, newest = route(session, community_id, before, after, now)
     flags = _flags(before), _flags(after)
     counted = [
-        replace(one, before=_happens(one.before, flags[0]), after=_happens(one.after, flags[1]))
-        for one in counted
+        replace(row, before=_happens(row.before, flags[0]), after=_happens(row.after, flags[1]))
+        for row in counted
     ]
     newest = {
         request_id: (_happens(was, flags[0]), _happens(becomes, flags[1]))
@@ -125,7 +126,7 @@ def preview(
 
 
 def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[int, int]:
-    """How many requests were scored in each period."""
+    """The number of requests scored in each period."""
     starts = [now - timedelta(days=days) for days in PERIODS]
     row = session.execute(
         sa.select(
@@ -136,20 +137,20 @@ def _scored(session: Session, community_id: uuid.UUID, now: datetime) -> dict[in
 
 
 def _period(days: int, scored: int, counted: Sequence[Counted]) -> Period:
-    within = [one for one in counted if one.days <= days]
+    within = [row for row in counted if row.days <= days]
     totals: tuple[Counter[tuple[str, ActionTier]], ...] = (Counter(), Counter())
     outcomes_of: tuple[Counter[Outcome | None], ...] = (Counter(), Counter())
     newly = no_longer = 0
-    for one in within:
-        for taken, total, known in zip((one.before, one.after), totals, outcomes_of, strict=True):
-            if taken is not None:
-                tier, name = taken
-                total[name, tier] += one.count
+    for row in within:
+        for route_, total, outcome_counts in zip((row.before, row.after), totals, outcomes_of, strict=True):
+            if route_ is not None:
+                tier, name = route_
+                total[name, tier] += row.count
                 if tier is ActionTier.IMMEDIATE:
-                    known[one.outcome] += one.count
-        was, becomes = _strictness(one.before), _strictness(one.after)
-        newly += one.count if becomes > was else 0
-        no_longer += one.count if becomes < was else 0
+                    outcome_counts[row.outcome] += row.count
+        was, becomes = _strictness(row.before), _strictness(row.after)
+        newly += row.count if becomes > was else 0
+        no_longer += row.count if becomes < was else 0
     names = sorted({name for total in totals for name, _ in total})
     return Period(
         days=days,
@@ -166,13 +167,13 @@ def _flags(rules: Sequence[CategoryRule]) -> frozenset[str]:
     return frozenset(rule.name for rule in rules if rule.tier1_action is Verb.FLAG)
 
 
-def _happens(taken: Route, flags: frozenset[str]) -> Route:
-    """What a route comes to: people review a flag before anything happens, also one above Tier 1."""
-    return (ActionTier.CONSENSUS, taken[1]) if taken is not None and taken[1] in flags else taken
+def _happens(route_: Route, flags: frozenset[str]) -> Route:
+    """The effective route: a flag is reviewed before anything happens, even above Tier 1."""
+    return (ActionTier.CONSENSUS, route_[1]) if route_ is not None and route_[1] in flags else route_
 
 
-def _strictness(taken: Route) -> int:
-    return 0 if taken is None else 3 - taken[0].number
+def _strictness(route_: Route) -> int:
+    return 0 if route_ is None else 3 - route_[0].number
 
 
 def _effect(total: Counter[tuple[str, ActionTier]], name: str) -> Effect:
@@ -180,31 +181,31 @@ def _effect(total: Counter[tuple[str, ActionTier]], name: str) -> Effect:
 
 
 def _affected(session: Session, routes: Mapping[uuid.UUID, tuple[Route, Route]]) -> list[Affected]:
-    """The posts behind the ids, in their order, with the latest action of each; withdrawn ones are left out."""
+    """The posts with these ids, in this order, with the latest action of each; withdrawn ones are left out."""
     if not routes:
         return []
     rows = session.execute(
         sa.select(
             Request.id, Request.content, Request.scored_at, Action.id.label("action_id"), outcomes.code()
         )
-        .outerjoin(Action, sa.and_(Action.request_id == Request.id, outcomes.of_service()))
+        .outerjoin(Action, sa.and_(Action.request_id == Request.id, outcomes.opened_by_service()))
         .where(Request.id.in_(routes), Request.withdrawn_at.is_(None))
         .order_by(Action.created_at)
     )
     latest = {row.id: row for row in rows}
-    found = []
+    posts = []
     for request_id, (was, becomes) in routes.items():
         row = latest.get(request_id)
         if row is not None and becomes is not None and _strictness(becomes) > _strictness(was):
-            known = outcomes.from_code(row[4]) if row.action_id is not None else None
-            found.append(
+            outcome = outcomes.from_code(row[4]) if row.action_id is not None else None
+            posts.append(
                 Affected(
                     row.content,
                     row.scored_at,
                     was[0] if was else None,
                     *becomes,
                     row.action_id,
-                    known,
+                    outcome,
                 )
             )
-    return found
+    return posts

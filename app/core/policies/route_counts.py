@@ -1,7 +1,7 @@
-"""Routing in SQL: every request's route by two policies at once, counted by the database (decision 0019).
+"""Routing in SQL: counts requests by their routes under two sets of rules at once (decision 0019).
 
 One aggregate gives every request the route that ``routing.decide`` would give it. Each category's scores above the
-lower of its two Tier 2 thresholds are read from the index ``ix_scores_highest``, so what scored lower costs nothing.
+lower of its two Tier 2 thresholds are read from the index ``ix_scores_highest``, so lower scores cost nothing.
 """
 
 import uuid
@@ -21,26 +21,26 @@ from app.core.policies.routing import CategoryRule, millionths
 from app.core.vocabulary import ActionTier
 
 PERIODS = (7, 30, 90)
-"""Days."""
+"""Lengths of the periods in days, ending now."""
 SHOWN_ITEMS = 20
 BINS = 20
-"""Bars of a histogram over 0.0 to 1.0; each holds what is above its lower end, up to and with its upper one."""
+"""Bars of a histogram over 0.0 to 1.0. Each counts scores above its lower end, up to and including its upper end."""
 
 _CLASS, _MARGIN = 10**10, 1_000
-"""How tier and severity, margin, and name stand in one whole number that orders as ``routing`` orders routes."""
+"""Factors that encode tier and severity, margin, and name in one whole number, ordered as ``routing`` orders routes."""
 
 
 @dataclass(frozen=True)
 class _Order:
-    """Routes as numbers: the lowest number takes precedence."""
+    """Encodes routes as numbers: the lowest number takes precedence."""
 
     names: Sequence[str]
     classes: Sequence[tuple[int, int]]
     shared: frozenset[int]
-    """Severities of several categories: only among those do margins decide."""
+    """Severities that several categories share: only for them margins decide."""
 
     @classmethod
-    def of(cls, rules: Sequence[CategoryRule]) -> "_Order":
+    def from_rules(cls, rules: Sequence[CategoryRule]) -> "_Order":
         classes = {(tier.number, -rule.severity) for rule in rules for tier in ActionTier}
         severities = Counter(rule.severity for rule in rules)
         shared = frozenset(severity for severity, count in severities.items() if count > 1)
@@ -48,7 +48,7 @@ class _Order:
 
     @property
     def first_reviewed(self) -> int:
-        """Numbers below it stand for Tier 1."""
+        """The first number of Tier 2; lower numbers are Tier 1."""
         return sum(tier == 1 for tier, _ in self.classes) * _CLASS
 
     def number(self, rule: CategoryRule, tier: ActionTier, threshold: float) -> sa.ColumnElement[int]:
@@ -65,7 +65,7 @@ class _Order:
         return tier, self.names[name]
 
 
-# Written out, not bound: SQLite takes a partial index only when it sees its condition in the statement.
+# A literal, not a bound parameter: SQLite uses a partial index only if the statement contains its condition.
 _ZERO: sa.ColumnElement[float] = sa.literal_column("0")
 _MILLIONTHS: sa.ColumnElement[int] = sa.cast(sa.func.round(Score.score * 1_000_000), sa.BigInteger)
 
@@ -75,7 +75,10 @@ Route = tuple[ActionTier, str] | None
 
 @dataclass(frozen=True)
 class Counted:
-    """So many requests of the ``days`` (and not of a shorter period) went from one route to the other."""
+    """The number of requests whose route changes from ``before`` to ``after``.
+
+    ``days`` is the shortest period that they lie in.
+    """
 
     days: int
     before: Route
@@ -91,11 +94,12 @@ def route(
     after: Sequence[CategoryRule],
     now: datetime,
 ) -> tuple[list[Counted], dict[uuid.UUID, tuple[Route, Route]]]:
-    """How many requests of the last 90 days went from which route by ``before`` to which by ``after``.
+    """Count the requests of the last 90 days by their routes under the rules ``before`` and ``after``.
 
-    Beside the counts, the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, with both routes.
+    Return (counts, items): items are the newest ``SHOWN_ITEMS`` requests that ``after`` treats more strictly, by id,
+    with both routes.
     """
-    orders = _Order.of(before), _Order.of(after)
+    orders = _Order.from_rules(before), _Order.from_rules(after)
     routed = _routed(community_id, before, after, orders, now - timedelta(days=PERIODS[-1]))
     if routed is None:
         return [], {}
@@ -107,7 +111,7 @@ def route(
         (routed.c.before % _MARGIN).label("before_name"),
         (routed.c.after // _CLASS).label("after_place"),
         (routed.c.after % _MARGIN).label("after_name"),
-        # Only where it is asked for: most of what is routed goes to people either way.
+        # Only where a rule set acts at Tier 1: most requests go to review under both.
         sa.case(
             (sa.or_(acted_before, acted_after), outcomes.code_of_request(routed.c.request_id)), else_=None
         ).label("outcome"),
@@ -154,7 +158,7 @@ def _routed(
     orders: tuple[_Order, _Order],
     since: datetime,
 ) -> sa.CTE | None:
-    """Each request that either policy routes, with both routes as numbers; None when no category can."""
+    """Each request that either rule set routes, with both routes as numbers; None if no category can route."""
     both = [
         {rule.name: rule for rule in rules if rule.enabled and not rule.observe_only}
         for rules in (before, after)
@@ -204,14 +208,14 @@ def _number(rule: CategoryRule | None, order: _Order) -> sa.ColumnElement[Any]:
 
 
 def _days(at: sa.ColumnElement[Any], now: datetime) -> sa.ColumnElement[int]:
-    """The shortest period that a moment lies in."""
+    """The shortest of ``PERIODS`` that contains this time."""
     *shorter, longest = PERIODS
     return sa.case(*((at >= now - timedelta(days=days), days) for days in shorter), else_=longest)
 
 
 def histograms(session: Session, community_id: uuid.UUID, since: datetime) -> dict[str, list[int]]:
-    """Per category how many scores above 0 lie in each of ``BINS`` bars."""
-    # Grouped by the bare column first, in the index's own order; the bars then come from far fewer rows.
+    """For each category, how many scores above 0 lie in each of ``BINS`` bars."""
+    # Group by the plain score first, in the index's order; the bars are then computed from far fewer rows.
     exact = (
         sa.select(Score.category, Score.score, sa.func.count().label("scores"))
         .where(
@@ -225,11 +229,11 @@ def histograms(session: Session, community_id: uuid.UUID, since: datetime) -> di
     )
     bar = ((sa.cast(sa.func.round(exact.c.score * 10_000), sa.Integer) - 1) // (10_000 // BINS)).label("bar")
     bars = sa.select(exact.c.category, bar, exact.c.scores).subquery()
-    found: dict[str, list[int]] = {}
+    bars_by_category: dict[str, list[int]] = {}
     for category, place, count in session.execute(
         sa.select(bars.c.category, bars.c.bar, sa.func.sum(bars.c.scores)).group_by(
             bars.c.category, bars.c.bar
         )
     ):
-        found.setdefault(category, [0] * BINS)[place] = int(count)
-    return found
+        bars_by_category.setdefault(category, [0] * BINS)[place] = int(count)
+    return bars_by_category

@@ -1,4 +1,6 @@
-"""From scores to what happens: pure, strictly greater, one route per request (Spec: Scoring routing)."""
+"""Routing: from scores to at most one route for a request. Pure functions; a score must exceed its threshold
+(docs/integration.md).
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,18 +8,18 @@ from dataclasses import dataclass, replace
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
 MISINFORMATION = "misinformation"
-"""The category whose notes say whether the post misleads; elsewhere they tell readers what they should know."""
+"""The category whose notes say whether a post misleads. In other categories notes give readers context."""
 ESCALATED = "escalated"
 """The category of a post that a member sent to staff."""
 UNFINISHED = "unfinished"
-"""The category of a post that nobody could name one for, because a classifier could not finish with it."""
+"""The category of a post that a classifier failed to score."""
 
 
 @dataclass(frozen=True)
 class CategoryRule:
-    """A category as routing sees it. Thresholds 0.0 to 1.0; ``tier1`` None never acts by itself.
+    """A category's settings for routing. Thresholds are 0.0 to 1.0; ``tier1`` None: no Tier 1 action.
 
-    One that only observes routes nothing; ``observed`` says what it would have done.
+    A category with ``observe_only`` routes nothing; ``observed`` returns the routes that it would have caused.
     """
 
     name: str
@@ -33,7 +35,7 @@ class CategoryRule:
 
 @dataclass(frozen=True)
 class Scored:
-    """A category's score, 0.0 to 1.0. One that is not calibrated may reach Tier 2 only."""
+    """A category's score, 0.0 to 1.0. A score that is not calibrated can only lead to Tier 2."""
 
     score: float
     calibrated: bool = True
@@ -41,7 +43,7 @@ class Scored:
 
 @dataclass(frozen=True)
 class Route:
-    """What happens to a request: which tier, because of which category, above which threshold."""
+    """What happens to a request: the tier, the category that caused it, its score and the exceeded threshold."""
 
     tier: ActionTier
     category: str
@@ -53,24 +55,24 @@ class Route:
 
 
 def decide(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> Route | None:
-    """The route for these scores, or None when nothing exceeds a threshold.
+    """The route for these scores, or None when no score exceeds a threshold.
 
-    Any Tier 1 beats every Tier 2; then the severer category; then the wider margin; then the name.
+    Tier 1 goes before Tier 2, then the higher severity, then the larger margin above the threshold, then the name.
     """
     routes = _routes(scores, (rule for rule in rules if not rule.observe_only))
     return min(routes, key=_precedence, default=None)
 
 
 def for_review(route: Route, rules: Iterable[CategoryRule]) -> Route:
-    """What a Tier 1 route becomes while nothing acts by itself: people are asked about its category's Tier 2 verb."""
-    rule = next(one for one in rules if one.name == route.category)
+    """The Tier 2 route that replaces a Tier 1 route while automatic actions are off, with its Tier 2 verb."""
+    rule = next(rule for rule in rules if rule.name == route.category)
     return replace(route, tier=ActionTier.CONSENSUS, verb=rule.tier2_action)
 
 
 def without_score(unscored: Collection[str], rules: Iterable[CategoryRule]) -> Route | None:
-    """Where a post goes that a classifier could not finish with: to staff. None when its scores lead to nothing.
+    """The route to staff of a post that a classifier failed to score; None if its categories route nothing.
 
-    ``unscored`` are the categories that it would have scored.
+    ``unscored`` are the categories that the classifier would have scored.
     """
     if any(rule.name in unscored and rule.enabled and not rule.observe_only for rule in rules):
         return Route(ActionTier.CONSENSUS, UNFINISHED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
@@ -78,12 +80,12 @@ def without_score(unscored: Collection[str], rules: Iterable[CategoryRule]) -> R
 
 
 def observed(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list[Route]:
-    """What each category that only observes would have led to, one route for each that exceeds a threshold."""
+    """The routes that ``observe_only`` categories would have caused: one for each that exceeds a threshold."""
     return _routes(scores, (rule for rule in rules if rule.observe_only))
 
 
 def millionths(value: float) -> int:
-    """A score or threshold as a whole number: margins compare without the noise of binary fractions."""
+    """A score or threshold as a whole number, so that margins compare without floating-point errors."""
     return round(value * 1_000_000)
 
 
@@ -122,6 +124,6 @@ def _route(rule: CategoryRule, scored: Scored) -> Route | None:
 
 
 def _precedence(route: Route) -> tuple[int, int, int, str]:
-    # previews.py puts the same order into SQL.
+    # ``route_counts`` has the same order in SQL.
     margin = millionths(route.score) - millionths(route.threshold)
     return (route.tier.number, -route.severity, -margin, route.category)

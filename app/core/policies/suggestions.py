@@ -1,7 +1,7 @@
-"""A Tier 1 threshold for a wished precision, from what people made of earlier scores.
+"""Suggests a Tier 1 threshold for a desired precision, from the reviewed outcomes of earlier scores.
 
-The precision of a threshold is the share of what scored above it that people upheld. Few outcomes prove little, so what
-must reach the wish is Wilson's lower bound of that share (Wilson 1927), at 95 %.
+The precision of a threshold is the share of upheld outcomes among the scores above it. A few outcomes prove little,
+so Wilson's lower bound of that share (Wilson 1927), at 95 %, must reach the desired precision.
 """
 
 import math
@@ -19,20 +19,22 @@ from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
 
 MOST_OUTCOMES = 10_000
-"""Known outcomes that are looked at, the newest."""
+"""The number of known outcomes to use, the newest."""
 LEAST_PRECISION, MOST_PRECISION = 0.5, 0.995
 _Z = 1.96
 _STEP = 0.0001
-"""Scores have four decimals, and routing is strictly greater: just below a score is above the next lower one."""
+"""Scores have four decimals, and routing is strictly greater: a threshold just below a score excludes the next
+lower one.
+"""
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """``tier1`` None: outcomes do not prove the wished precision at any threshold.
+    """``tier1`` None: the outcomes do not prove the desired precision at any threshold.
 
-    ``above`` outcomes are known above the threshold, of which ``upheld`` were right; ``bound`` is the lower bound of
-    their share, 0.0 to 1.0. Without a threshold all three speak of all known outcomes. ``needed``: how many outcomes,
-    all upheld, would prove it at the least.
+    ``above``: the known outcomes above the threshold, ``upheld`` of them right; ``bound``: the lower bound of their
+    share, 0.0 to 1.0. Without a threshold these three describe all known outcomes. ``needed``: how many outcomes,
+    all upheld, would be the least proof.
     """
 
     category: str
@@ -48,13 +50,13 @@ class Suggestion:
 def suggest(
     session: Session, actor: Actor, community_id: uuid.UUID, category: str, precision: float
 ) -> Suggestion:
-    """The lowest Tier 1 at which the known outcomes would have held ``precision``.
+    """The lowest Tier 1 threshold at which the known outcomes prove ``precision``.
 
-    Known are outcomes by people: upheld (confirmed, or decided for by raters or a moderator) against overturned and
-    dismissed. Reviews that ended because the time ran out are not known.
+    Known outcomes were decided by people: upheld (confirmed, or decided for by raters or a moderator), overturned
+    or dismissed. Reviews that ended because the time ran out are not known.
 
     Raises:
-        Invalid: a precision that is no number from 0.5 to 0.995, or no category's name.
+        Invalid: ``precision`` is not from 0.5 to 0.995, or ``category`` is not a category's name.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     limits.category_name(category, "category")
@@ -68,27 +70,31 @@ def suggest(
             Action.community_id == community_id,
             Action.category == category,
             Action.score.is_not(None),
-            outcomes.of_service(),
+            outcomes.opened_by_service(),
         )
         .order_by(Action.created_at.desc(), Action.id)
         .limit(MOST_OUTCOMES)
     )
     read = [(score or 0.0, outcomes.from_code(code)) for score, code in rows]
-    known = [(score, one in outcomes.RIGHT) for score, one in read if one in outcomes.RIGHT | outcomes.WRONG]
+    known = [
+        (score, outcome in outcomes.RIGHT)
+        for score, outcome in read
+        if outcome in outcomes.RIGHT | outcomes.WRONG
+    ]
     return lowest(category, precision, sorted(known, reverse=True))
 
 
-def lower_bound(right: int, of: int) -> float:
-    """Wilson's lower bound of a share at 95 %, 0.0 to 1.0; 0.0 of nothing."""
-    if of == 0:
+def lower_bound(successes: int, total: int) -> float:
+    """Wilson's lower bound of a share at 95 %, 0.0 to 1.0; 0.0 for a total of 0."""
+    if total == 0:
         return 0.0
-    share, square = right / of, _Z * _Z
-    spread = _Z * math.sqrt((share * (1 - share) + square / (4 * of)) / of)
-    return max(0.0, (share + square / (2 * of) - spread) / (1 + square / of))
+    share, square = successes / total, _Z * _Z
+    spread = _Z * math.sqrt((share * (1 - share) + square / (4 * total)) / total)
+    return max(0.0, (share + square / (2 * total) - spread) / (1 + square / total))
 
 
 def lowest(category: str, precision: float, known: Sequence[tuple[float, bool]]) -> Suggestion:
-    """The suggestion of known outcomes: scores with whether people upheld them, the highest first."""
+    """The suggestion for known outcomes: (score, whether it was upheld), highest score first."""
     needed = math.ceil(_Z * _Z * precision / (1 - precision))
     upheld = sum(is_right for _, is_right in known)
     best = Suggestion(
@@ -98,7 +104,7 @@ def lowest(category: str, precision: float, known: Sequence[tuple[float, bool]])
     for count, (score, is_right) in enumerate(known, start=1):
         right += is_right
         if count < len(known) and known[count][0] == score:
-            continue  # A threshold cannot tell equal scores apart.
+            continue  # A threshold cannot separate equal scores.
         bound = lower_bound(right, count)
         if bound >= precision:
             tier1 = max(0.0, round(score - _STEP, 4))

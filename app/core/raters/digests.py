@@ -1,4 +1,4 @@
-"""Digests: a mail that says how many items need help, as often as somebody wants; never what stands in them."""
+"""Digests: mails with the number of items that need help, daily or weekly. They never quote the items."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -22,26 +22,26 @@ BATCH = 100
 PERIODS: Mapping[Digest, timedelta] = {Digest.DAILY: timedelta(days=1), Digest.WEEKLY: timedelta(days=7)}
 
 
-def choose(account: Account, wanted: str) -> None:
-    """How often this person wants one.
+def choose(account: Account, frequency: str) -> None:
+    """Set how often this account gets the digest.
 
     Raises:
-        Invalid: none of off, daily, weekly.
+        Invalid: not off, daily or weekly.
     """
-    if wanted not in set(Digest):
-        raise Invalid.field("digest", f"must be one of {', '.join(Digest)}", wanted)
-    account.digest = Digest(wanted)
+    if frequency not in set(Digest):
+        raise Invalid.field("digest", f"must be one of {', '.join(Digest)}", frequency)
+    account.digest = Digest(frequency)
 
 
 def unsubscribe(session: Session, account_id: uuid.UUID) -> None:
-    """No more digests; said again, or of an account that is gone, it changes nothing."""
+    """Turn the digest off. Repeated calls and unknown accounts change nothing."""
     account = session.get(Account, account_id)
     if account is not None:
         account.digest = Digest.OFF
 
 
 def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community, int]]:
-    """The account's communities in which items need its help, with how many, by name."""
+    """The account's communities with items that need its help, and how many, ordered by name."""
     profile = profiles.find(session, profiles.WEB, str(account.id))
     if profile is None:
         return []
@@ -58,26 +58,26 @@ def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community,
 
 
 def due(session: Session, after: uuid.UUID | None = None) -> Sequence[uuid.UUID]:
-    """Accounts whose period is over since their last digest, a batch in order of id."""
+    """Accounts whose period since the last digest is over: a batch in order of id."""
     now = clock.now()
     periods = [
         sa.and_(
-            Account.digest == wanted,
+            Account.digest == digest,
             sa.or_(Account.digest_sent_at.is_(None), Account.digest_sent_at <= now - period),
         )
-        for wanted, period in PERIODS.items()
+        for digest, period in PERIODS.items()
     ]
-    found = (
+    statement = (
         sa.select(Account.id)
         .where(sa.or_(*periods), Account.confirmed_at.is_not(None), Account.disabled_at.is_(None))
         .order_by(Account.id)
         .limit(BATCH)
     )
-    return session.scalars(found.where(Account.id > after) if after is not None else found).all()
+    return session.scalars(statement.where(Account.id > after) if after is not None else statement).all()
 
 
 def send(session: Session, account_id: uuid.UUID) -> bool:
-    """Ask for one digest, when something needs help and the period is over; whether it was asked for."""
+    """Send a digest if an item needs help and the period is over. Return whether it was sent."""
     account = session.scalars(
         sa.select(Account)
         .where(Account.id == account_id)

@@ -1,4 +1,4 @@
-"""What waits for a rater: the items under community review that they have not answered or passed by."""
+"""Items for a rater: under community review, not answered or skipped by them."""
 
 import uuid
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ from app.core.vocabulary import IN_REVIEW, ReviewGroup
 
 NEAREST = 150
 OLDEST = 50
-"""So many are weighed, however many wait: those nearest to enough ratings, and those that wait longest."""
+"""The number of items to rank, however many wait: those nearest to enough ratings, and the oldest."""
 
 
 def waiting_for(
     session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 20
 ) -> Sequence[Action]:
-    """What this rater can help with, those first where one more rating helps most (``help_order``).
+    """The items that this rater can help with, first those where one more rating helps most (``help_order``).
 
-    Under community review, not answered or skipped by them, neither submitted nor posted by them. The same number of
-    queries however many wait.
+    Under community review, not answered or skipped by them, neither submitted nor posted by them. The number of
+    queries does not depend on the number of items.
     """
     require(actor, Permission.RATE, community_id)
     rater = session.get(Profile, profile_id)
@@ -63,12 +63,12 @@ def waiting_for(
         counts = action_type not in eligibility.GRAVE or person.first_seen <= submitted_at
         candidates.append(Candidate(action_id, ratings, needed, since, below, above, counts))
     first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
-    found = session.scalars(
+    loaded = session.scalars(
         sa.select(Action)
         .where(Action.id.in_(first))
         .options(selectinload(Action.request), selectinload(Action.note))
     )
-    by_id = {action.id: action for action in found}
+    by_id = {action.id: action for action in loaded}
     return [by_id[action_id] for action_id in first]
 
 
@@ -79,18 +79,18 @@ def still_waiting(
     profile_id: uuid.UUID,
     action_id: uuid.UUID | None,
 ) -> tuple[bool, bool]:
-    """Whether anything waits for this rater, and whether this item does."""
+    """Whether any item waits for this rater, and whether this one does."""
     require(actor, Permission.RATE, community_id)
     waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
-    some = session.scalar(waiting.limit(1)) is not None
-    this = action_id is not None and session.scalar(waiting.where(Action.id == action_id)) is not None
-    return some, this
+    any_waiting = session.scalar(waiting.limit(1)) is not None
+    this_waiting = action_id is not None and session.scalar(waiting.where(Action.id == action_id)) is not None
+    return any_waiting, this_waiting
 
 
 def waiting_since(
     session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, moment: datetime
 ) -> int:
-    """How many items began to wait for this rater after ``moment``."""
+    """How many items started to wait for this rater after ``moment``."""
     require(actor, Permission.RATE, community_id)
     waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
     new = waiting.where(sa.or_(Action.created_at > moment, Action.retro_review_at > moment))
@@ -105,7 +105,7 @@ def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: u
 
 
 def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
-    """Pass an item by. Skipping twice changes nothing."""
+    """Skip an item. Skipping it again changes nothing."""
     require(actor, Permission.RATE, action.community_id, "item")
     if session.get(Skip, (profile_id, action.id)) is None:
         session.add(Skip(profile_id=profile_id, action_id=action.id))
@@ -117,11 +117,13 @@ def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
     return eligibility.person_of(session, rater).profiles if rater is not None else ()
 
 
-def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, own: Sequence[Profile]) -> Any:
+def _waiting(
+    statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, linked: Sequence[Profile]
+) -> Any:
     rated = sa.select(Rating.note_id).where(Rating.rater_id == profile_id)
     skipped = sa.select(Skip.action_id).where(Skip.profile_id == profile_id)
-    # Their rating of what they submitted or wrote themselves would not count (``suffrage.excluded``).
-    names = [one.platform_user_id for one in own if one.platform != profiles.WEB]
+    # Their rating of their own submission or post would not count (``eligibility.exclusion_reason``).
+    names = [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
     statement = (
         statement.join(Note, Note.id == Action.note_id)
         .join(Request, Request.id == Action.request_id)
@@ -146,9 +148,9 @@ def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, own
 def _viewpoints(
     session: Session, community_id: uuid.UUID, profile_id: uuid.UUID, note_ids: Sequence[uuid.UUID]
 ) -> tuple[float | None, dict[uuid.UUID, tuple[int, int]]]:
-    """This rater's viewpoint, and by note how many raters stand below and above zero, under the fit in force.
+    """This rater's factor, and per note how many raters have a factor below and above zero, under the fit in force.
 
-    Where no fit is in force, or it knows no viewpoint of this rater, (None, {}).
+    (None, {}) without a fit in force, or when it has no factor for this rater.
     """
     in_force = sa.select(ScoringState.model_version).where(ScoringState.community_id == community_id)
     known = sa.and_(
@@ -168,7 +170,7 @@ def _viewpoints(
             sa.func.sum(sa.case((RaterParameters.factor > 0, 1), else_=0)),
         )
         .join(RaterParameters, RaterParameters.profile_id == Rating.rater_id)
-        .where(known, Rating.note_id.in_(note_ids), Rating.excluded.is_(None))
+        .where(known, Rating.note_id.in_(note_ids), Rating.exclusion_reason.is_(None))
         .group_by(Rating.note_id)
     )
     return factor, {note_id: (int(below), int(above)) for note_id, below, above in rows}

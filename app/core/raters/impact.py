@@ -1,7 +1,7 @@
-"""What became of one person's ratings and notes (SCORING: 1.8). Shown to them alone, and never a gate.
+"""The outcome of a person's ratings and notes (docs/consensus.md). Only they see it, and it never restricts them.
 
-Only over notes that have their status for good enough to be told: an item that people still review stays blind. What
-is judged is the rating as it was given while the outcome could not be seen (decision 0030).
+Only notes whose final status raters may see are counted: items still under review stay hidden. What counts is the
+rating given before the outcome was visible (decision 0030).
 """
 
 import uuid
@@ -23,10 +23,10 @@ from app.core.vocabulary import HelpfulnessLevel, NoteStatus
 _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTLY_RATED_NOT_HELPFUL
 
 
-class Became(StrEnum):
-    """What became of a rating; each names the rows behind one number. ``TWICE`` are among the ``MISMATCHED``.
+class RatingOutcome(StrEnum):
+    """The outcome of a rating; each names the rows behind one number. ``TWICE`` is a subset of ``MISMATCHED``.
 
-    ``AFTER``: first given when the outcome could be seen, so it is not judged.
+    ``AFTER``: first given when the outcome was visible, so it is not judged.
     """
 
     MATCHED = "matched"
@@ -37,8 +37,8 @@ class Became(StrEnum):
     WAITING = "waiting"
 
 
-class Wrote(StrEnum):
-    """What became of a note."""
+class NoteOutcome(StrEnum):
+    """The outcome of a note."""
 
     HELPFUL = "helpful"
     NOT_HELPFUL = "not_helpful"
@@ -47,7 +47,7 @@ class Wrote(StrEnum):
 
 @dataclass(frozen=True)
 class Impact:
-    """The numbers. ``twice`` are the ``mismatched`` that called a note helpful which is not: they count once more."""
+    """The numbers of one person. ``twice``: the ``mismatched`` ratings that called a not helpful note helpful."""
 
     matched: int
     mismatched: int
@@ -61,17 +61,17 @@ class Impact:
 
     @property
     def rating(self) -> int:
-        """Rating impact: matches less mismatches, and less once more those that count twice."""
+        """Rating impact: matches minus mismatches, minus once more those that count twice."""
         return self.matched - self.mismatched - self.twice
 
     @property
     def writing(self) -> int:
-        """Writing impact: notes rated helpful less notes rated not helpful."""
+        """Writing impact: notes rated helpful minus notes rated not helpful."""
         return self.notes_helpful - self.notes_not_helpful
 
     @property
     def has_begun(self) -> bool:
-        """Whether anything has its status yet."""
+        """Whether any rating or note has an outcome yet."""
         return bool(
             self.matched
             + self.mismatched
@@ -84,25 +84,25 @@ class Impact:
 
 @dataclass(frozen=True)
 class RatingRow:
-    """One's rating, the note with its request, and the action whose rationale the note is (or that it belongs to)."""
+    """A rating with its note and request, and the action whose rationale the note is (or of the note's post)."""
 
     rating: Rating
     note: Note
     action: Action | None
-    became: Became
+    became: RatingOutcome
 
 
 @dataclass(frozen=True)
 class NoteRow:
-    """One's note with its request, and the item it stands on."""
+    """A note of the person with its request, and the item of its post."""
 
     note: Note
     action: Action | None
-    became: Wrote
+    became: NoteOutcome
 
 
-def of(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
-    """The numbers of the signed-in person in one community: three queries however much there is."""
+def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
+    """The numbers of the signed-in person in one community; three queries."""
     require(actor, Permission.RATE, community_id)
     mine = _mine(session, actor)
     columns: list[Any] = [sa.func.count().filter(condition) for condition in _ratings_that().values()]
@@ -120,57 +120,64 @@ def of(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact:
     became = dict(zip(_ratings_that(), ratings, strict=True))
     wrote = dict(zip(_notes_that(), notes, strict=True))
     return Impact(
-        matched=became[Became.MATCHED],
-        mismatched=became[Became.MISMATCHED],
-        twice=became[Became.TWICE],
-        neutral=became[Became.NEUTRAL],
-        after=became[Became.AFTER],
-        waiting=became[Became.WAITING],
-        notes_helpful=wrote[Wrote.HELPFUL],
-        notes_not_helpful=wrote[Wrote.NOT_HELPFUL],
-        notes_waiting=wrote[Wrote.WAITING],
+        matched=became[RatingOutcome.MATCHED],
+        mismatched=became[RatingOutcome.MISMATCHED],
+        twice=became[RatingOutcome.TWICE],
+        neutral=became[RatingOutcome.NEUTRAL],
+        after=became[RatingOutcome.AFTER],
+        waiting=became[RatingOutcome.WAITING],
+        notes_helpful=wrote[NoteOutcome.HELPFUL],
+        notes_not_helpful=wrote[NoteOutcome.NOT_HELPFUL],
+        notes_waiting=wrote[NoteOutcome.WAITING],
     )
 
 
 def ratings(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice, became: Became | None = None
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    part: Slice,
+    became: RatingOutcome | None = None,
 ) -> Page[RatingRow]:
-    """A page of one's ratings, newest first: those behind one number, or all."""
+    """A page of the person's ratings, newest first: those with this outcome, or all."""
     require(actor, Permission.RATE, community_id)
     statement = _with_action(sa.select(Rating).join(Note, Note.id == Rating.note_id)).where(
         Rating.rater_id.in_(_mine(session, actor)), *_counted(community_id)
     )
     if became is not None:
         statement = statement.where(_ratings_that()[became])
-    found = paging.paginate(session, statement, Rating.created_at, Rating.id, wanted)
-    notes = _notes(session, [rating.note_id for rating in found.rows])
+    page = paging.paginate(session, statement, Rating.created_at, Rating.id, part)
+    notes = _notes(session, [rating.note_id for rating in page.rows])
     actions = _actions(session, list(notes.values()))
     rows = [
         RatingRow(
-            one, notes[one.note_id], actions.get(one.note_id), _became(one, notes[one.note_id], actions)
+            rating,
+            notes[rating.note_id],
+            actions.get(rating.note_id),
+            _became(rating, notes[rating.note_id], actions),
         )
-        for one in found.rows
+        for rating in page.rows
     ]
-    return Page(rows, found.count, wanted, found.previous, found.next)
+    return Page(rows, page.count, part, page.previous, page.next)
 
 
 def notes(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: Slice, wrote: Wrote | None = None
+    session: Session, actor: Actor, community_id: uuid.UUID, part: Slice, wrote: NoteOutcome | None = None
 ) -> Page[NoteRow]:
-    """A page of one's notes, newest first: those behind one number, or all."""
+    """A page of the person's notes, newest first: those with this outcome, or all."""
     require(actor, Permission.RATE, community_id)
     statement = sa.select(Note).where(Note.author_id.in_(_mine(session, actor)), *_written(community_id))
     if wrote is not None:
         statement = statement.where(_notes_that()[wrote])
     statement = statement.options(selectinload(Note.request))
-    found = paging.paginate(session, statement, Note.created_at, Note.id, wanted)
-    actions = _actions(session, found.rows)
-    rows = [NoteRow(one, actions.get(one.id), _wrote(one)) for one in found.rows]
-    return Page(rows, found.count, wanted, found.previous, found.next)
+    page = paging.paginate(session, statement, Note.created_at, Note.id, part)
+    actions = _actions(session, page.rows)
+    rows = [NoteRow(note, actions.get(note.id), _wrote(note)) for note in page.rows]
+    return Page(rows, page.count, part, page.previous, page.next)
 
 
 def _mine(session: Session, actor: Actor) -> Sequence[uuid.UUID]:
-    """Every profile that is linked to the person's account."""
+    """The ids of all profiles that are linked to the person's account."""
     if actor.account_id is None:
         return [actor.profile_id] if actor.profile_id else []
     return session.scalars(sa.select(Profile.id).where(Profile.account_id == actor.account_id)).all()
@@ -189,14 +196,14 @@ def _written(community_id: uuid.UUID) -> tuple[Any, ...]:
 
 
 def _with_action(statement: sa.Select[Any]) -> sa.Select[Any]:
-    """With the action whose rationale the note is: its state says whether the note may be told of."""
+    """Join the action whose rationale the note is: its state decides whether the outcome is visible."""
     return statement.outerjoin(
         Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None))
     )
 
 
-def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
-    level, told = Rating.blind_level, blindness.told()
+def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
+    level, visible = Rating.blind_level, blindness.outcome_visible_clause()
     helpful, not_helpful = level == HelpfulnessLevel.HELPFUL, level == HelpfulnessLevel.NOT_HELPFUL
     agreed = sa.or_(
         sa.and_(helpful, Note.status == _HELPFUL), sa.and_(not_helpful, Note.status == _NOT_HELPFUL)
@@ -205,49 +212,49 @@ def _ratings_that() -> dict[Became, sa.ColumnElement[bool]]:
         sa.and_(helpful, Note.status == _NOT_HELPFUL), sa.and_(not_helpful, Note.status == _HELPFUL)
     )
     return {
-        Became.MATCHED: sa.and_(told, agreed),
-        Became.MISMATCHED: sa.and_(told, disagreed),
-        Became.TWICE: sa.and_(told, helpful, Note.status == _NOT_HELPFUL),
-        Became.NEUTRAL: sa.and_(told, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
-        Became.AFTER: sa.and_(told, level.is_(None)),
-        Became.WAITING: sa.not_(told),
+        RatingOutcome.MATCHED: sa.and_(visible, agreed),
+        RatingOutcome.MISMATCHED: sa.and_(visible, disagreed),
+        RatingOutcome.TWICE: sa.and_(visible, helpful, Note.status == _NOT_HELPFUL),
+        RatingOutcome.NEUTRAL: sa.and_(visible, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
+        RatingOutcome.AFTER: sa.and_(visible, level.is_(None)),
+        RatingOutcome.WAITING: sa.not_(visible),
     }
 
 
-def _notes_that() -> dict[Wrote, sa.ColumnElement[bool]]:
+def _notes_that() -> dict[NoteOutcome, sa.ColumnElement[bool]]:
     return {
-        Wrote.HELPFUL: Note.status == _HELPFUL,
-        Wrote.NOT_HELPFUL: Note.status == _NOT_HELPFUL,
-        Wrote.WAITING: Note.status == NoteStatus.NEEDS_MORE_RATINGS,
+        NoteOutcome.HELPFUL: Note.status == _HELPFUL,
+        NoteOutcome.NOT_HELPFUL: Note.status == _NOT_HELPFUL,
+        NoteOutcome.WAITING: Note.status == NoteStatus.NEEDS_MORE_RATINGS,
     }
 
 
-def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> Became:
-    if not blindness.is_told(note, actions.get(note.id)):
-        return Became.WAITING
+def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> RatingOutcome:
+    if not blindness.outcome_visible_to_raters(note, actions.get(note.id)):
+        return RatingOutcome.WAITING
     if rating.blind_level is None:
-        return Became.AFTER
+        return RatingOutcome.AFTER
     if rating.blind_level is HelpfulnessLevel.SOMEWHAT_HELPFUL:
-        return Became.NEUTRAL
+        return RatingOutcome.NEUTRAL
     if (rating.blind_level is HelpfulnessLevel.HELPFUL) == (note.status is _HELPFUL):
-        return Became.MATCHED
-    return Became.TWICE if rating.blind_level is HelpfulnessLevel.HELPFUL else Became.MISMATCHED
+        return RatingOutcome.MATCHED
+    return RatingOutcome.TWICE if rating.blind_level is HelpfulnessLevel.HELPFUL else RatingOutcome.MISMATCHED
 
 
-def _wrote(note: Note) -> Wrote:
+def _wrote(note: Note) -> NoteOutcome:
     if note.status is NoteStatus.NEEDS_MORE_RATINGS:
-        return Wrote.WAITING
-    return Wrote.HELPFUL if note.status is _HELPFUL else Wrote.NOT_HELPFUL
+        return NoteOutcome.WAITING
+    return NoteOutcome.HELPFUL if note.status is _HELPFUL else NoteOutcome.NOT_HELPFUL
 
 
 def _notes(session: Session, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Note]:
-    found = session.scalars(sa.select(Note).where(Note.id.in_(ids)).options(selectinload(Note.request)))
-    return {note.id: note for note in found}
+    rows = session.scalars(sa.select(Note).where(Note.id.in_(ids)).options(selectinload(Note.request)))
+    return {note.id: note for note in rows}
 
 
-def _actions(session: Session, found: Sequence[Note]) -> dict[uuid.UUID, Action]:
-    """By note: the action whose rationale it is, or the newest one of the post it stands on."""
-    requests = {note.request_id for note in found if note.request_id is not None}
+def _actions(session: Session, notes_shown: Sequence[Note]) -> dict[uuid.UUID, Action]:
+    """By note id: the action whose rationale it is, or the newest action of its post."""
+    requests = {note.request_id for note in notes_shown if note.request_id is not None}
     by_note: dict[uuid.UUID, Action] = {}
     by_request: dict[uuid.UUID, Action] = {}
     for action in session.scalars(
@@ -259,7 +266,7 @@ def _actions(session: Session, found: Sequence[Note]) -> dict[uuid.UUID, Action]
         if action.note_id is not None:
             by_note[action.note_id] = action
     items: dict[uuid.UUID, Action] = {}
-    for note in found:
+    for note in notes_shown:
         item = by_note.get(note.id) if note.rationale else None
         if not note.rationale and note.request_id is not None:
             item = by_request.get(note.request_id)

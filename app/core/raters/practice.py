@@ -1,8 +1,8 @@
-"""Three posts to practise on before one rates in earnest (DASHBOARD: /welcome).
+"""Three example posts for new raters to practise on (docs/design-system.md).
 
-Fixed, made up, and free of word play, idioms and places, so that they say the same in every language: a clear attack, a
-slur that is quoted in order to discuss it, and criticism that is sharp but fair. An answer here is no rating: it is
-kept with the membership alone, to know where somebody left off.
+Fixed, invented, and without word play, idioms and places, so that they translate well: a clear attack, a slur that
+is quoted in order to discuss it, and criticism that is sharp but fair. An answer here is not a rating: it is stored
+only with the membership, to continue later.
 """
 
 import uuid
@@ -23,7 +23,7 @@ ANSWERS = ("yes", "no", "unsure")
 
 @dataclass(frozen=True)
 class Example:
-    """One post, the category it would be asked about, the answer that most would give, and why, by answer."""
+    """One post, its category, the answer that most people would give, and an explanation per answer."""
 
     name: str
     category: str
@@ -77,18 +77,22 @@ BY_NAME = {example.name: example for example in EXAMPLES}
 
 
 def is_new(membership: Membership | None) -> bool:
-    """Whether this member should be led to the welcome page: a rater who has not been."""
+    """Whether to show this member the welcome page: a rater who has not seen it."""
     return membership is not None and membership.role is Role.RATER and membership.welcomed_at is None
 
 
 def answers_of(membership: Membership | None) -> dict[str, str]:
-    """What this member answered so far, by example."""
-    kept = membership.practice if membership is not None else {}
-    return {name: said for name, said in kept.items() if name in BY_NAME and said in ANSWERS}
+    """The member's answers so far, by example."""
+    stored = membership.practice if membership is not None else {}
+    return {
+        name: given_answer
+        for name, given_answer in stored.items()
+        if name in BY_NAME and given_answer in ANSWERS
+    }
 
 
-def welcomed(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
-    """Remember that this member has been led to the welcome page, so that it happens once."""
+def mark_welcomed(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
+    """Record that this member has seen the welcome page, so that it is shown once."""
     require(actor, Permission.RATE, community_id)
     session.execute(
         sa.update(Membership)
@@ -103,7 +107,7 @@ def welcomed(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
 
 
 def answer(session: Session, actor: Actor, community_id: uuid.UUID, name: str, said: str) -> None:
-    """Keep a practice answer; a later one takes its place. Whoever has no membership keeps none.
+    """Store a practice answer, replacing an earlier one. Without a membership nothing is stored.
 
     Raises:
         Invalid: no such example, or no such answer.
@@ -120,7 +124,7 @@ def answer(session: Session, actor: Actor, community_id: uuid.UUID, name: str, s
 
 
 def start_over(session: Session, actor: Actor, community_id: uuid.UUID) -> None:
-    """Forget the practice answers."""
+    """Delete the practice answers."""
     require(actor, Permission.RATE, community_id)
     membership = _membership(session, actor, community_id)
     if membership is not None:

@@ -1,10 +1,10 @@
-"""What the metadata of a submission may say to the service itself."""
+"""Marks in a submission's metadata that are meant for this service."""
 
 from collections.abc import Mapping
 from typing import Any
 
 TEST_MARK = "bridgenote_test"
-"""True in a submission's ``metadata``: it was sent to try the service out (Decision 0031)."""
+"""True in a submission's ``metadata``: it was sent to try out the service (decision 0031)."""
 
 
 def is_test(extra: Mapping[str, Any] | None) -> bool:

@@ -1,6 +1,7 @@
-"""Requests as they are read: flat rows of what a request shows, its outcome included (Spec: Requests).
+"""Read requests as flat rows, with their outcome (docs/integration.md).
 
-Mapped objects are for verbs, which change them. To show a hundred requests they would cost as much again as the query.
+Verbs use mapped objects, because they change them. To show a hundred requests, mapped objects would cost as much
+again as the query.
 """
 
 import uuid
@@ -58,11 +59,11 @@ _SHOWN = (
     .select_from(_WITH_OUTCOME)
     .where(_request.withdrawn_at.is_(None))
 )
-"""What reading a request shows: one query whatever the number of rows."""
+"""The columns that a request shows: one query for any number of rows."""
 _PLACE = sa.select(_request.id, _request.community_id).where(_request.withdrawn_at.is_(None))
 _SHOWN_BY_ID = _SHOWN.where(_request.id == sa.bindparam("id"))
 _PLACE_BY_ID = _PLACE.where(_request.id == sa.bindparam("id"))
-# Built once, with a place for the ids: given as values, each of a hundred would be looked at for being one.
+# Built once, with an expanding parameter for the ids: literal values would be processed one by one on each call.
 _BEGUN = (
     sa.select(_action.request_id, _action.id, _action.action_tier)
     .where(
@@ -73,23 +74,23 @@ _BEGUN = (
     .order_by(_action.created_at, _action.id)
 )
 _LIKE_NAMED = 50
-"""Requests of one name that are looked at, for a key of many communities."""
+"""The most requests with the same ``request_id`` to read, for a key of many communities."""
 
 
 def find(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None) -> Any:
-    """The row of the request with our UUID or with the integration's string, within the actor's communities.
+    """The row of the request with our UUID or with the integration's string, in the actor's communities.
 
     Raises:
         NotFound: unknown, withdrawn or foreign.
-        Malformed: the string stands in several communities and ``scope`` names none of them.
+        Malformed: several communities have this string, and ``scope`` names none of them.
     """
     return _find(session, actor, reference, scope, _SHOWN_BY_ID, _SHOWN)
 
 
 def find_id(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None) -> uuid.UUID:
-    """The id of the request that ``find`` finds; refused alike."""
-    found: uuid.UUID = _find(session, actor, reference, scope, _PLACE_BY_ID, _PLACE).id
-    return found
+    """The id of the request that ``find`` returns; raises the same."""
+    request_id: uuid.UUID = _find(session, actor, reference, scope, _PLACE_BY_ID, _PLACE).id
+    return request_id
 
 
 def _find(
@@ -98,7 +99,7 @@ def _find(
     reference: str,
     scope: uuid.UUID | None,
     by_id: sa.Select[Any],
-    every: sa.Select[Any],
+    by_name: sa.Select[Any],
 ) -> Any:
     if not limits.may_be_stored_id(reference):
         raise NotFound("request")
@@ -107,22 +108,22 @@ def _find(
         row = session.execute(by_id, {"id": identity}).first()
         if row is not None and actor.sees(row.community_id):
             return row
-    statement = every.where(_request.request_id == reference)
+    statement = by_name.where(_request.request_id == reference)
     if actor.communities is not None:
         statement = statement.where(_request.community_id.in_(actor.communities))
-    found = session.execute(statement.limit(_LIKE_NAMED)).all()
-    if scope is not None and len(found) > 1:
-        found = [row for row in found if row.community_id == scope]
-    if not found:
+    rows = session.execute(statement.limit(_LIKE_NAMED)).all()
+    if scope is not None and len(rows) > 1:
+        rows = [row for row in rows if row.community_id == scope]
+    if not rows:
         raise NotFound("request")
-    if len(found) > 1:
+    if len(rows) > 1:
         raise Malformed("This request_id stands in several communities; name one with X-Adapter-Scope")
-    return found[0]
+    return rows[0]
 
 
 @dataclass(frozen=True)
 class Matching:
-    """Which requests are wanted: conditions on them, and the communities they stand in (None: all)."""
+    """A filter: conditions on requests, and the communities they belong to (None: all)."""
 
     conditions: tuple[sa.ColumnElement[bool], ...]
     communities: frozenset[uuid.UUID] | None
@@ -137,14 +138,17 @@ def matching(
     requested_from: datetime | None = None,
     requested_to: datetime | None = None,
 ) -> Matching:
-    """The actor's requests that match, for ``listed`` and ``decided``; of all ``communities`` but None."""
-    within = actor.communities
+    """A filter over the actor's requests, for ``listed`` and ``decided``.
+
+    None values in ``communities`` are ignored.
+    """
+    visible = actor.communities
     for community_id in communities:
         if community_id is not None:
-            within = frozenset({community_id} if within is None or community_id in within else ())
+            visible = frozenset({community_id} if visible is None or community_id in visible else ())
     conditions: list[sa.ColumnElement[bool]] = [_request.withdrawn_at.is_(None)]
-    if within is not None:
-        conditions.append(_request.community_id.in_(within))
+    if visible is not None:
+        conditions.append(_request.community_id.in_(visible))
     if status is not None:
         conditions.append(_request.status == status)
     if requested_by is not None:
@@ -153,22 +157,22 @@ def matching(
         conditions.append(_request.requested_at >= requested_from)
     if requested_to is not None:
         conditions.append(_request.requested_at <= requested_to)
-    return Matching(tuple(conditions), within)
+    return Matching(tuple(conditions), visible)
 
 
-def listed(session: Session, wanted: Matching, part: Slice) -> Page[Any]:
+def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[Any]:
     """A page of matching requests, newest first."""
-    counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*wanted.conditions)
-    statement = _SHOWN.where(*wanted.conditions)
+    counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*matching_requests.conditions)
+    statement = _SHOWN.where(*matching_requests.conditions)
     return paginate(session, statement, _request.requested_at, _request.id, part, counted=counted)
 
 
-def decided(session: Session, wanted: Matching, since: datetime, part: Slice) -> Page[Any]:
+def decided(session: Session, matching_requests: Matching, since: datetime, part: Slice) -> Page[Any]:
     """A page of matching requests decided at ``since`` or later, oldest decision first."""
-    conditions = [*wanted.conditions, _decision.decided_at >= since]
-    if wanted.communities is not None:
-        # Said of the decision too, whose index has them in order: a poll reads what is new, not what there is.
-        conditions.append(_decision.community_id.in_(wanted.communities))
+    conditions = [*matching_requests.conditions, _decision.decided_at >= since]
+    if matching_requests.communities is not None:
+        # Repeat the condition on the decision, whose index is in this order: a poll then reads only new decisions.
+        conditions.append(_decision.community_id.in_(matching_requests.communities))
     both = Request.__table__.join(Decision.__table__, _decision.request_id == _request.id)
     counted = sa.select(sa.func.count()).select_from(both).where(*conditions)
     statement = _SHOWN.where(*conditions)
@@ -177,9 +181,9 @@ def decided(session: Session, wanted: Matching, since: datetime, part: Slice) ->
     )
 
 
-def actions_of(session: Session, found: Sequence[Any]) -> dict[uuid.UUID, Any]:
-    """The service's latest action (``id``, ``action_tier``) per request, for those of ``found`` not decided yet."""
-    waiting = [row.id for row in found if row.decided_at is None]
+def actions_of(session: Session, request_rows: Sequence[Any]) -> dict[uuid.UUID, Any]:
+    """The service's latest action (``id``, ``action_tier``) per request, for those without a decision yet."""
+    waiting = [row.id for row in request_rows if row.decided_at is None]
     if not waiting:
         return {}
     rows = session.execute(_BEGUN, {"waiting": waiting})

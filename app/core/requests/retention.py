@@ -1,8 +1,8 @@
-"""Content that a community no longer keeps: blanked so many days after the decision (``content_retention_days``).
+"""Removes content some days after the decision, if the community has set that (``content_retention_days``).
 
-What stays is the decision, its scores, which rules matched, and the content's hash, so that an exemption from scanning
-and a repeated submission are still recognised. What goes is the text, its author's id, what the platform said of it,
-and where in the text the rules matched.
+What stays: the decision, its scores, the ids of matched rules, and the content's hash, so that exemptions from
+scanning and repeated submissions are still recognised. What is removed: the text, its author's id, the platform's
+metadata, and the positions of the matches.
 """
 
 import uuid
@@ -22,23 +22,28 @@ from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, RequestStatus
 
 BATCH = 200
-"""Requests blanked in one transaction: others want to write too."""
+"""Requests per transaction, so that other writers need not wait long."""
 
 _UNSETTLED = (ActionState.PROPOSED, ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
 _KEPT_OF_A_MATCH = frozenset({"rule", "category", "weight"})
 
 
-def with_a_limit(session: Session) -> dict[uuid.UUID, int]:
-    """The communities that keep content for so many days only."""
+def retention_days(session: Session) -> dict[uuid.UUID, int]:
+    """The communities that remove content, with the number of days until they do."""
     rows = session.scalars(sa.select(Community).order_by(Community.id))
-    days = {one.id: community_settings.of(one).content_retention_days for one in rows}
+    defaults = community_settings.defaults(session)
+    days = {
+        community.id: community_settings.for_community(community, defaults).content_retention_days
+        for community in rows
+    }
     return {community_id: number for community_id, number in days.items() if number is not None}
 
 
 def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bool) -> int:
-    """Blank the next batch: how many requests, 0 when nothing is left. The first of a run is told in history.
+    """Remove the content of the next batch. Return how many requests, 0 when none is left.
 
-    Never what is undecided, under review, or waiting for the platform.
+    With ``is_first``, the first batch of a run, an entry is written to history. Content that is undecided, under
+    review, or waiting for the platform is never removed.
     """
     limit = clock.now() - timedelta(days=days)
     serialise(session, community_id)
@@ -52,7 +57,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         )
     now = clock.now()
     for request in due:
-        # In the content's own place, so that whoever shows it shows this.
+        # Stored in place of the content, so that every page that shows the content shows this.
         request.content = f"Removed after {days} {'day' if days == 1 else 'days'}"
         request.content_removed_at = now
         request.platform_author_id = None
@@ -65,7 +70,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         if isinstance(details, Mapping) and details.get("matches"):
             bare = {**details, "matches": [_bare(match) for match in details["matches"]]}
             action.evidence = {**(action.evidence or {}), "details": bare}
-    # What a language model answered quotes what it was asked about.
+    # A language model's answer may quote the content.
     session.execute(
         sa.update(AiDraft)
         .where(AiDraft.note_id.in_(sa.select(Note.id).where(Note.request_id.in_(identities))))

@@ -1,4 +1,4 @@
-"""Scoring a request: begun, asked about, kept and routed (House: flow 1)."""
+"""Scoring of a request: start, classify, store the scores, route (docs/architecture.md, flow 1)."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.db import serialise
+from app.core.history.why import Why
 from app.core.models import Action, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
@@ -37,9 +38,9 @@ NOT_FINISHED = "a classifier could not finish"
 
 @dataclass(frozen=True)
 class Scoring:
-    """One classifier's result for a request; ``tier1`` names the categories it may carry above Tier 1.
+    """One classifier's result for a request; ``tier1`` are the categories that its scores may raise to Tier 1.
 
-    ``categories``: all that it scores, when it finishes. With an error in the result nothing of it counts.
+    ``categories``: all that it scores. If the result has an error, none of its scores count.
     """
 
     classifier: str
@@ -51,22 +52,22 @@ class Scoring:
 
     @property
     def scores(self) -> Mapping[str, float]:
-        """The scores that count: none where the classifier could not finish, for what it has said is a part."""
+        """The scores that count: none if the classifier could not finish, because then they are incomplete."""
         return self.result.scores if self.result.error is None else {}
 
 
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
-    """A worker begins scoring. None when there is nothing to do: scored, decided, withdrawn or exempt."""
+    """Start scoring. None when there is nothing to do: already scored, decided, withdrawn or exempt."""
     request = session.get(Request, request_id)
     if request is None or request.withdrawn_at is not None:
         return None
     if request.status is RequestStatus.PENDING:
         community = session.get_one(Community, request.community_id, populate_existing=True)
         if community.archived_at is not None:
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=ARCHIVED)
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=ARCHIVED))
             return None
         if exemptions.is_exempt(session, request):
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause="exempt from rescans")
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause="exempt from rescans"))
             return None
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS)
         return request
@@ -76,25 +77,25 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
 
 
 def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
-    """Keep the scores and route the request by the policy in force: the action opened, if any."""
+    """Store the scores and route the request by the thresholds in force. Return the opened action, or None."""
     request = session.get_one(Request, request_id)
     serialise(session, request.community_id)
     session.refresh(request)
     if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request):
         return None
-    policy = policies.current(session, request.community_id)
-    rules_in_force = policies.category_rules(policy)
+    thresholds = policies.current(session, request.community_id)
+    rules_in_force = policies.category_rules(thresholds)
     best = combined(scorings)
-    would_have = observed(best, rules_in_force)
-    observed_tiers = {route.category: route.tier.number for route in would_have}
-    standing = set(best)
+    observed_routes = observed(best, rules_in_force)
+    observed_tiers = {route.category: route.tier.number for route in observed_routes}
+    unassigned = set(best)
     request.scored_at = clock.now()
     for scoring in scorings:
         for category, value in scoring.scores.items():
-            is_highest = category in standing and best[category] == _scored(scoring, category, value)
+            is_highest = category in unassigned and best[category] == _scored(scoring, category, value)
             if is_highest:
-                standing.remove(category)
-            # Previews count the highest scores: a test post has none to count.
+                unassigned.remove(category)
+            # Previews count the highest scores, and must not count a test post.
             is_highest = is_highest and not request.is_test
             session.add(
                 Score(
@@ -112,17 +113,18 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
                 )
             )
     session.flush()
-    # Read in this transaction, after the lock: a pause counts from its commit on, also for what was being scored.
+    # Read in this transaction, after the lock: a pause applies from its commit on, also to requests being scored.
     community = session.get_one(Community, request.community_id, populate_existing=True)
     route = decided(scorings, rules_in_force) if community.archived_at is None else None
-    slow_rules.note(
-        session,
-        request.community_id,
-        [(one.version, one.result.error) for one in scorings if isinstance(one.result.error, OutOfTime)],
-    )
-    if route is None or decisions.of(session, request.id) is not None:
+    timeouts = [
+        (scoring.version, scoring.result.error)
+        for scoring in scorings
+        if isinstance(scoring.result.error, OutOfTime)
+    ]
+    slow_rules.record(session, request.community_id, timeouts)
+    if route is None or decisions.for_request(session, request.id) is not None:
         cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, cause=cause)
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
         return None
     paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
     if paused_at is not None:
@@ -134,26 +136,30 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
         else (route.category, policies.describe(route.category))
     )
     note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
-    evidence = _evidence(request, route, scorings, policy.version, would_have)
+    evidence = _evidence(request, route, scorings, thresholds.version, observed_routes)
     if paused_at is not None:
         evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
     return actions.open_for(session, request, route, evidence, note, cause=NOT_FINISHED if unnamed else None)
 
 
 def decided(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> Route | None:
-    """The route of a post so scored. Where nothing is above a threshold and a classifier that might have found
-    something could not finish, people look at it: it is neither acted on nor let through.
+    """The route for these scores.
+
+    If nothing is above a threshold, but a classifier that might have found something could not finish, the post
+    goes to staff: it is neither acted on nor let through.
     """
     return decide(combined(scorings), rules) or without_score(unscored(scorings), rules)
 
 
 def unscored(scorings: Sequence[Scoring]) -> frozenset[str]:
-    """The categories that a classifier would have scored, had it finished."""
-    return frozenset(name for one in scorings if one.result.error is not None for name in one.categories)
+    """The categories that a classifier would have scored if it had finished."""
+    return frozenset(
+        name for scoring in scorings if scoring.result.error is not None for name in scoring.categories
+    )
 
 
 def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
-    """Per category the highest score of any classifier; it may reach Tier 1 when the one that gave it may."""
+    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1."""
     best: dict[str, Scored] = {}
     for scoring in scorings:
         for category, value in scoring.scores.items():
@@ -171,17 +177,17 @@ def _scored(scoring: Scoring, category: str, value: float) -> Scored:
 
 
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
-    """Scoring failed for good."""
+    """Record that scoring failed permanently."""
     request = session.get(Request, request_id)
     if request is None or request.status not in {RequestStatus.PENDING, RequestStatus.IN_PROGRESS}:
         return
     if _is_scored(session, request):
         return
-    make_move(session, SYSTEM, request, RequestStatus.FAILED, cause=why, failure=why[:2000])
+    make_move(session, SYSTEM, request, RequestStatus.FAILED, why=Why(cause=why), failure=why[:2000])
 
 
 def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scoring]:
-    """Ask every classifier about a request's content. Call it outside of any transaction."""
+    """Run every classifier on a request's content. Call it outside of any transaction."""
     context = Context(community_id=request.community_id, language=None)
     scorings = []
     for classifier in classifiers:
@@ -200,7 +206,7 @@ def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scorin
 
 
 def _is_scored(session: Session, request: Request) -> bool:
-    """Whether it was, also where no classifier finished and so no score was kept."""
+    """Whether the request has been scored, even if no classifier finished and no score was stored."""
     if request.scored_at is not None:
         return True
     return session.scalar(sa.select(Score.id).where(Score.request_id == request.id).limit(1)) is not None
@@ -211,7 +217,7 @@ def _evidence(
     route: Route,
     scorings: Sequence[Scoring],
     policy_version: int,
-    would_have: Sequence[Route] = (),
+    observed_routes: Sequence[Route] = (),
 ) -> dict[str, Any]:
     scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
     return {
@@ -241,7 +247,7 @@ def _evidence(
             "config_version": policy_version,
             "content_sha256": request.content_sha256,
         }
-        | ({"observed": [_told(one) for one in would_have]} if would_have else {}),
+        | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
     }
 
 
@@ -251,8 +257,8 @@ def _error(error: Retryable | Permanent | OutOfTime) -> str:
     return error.reason
 
 
-def _told(route: Route) -> dict[str, Any]:
-    """What a category that only observes would have done, as evidence tells it."""
+def _observed_evidence(route: Route) -> dict[str, Any]:
+    """The evidence entry for what an observe-only category would have done."""
     return {
         "category": route.category,
         "tier": route.tier.number,

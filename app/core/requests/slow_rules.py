@@ -1,4 +1,4 @@
-"""Rules over which a text's time ran out: kept for the operators of their community (Decision 0025)."""
+"""Records rules that exceeded the time limit of a text, for the operators of their community (decision 0025)."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -12,14 +12,14 @@ from app.core.models import SlowRule
 from app.core.permissions import Actor, Permission, require
 
 
-def note(session: Session, community_id: uuid.UUID, stopped: Sequence[tuple[str, OutOfTime]]) -> None:
-    """Count a text for each rule that took the most of its time, with its classifier's version.
+def record(session: Session, community_id: uuid.UUID, timeouts: Sequence[tuple[str, OutOfTime]]) -> None:
+    """Count a text for each rule that used most of its time, with its classifier's version.
 
-    Another version counts anew. Whoever calls holds the community's lock.
+    A new version starts the count again. The caller holds the community's lock.
     """
-    if not stopped:
+    if not timeouts:
         return
-    for version, error in stopped:
+    for version, error in timeouts:
         row = session.get(SlowRule, (community_id, error.rule))
         if row is None:
             row = SlowRule(
@@ -34,10 +34,10 @@ def note(session: Session, community_id: uuid.UUID, stopped: Sequence[tuple[str,
     session.flush()
 
 
-def of(
+def for_versions(
     session: Session, actor: Actor, community_id: uuid.UUID, versions: Iterable[str]
 ) -> Sequence[SlowRule]:
-    """Those of the classifiers in force, by their ``versions``; the one that was slow most often first."""
+    """The slow rules of these classifier ``versions``, most often slow first."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(
         sa.select(SlowRule)

@@ -1,4 +1,4 @@
-"""Requests: submitted once, found, tried again, withdrawn (Contract: section 3). ``request_scoring`` scores them."""
+"""Requests: submit, find, retry, escalate, withdraw (docs/integration.md). ``scoring`` scores them."""
 
 import json
 import uuid
@@ -18,6 +18,7 @@ from app.core.actions.moves import make_move
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.notes import notes
@@ -31,7 +32,7 @@ SCORE_JOB = "score_request"
 
 @dataclass(frozen=True)
 class Submission:
-    """What an integration submits. Ids and content are kept exactly as given."""
+    """What an integration submits. Ids and content are stored unchanged."""
 
     request_id: str
     requested_by: str
@@ -48,7 +49,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class Receipt:
-    """The stored request; whether this call made it; whether a duplicate's content differs from the stored one."""
+    """The stored request; whether this call created it; whether a duplicate's content differs from the stored one."""
 
     request: Request
     new: bool
@@ -56,23 +57,25 @@ class Receipt:
 
 
 def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: Submission) -> Receipt:
-    """Keep a submission and have it scored; the same ``request_id`` again returns the stored one unchanged."""
+    """Store a submission and enqueue its scoring. The same ``request_id`` again returns the stored one unchanged."""
     require(actor, Permission.SUBMIT, community_id, "community server")
     _check(submission)
     request = _insert_unless_known(session, community_id, submission)
     if request is None:
-        known = _known(session, community_id, submission.request_id)
-        if known is None:
+        existing = _find_existing(session, community_id, submission.request_id)
+        if existing is None:
             raise Conflict("This request_id is being withdrawn right now; try again")
         return Receipt(
-            known, new=False, content_differs=known.content_sha256 != exemptions.digest(submission.content)
+            existing,
+            new=False,
+            content_differs=existing.content_sha256 != exemptions.digest(submission.content),
         )
     _enqueue_scoring(session, request)
     return Receipt(request, new=True)
 
 
 def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: Submission) -> Request | None:
-    """One statement instead of look, insert, look again: None when the ``request_id`` is there already.
+    """Insert with one statement instead of select, insert, select; None when the ``request_id`` exists already.
 
     Of simultaneous duplicates one inserts; on PostgreSQL the others wait for its commit.
     """
@@ -92,7 +95,7 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     stored = {_COLUMNS[name]: value for name, value in row.items()}
     if session.execute(_INSERT[session.get_bind().dialect.name], stored).first() is None:
         return None
-    # The row is known to the last column, so it is not read back: that would take as long again as the insert.
+    # All columns of the row are known, so it is not read back: that would take as long again as the insert.
     request = Request()
     instance_dict(request).update(row)
     make_transient_to_detached(request)
@@ -114,12 +117,12 @@ def _insert_into(insert: Any) -> Any:
 
 _COLUMNS = {name: attribute.columns[0].key for name, attribute in sa.inspect(Request).column_attrs.items()}
 _NOTHING_YET = dict.fromkeys(_COLUMNS)
-# Built once: to put such a statement together takes longer than to run it.
+# Built once: building such a statement takes longer than running it.
 _INSERT = {"sqlite": _insert_into(sqlite.insert), "postgresql": _insert_into(postgresql.insert)}
 
 
 def find(session: Session, actor: Actor, reference: str, *, scope: uuid.UUID | None = None) -> Request:
-    """The request that ``request_reading.find`` finds, to change it; refused alike."""
+    """The request that ``reading.find`` returns, as a mapped object to change; raises the same."""
     return session.get_one(Request, reading.find_id(session, actor, reference, scope=scope))
 
 
@@ -131,20 +134,20 @@ def retry(session: Session, actor: Actor, request: Request) -> None:
 
 
 def escalate(session: Session, actor: Actor, request: Request) -> Action:
-    """Send a request to staff review (Contract: section 3): its open review, or one opened for it."""
+    """Send a request to staff review (docs/integration.md): its open review, or a new one."""
     require(actor, Permission.SUBMIT, request.community_id, "request")
     serialise(session, request.community_id)
     session.refresh(request)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
-        actions.send_to_staff(session, actor, live)
+        actions.send_to_staff(session, actor, live, why=UNSAID)
         return live
-    if decisions.of(session, request.id) is not None:
+    if decisions.for_request(session, request.id) is not None:
         raise Conflict("This request is already decided", request.id)
     if request.status is RequestStatus.COMPLETED:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
-        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, cause="escalated")
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Why(cause="escalated"))
     route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
@@ -154,10 +157,10 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
 
 
 def link_note(session: Session, actor: Actor, request: Request, note: Note | None) -> None:
-    """Name the note that answers a request; None leaves one without a note as it is.
+    """Link the note that answers a request; None leaves a request without a note as it is.
 
     Raises:
-        Invalid: the note is another community's, or None where one is linked.
+        Invalid: the note is in another community, or ``note`` is None but one is linked.
     """
     require(actor, Permission.SUBMIT, request.community_id, "request")
     if note is None:
@@ -180,18 +183,20 @@ def link_note(session: Session, actor: Actor, request: Request, note: Note | Non
 
 
 def withdraw(session: Session, actor: Actor, request: Request) -> None:
-    """Take a submission back: it is gone for every reader, its review ends, and its ``request_id`` is free."""
+    """Withdraw a submission: it disappears for every reader, its review ends, and its ``request_id`` is free again."""
     require(actor, Permission.SUBMIT, request.community_id, "request")
     serialise(session, request.community_id)
     live = actions.live_for(session, request.id)
     if live is not None and live.action_state is ActionState.UNDER_REVIEW:
-        actions.decide_none(session, SYSTEM, live, confidence=1.0, cause="the submission was withdrawn")
+        actions.decide_none(
+            session, SYSTEM, live, confidence=1.0, why=Why(cause="the submission was withdrawn")
+        )
     request.withdrawn_at = clock.now()
     session.flush()
     history.record(session, actor, request.community_id, "request.withdrawn", "request", request.id)
 
 
-def _known(session: Session, community_id: uuid.UUID, request_id: str) -> Request | None:
+def _find_existing(session: Session, community_id: uuid.UUID, request_id: str) -> Request | None:
     return session.scalars(
         sa.select(Request).where(
             Request.community_id == community_id,
@@ -202,7 +207,7 @@ def _known(session: Session, community_id: uuid.UUID, request_id: str) -> Reques
 
 
 def _enqueue_scoring(session: Session, request: Request) -> None:
-    # No key: a retry after failure is a job of its own, and the job's body does nothing when there is nothing to do.
+    # No key: a retry after a failure needs its own job, and the job does nothing when there is nothing to do.
     outbox.enqueue(session, SCORE_JOB, {"request_id": str(request.id)}, community_id=request.community_id)
 
 

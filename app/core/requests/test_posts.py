@@ -1,6 +1,6 @@
-"""Posts that are sent to try the service out: marked, taken through the whole flow, counted in no figure.
+"""Test posts to try out the service: marked, processed like any other post, not counted in statistics.
 
-Decision 0031 says what a test post leaves out: insights, previews of thresholds, and what is learned of raters.
+Decision 0031 lists what ignores test posts: insights, previews of thresholds, and rater parameters.
 """
 
 import re
@@ -23,7 +23,7 @@ from app.core.requests.marks import TEST_MARK
 from app.core.requests.submitting import Submission
 
 SENDER = "bridgenote-test"
-"""Who asks for a test post and who wrote it, as the platform would say."""
+"""The platform user id that a test post has as sender and author."""
 TEXTS: Mapping[str, str] = {
     "spam": "Test post from Bridgenote: check out my profile and DM me to learn about passive income.",
     "toxicity": "Test post from Bridgenote: learn to read before you post, moron.",
@@ -34,15 +34,15 @@ TEXTS: Mapping[str, str] = {
     "hate": "Test post from Bridgenote: go back to your own country, nobody invited you.",
     "self_harm": "Test post from Bridgenote: I wish I was dead, honestly.",
 }
-"""A text for each shipped category that asks people by the shipped thresholds; the mildest first."""
+"""A text for each shipped category that the shipped thresholds send to raters; the mildest first."""
 _REFERENCE = re.compile(r"test-[0-9a-f]{12}")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a test post so far. ``action_id`` is set once there is an item to look at.
+    """The state of a test post. ``action_id`` is set once there is an item to look at.
 
-    ``scores``: each category's score with the Tier 2 threshold in force, highest first; empty until it is scored.
+    ``scores``: (category, score, Tier 2 threshold in force), highest first; empty until it is scored.
     """
 
     request: Request | None = None
@@ -51,18 +51,20 @@ class Outcome:
 
 
 def new_reference() -> str:
-    """A ``request_id`` for one test post: sent a second time, nothing is sent."""
+    """A new ``request_id`` for one test post: submitting it again creates nothing."""
     return f"test-{secrets.token_hex(6)}"
 
 
 def is_reference(text: str) -> bool:
-    """Whether this is a ``request_id`` as ``new_reference`` makes them."""
+    """Whether ``text`` is a ``request_id`` of ``new_reference``."""
     return _REFERENCE.fullmatch(text) is not None
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The community's categories in use that there is a text for, the mildest text first."""
-    in_use = {one.name for one in policies.current(session, community_id).categories if _acts(one)}
+    """The community's active categories that have a text, the mildest text first."""
+    in_use = {
+        category.name for category in policies.current(session, community_id).categories if _acts(category)
+    }
     return [name for name in TEXTS if name in in_use]
 
 
@@ -75,14 +77,14 @@ def send(
     category: str | None = None,
     text: str | None = None,
 ) -> Request:
-    """Submit a test post, as an integration would; the same ``reference`` again submits nothing.
+    """Submit a test post as an integration would; the same ``reference`` again submits nothing.
 
-    Without a ``text`` of its own it is the one of ``category``; without either, of the mildest category in use.
+    Without ``text`` it sends the text of ``category``; without either, that of the mildest active category.
 
     Raises:
         Forbidden, NotFound: the actor may not send one here.
-        Invalid: there is no text for the category, or the text will not do.
-        Conflict: no category in use has a text.
+        Invalid: the category has no text, or ``text`` is not valid.
+        Conflict: no active category has a text.
     """
     require(actor, Permission.SEND_TEST_POST, community_id)
     if not is_reference(reference):
@@ -121,7 +123,7 @@ def attributes(community_id: uuid.UUID, reference: str, text: str) -> dict[str, 
 
 
 def outcome(session: Session, actor: Actor, community_id: uuid.UUID, reference: str) -> Outcome:
-    """What became of the test post with this ``reference``; nothing while it has not arrived."""
+    """The state of the test post with this ``reference``; empty while it has not arrived."""
     require(actor, Permission.SEND_TEST_POST, community_id)
     request = session.scalars(
         sa.select(Request).where(
@@ -140,9 +142,9 @@ def outcome(session: Session, actor: Actor, community_id: uuid.UUID, reference: 
 
 def _scores(session: Session, request: Request) -> list[tuple[str, float, float]]:
     thresholds = {
-        one.name: one.tier2
-        for one in policies.current(session, request.community_id).categories
-        if _acts(one)
+        category.name: category.tier2
+        for category in policies.current(session, request.community_id).categories
+        if _acts(category)
     }
     highest = sa.func.max(Score.score)
     rows = session.execute(

@@ -1,6 +1,6 @@
-"""Action history as moderators read it: every change of every action, filtered, page by page, or whole.
+"""Action history for moderators: every change of every action, filtered, as pages or as an export.
 
-Beside the changes stand the decisions that came to nothing: undone, not carried out, or still to be undone.
+It also lists decisions without effect: undone, not carried out, or still possible to undo.
 """
 
 import uuid
@@ -24,12 +24,12 @@ _CHANGES = tuple(f"action.{state.value}" for state in ActionState)
 
 @dataclass(frozen=True)
 class HistoryFilter:
-    """Which changes of actions are wanted; empty means all. ``since`` is inclusive, ``until`` exclusive.
+    """Filters for changes of actions; an empty filter matches all. ``since`` is inclusive, ``until`` exclusive.
 
-    ``states`` and ``traces`` (of ``decision_trace.TRACES``) are alternatives: a change to one of the states, or an
-    entry of one of the traces. With neither, a held decision is left out once it has been carried out, for then
-    the change itself stands there. A change is also of one of the types and of one of the categories. ``search``
-    finds posts (``post_search.finds``) and words of the reasons given.
+    ``states`` and ``traces`` (from ``decision_trace.TRACES``) are joined by OR: a change to one of the states, or an
+    entry of one of the traces. Without both, a held decision is left out once it was carried out, because the change
+    itself is listed. All other filters are joined by AND. ``search`` matches posts (``post_search.finds``) and the
+    text of reasons.
     """
 
     action_types: tuple[ActionType, ...] = ()
@@ -45,7 +45,7 @@ class HistoryFilter:
 
 @dataclass(frozen=True)
 class ActionChange:
-    """One change of one action: the entry, its erasable text, the action as it is now, and its request."""
+    """One change of one action: the history entry, its erasable text, the action as it is now, and its request."""
 
     entry: HistoryEntry
     text: HistoryText
@@ -59,27 +59,27 @@ class ActionChange:
 
     @property
     def kind(self) -> str:
-        """The state that this change led to, or which trace of a decision it is."""
+        """The state that this change led to, or the name of the decision's trace."""
         return self.state or self.entry.what
 
     @property
     def verb(self) -> str:
-        """What was decided, where nothing came of it."""
+        """The verb of a decision without effect; empty for a change."""
         return str(self.entry.after.get("verb", ""))
 
     @property
     def is_latest(self) -> bool:
-        """Whether the action still stands where this change put it."""
+        """Whether the action is still in the state that this change led to."""
         return self.action.action_state == self.state
 
 
 def matching(
-    actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
+    actor: Actor, community_id: uuid.UUID, filters: HistoryFilter
 ) -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
-    """The community's changes of actions that match, unordered: (entry, text, action, request) each.
+    """Select the community's changes of actions that match, unordered, as (entry, text, action, request).
 
     Raises:
-        NotFound, Forbidden: the history is not the actor's to see.
+        NotFound, Forbidden: the actor may not see the history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
     return (
@@ -87,26 +87,28 @@ def matching(
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .join(Action, Action.id == HistoryEntry.object_id)
         .join(Request, Request.id == Action.request_id)
-        .where(*_of_entry(community_id, wanted), *_of_text(wanted), *_of_action(wanted), *_of_request(wanted))
+        .where(
+            *_of_entry(community_id, filters), *_of_text(filters), *_of_action(filters), *_of_request(filters)
+        )
     )
 
 
-def _of_entry(community_id: uuid.UUID, wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
-    """What the entry alone can answer; a search looks the posts and the reasons up first, for there are fewer."""
+def _of_entry(community_id: uuid.UUID, filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    """Conditions on the entry alone. A search looks up posts and reasons first: there are fewer."""
     conditions = [
         HistoryEntry.community_id == community_id,
         HistoryEntry.object_type == "action",
-        _kind(wanted),
+        _kind(filters),
     ]
-    if wanted.since:
-        conditions.append(HistoryEntry.at >= wanted.since)
-    if wanted.until:
-        conditions.append(HistoryEntry.at < wanted.until)
-    if wanted.search:
+    if filters.since:
+        conditions.append(HistoryEntry.at >= filters.since)
+    if filters.until:
+        conditions.append(HistoryEntry.at < filters.until)
+    if filters.search:
         posts = (
             sa.select(Action.id)
             .join(Request, Request.id == Action.request_id)
-            .where(Action.community_id == community_id, post_search.finds(wanted.search))
+            .where(Action.community_id == community_id, post_search.finds(filters.search))
         )
         other = aliased(HistoryEntry)
         reasons = (
@@ -114,23 +116,25 @@ def _of_entry(community_id: uuid.UUID, wanted: HistoryFilter) -> list[sa.ColumnE
             .join(other, other.id == HistoryText.entry_id)
             .where(
                 other.community_id == community_id,
-                HistoryText.reason.icontains(wanted.search, autoescape=True),
+                HistoryText.reason.icontains(filters.search, autoescape=True),
             )
         )
         conditions.append(sa.or_(HistoryEntry.object_id.in_(posts), HistoryEntry.id.in_(reasons)))
     return conditions
 
 
-def _kind(wanted: HistoryFilter) -> sa.ColumnElement[bool]:
-    if wanted.states or wanted.traces:
-        return HistoryEntry.what.in_([*(f"action.{state.value}" for state in wanted.states), *wanted.traces])
+def _kind(filters: HistoryFilter) -> sa.ColumnElement[bool]:
+    if filters.states or filters.traces:
+        return HistoryEntry.what.in_(
+            [*(f"action.{state.value}" for state in filters.states), *filters.traces]
+        )
     always = [*_CHANGES, decision_trace.UNDONE, decision_trace.LAPSED]
     return sa.or_(
-        HistoryEntry.what.in_(always), sa.and_(HistoryEntry.what == decision_trace.HELD, _came_to_nothing())
+        HistoryEntry.what.in_(always), sa.and_(HistoryEntry.what == decision_trace.HELD, _had_no_effect())
     )
 
 
-def _came_to_nothing() -> sa.ColumnElement[bool]:
+def _had_no_effect() -> sa.ColumnElement[bool]:
     """Whether a held decision was undone or not carried out, or can still be undone."""
     later = aliased(HistoryEntry)
     followed_by = (
@@ -156,63 +160,65 @@ def _came_to_nothing() -> sa.ColumnElement[bool]:
     )
 
 
-def _of_text(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
-    return [HistoryText.actor_name.icontains(wanted.actor, autoescape=True)] if wanted.actor else []
+def _of_text(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    return [HistoryText.actor_name.icontains(filters.actor, autoescape=True)] if filters.actor else []
 
 
-def _of_action(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+def _of_action(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
-    if wanted.action_types:
-        conditions.append(Action.action_type.in_(wanted.action_types))
-    if wanted.categories:
+    if filters.action_types:
+        conditions.append(Action.action_type.in_(filters.action_types))
+    if filters.categories:
         category = sa.func.coalesce(Action.decided_category, Action.category)
-        conditions.append(category.in_(wanted.categories))
+        conditions.append(category.in_(filters.categories))
     return conditions
 
 
-def _of_request(wanted: HistoryFilter) -> list[sa.ColumnElement[bool]]:
-    return [Request.platform_author_id.icontains(wanted.author, autoescape=True)] if wanted.author else []
+def _of_request(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
+    return [Request.platform_author_id.icontains(filters.author, autoescape=True)] if filters.author else []
 
 
-def _count(session: Session, community_id: uuid.UUID, wanted: HistoryFilter) -> int:
-    """How many there are, as ``history_pages.counted``; only what the filter asks of is joined."""
-    found = sa.select(HistoryEntry.id).where(*_of_entry(community_id, wanted))
-    if wanted.actor:
-        found = found.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(*_of_text(wanted))
-    if wanted.action_types or wanted.categories or wanted.author:
-        found = found.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(wanted))
-    if wanted.author:
-        found = found.join(Request, Request.id == Action.request_id).where(*_of_request(wanted))
-    return pages.counted(session, found)
+def _count(session: Session, community_id: uuid.UUID, filters: HistoryFilter) -> int:
+    """The number of matching changes, as ``pages.counted`` counts; joins only the tables that the filters need."""
+    statement = sa.select(HistoryEntry.id).where(*_of_entry(community_id, filters))
+    if filters.actor:
+        statement = statement.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(
+            *_of_text(filters)
+        )
+    if filters.action_types or filters.categories or filters.author:
+        statement = statement.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(filters))
+    if filters.author:
+        statement = statement.join(Request, Request.id == Action.request_id).where(*_of_request(filters))
+    return pages.counted(session, statement)
 
 
 def changes(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: HistoryFilter,
+    filters: HistoryFilter,
     *,
     size: int,
     older_than: int | None = None,
     newer_than: int | None = None,
 ) -> HistoryPage[ActionChange]:
-    """A page of the changes that match, newest first; two queries however many rows.
+    """A page of the matching changes, newest first; two queries however many rows there are.
 
-    Pages follow the entries' numbers, so changes that happen meanwhile neither repeat nor hide a row.
+    Pages continue from an entry's number, so new changes neither repeat nor hide a row.
     """
-    statement = matching(actor, community_id, wanted)
-    count = _count(session, community_id, wanted)
+    statement = matching(actor, community_id, filters)
+    count = _count(session, community_id, filters)
     return pages.page(
         session, statement, ActionChange, count, size=size, older_than=older_than, newer_than=newer_than
     )
 
 
 def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
-    """One entry about an action; what it tells may be a message, which led to no state.
+    """One history entry about an action; it may be a comment, which changed no state.
 
     Raises:
-        NotFound: unknown, about something else, or another community's.
-        Forbidden: the history is not the actor's to see.
+        NotFound: the entry is unknown, not about an action, or in another community.
+        Forbidden: the actor may not see the history.
     """
     row = session.execute(
         sa.select(HistoryEntry, HistoryText, Action, Request)
@@ -229,19 +235,19 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
 
 
 def export(
-    session: Session, actor: Actor, community_id: uuid.UUID, wanted: HistoryFilter
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: HistoryFilter
 ) -> Iterator[ActionChange]:
     """Every change that matches, newest first, read in batches.
 
-    Refusals are raised at the call, not at the first row.
+    Permission errors are raised by the call itself, not at the first row.
     """
-    return pages.export(session, matching(actor, community_id, wanted), ActionChange)
+    return pages.export(session, matching(actor, community_id, filters), ActionChange)
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The categories that actions of the community ever had, for the history's filter."""
+    """All categories of the community's actions, for the history's filter."""
     category = sa.func.coalesce(Action.decided_category, Action.category)
-    found = session.scalars(
+    names = session.scalars(
         sa.select(category).where(Action.community_id == community_id).distinct().order_by(category)
     )
-    return [name for name in found if name]
+    return [name for name in names if name]

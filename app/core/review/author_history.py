@@ -1,4 +1,4 @@
-"""What an author's earlier posts in the same community came to."""
+"""The author's earlier posts in this community, with their outcomes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ _STANDING = (ActionState.APPLIED, ActionState.RETRO_REVIEW, ActionState.CONFIRME
 
 @dataclass(frozen=True)
 class EarlierPost:
-    """One submission and the newest action about it; None when no score asked for one."""
+    """One submission and its newest action, or None if there was none."""
 
     request: Request
     action: Action | None
@@ -23,17 +23,17 @@ class EarlierPost:
 
 @dataclass(frozen=True)
 class AuthorHistory:
-    """``count`` earlier submissions, ``hidden`` of which are hidden today; ``posts`` are the newest, newest first."""
+    """``count`` is the number of earlier submissions, ``hidden`` how many are hidden now; ``posts`` are the newest."""
 
     count: int = 0
     hidden: int = 0
     posts: Sequence[EarlierPost] = field(default=())
 
 
-def before(session: Session, actor: Actor, action: Action, *, limit: int = 5) -> AuthorHistory:
-    """What the author of this item submitted before it, by the platform's id of them; three queries at most.
+def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int = 5) -> AuthorHistory:
+    """The earlier submissions of this item's author, found by the platform's author id; at most three queries.
 
-    ``action`` has its request loaded. Withdrawn submissions are as if they had never been.
+    ``action`` must have its request loaded. Withdrawn submissions are left out.
     """
     require(actor, Permission.SEE_HISTORY, action.community_id, "item")
     request = action.request
@@ -66,11 +66,11 @@ def before(session: Session, actor: Actor, action: Action, *, limit: int = 5) ->
         .limit(limit)
     ).all()
     newest = {
-        one.request_id: one
-        for one in session.scalars(
+        newer.request_id: newer
+        for newer in session.scalars(
             sa.select(Action)
-            .where(Action.request_id.in_([one.id for one in requests]), Action.restores_id.is_(None))
+            .where(Action.request_id.in_([post.id for post in requests]), Action.restores_id.is_(None))
             .order_by(Action.created_at, Action.id)
         )
     }
-    return AuthorHistory(count, hidden, [EarlierPost(one, newest.get(one.id)) for one in requests])
+    return AuthorHistory(count, hidden, [EarlierPost(post, newest.get(post.id)) for post in requests])

@@ -1,7 +1,7 @@
-"""Claims: which moderator holds an item, so that two do not decide the same; a colleague can take it over.
+"""Claims: a moderator holds an item, so that two do not decide the same one; a colleague can take it over.
 
-A claim holds off what others decide in the dashboard. Decisions through the API act at once, and so does what members'
-ratings decide (Decision 0029).
+A claim prevents decisions by others in the dashboard. Decisions through the API and by members' ratings take effect at
+once all the same (decision 0029).
 """
 
 import math
@@ -27,10 +27,11 @@ TAKEN_OVER = "claim.taken_over"
 
 
 def claim(session: Session, actor: Actor, action: Action) -> None:
-    """Hold an item for ten minutes; claiming one's own again renews the lease.
+    """Claim an item for ten minutes; a second claim by the same moderator renews the lease.
 
     Raises:
         Conflict: somebody else holds it.
+        Forbidden: the actor is not a signed-in moderator.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
@@ -49,7 +50,7 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
 
 
 def take_over(session: Session, actor: Actor, action: Action) -> str | None:
-    """Claim an item that somebody else holds, who is told of it: their name, or None when nobody held it any more."""
+    """Claim an item that somebody else holds and notify them. Return their name, or None if nobody holds it now."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     if actor.account_id is None:
         raise Forbidden("Only a signed-in moderator can claim an item")
@@ -82,7 +83,7 @@ def take_over(session: Session, actor: Actor, action: Action) -> str | None:
 
 
 def held_by_other(session: Session, actor: Actor, action: Action) -> Account | None:
-    """Whoever but the actor holds the item now."""
+    """The account that holds the item now, if it is not the actor's; else None."""
     if action.claimed_by_id is None or action.claimed_by_id == actor.account_id:
         return None
     if action.claimed_until is None or action.claimed_until <= clock.now():
@@ -90,12 +91,12 @@ def held_by_other(session: Session, actor: Actor, action: Action) -> Account | N
     return session.get_one(Account, action.claimed_by_id)
 
 
-def holders(session: Session, actor: Actor, found: Sequence[Action]) -> dict[uuid.UUID, str]:
-    """Who but the actor holds these items now: names by item; one query."""
+def holders(session: Session, actor: Actor, items: Sequence[Action]) -> dict[uuid.UUID, str]:
+    """The names of the other moderators who hold these items now, by item id; one query."""
     now = clock.now()
     held = {
         action.id: action.claimed_by_id
-        for action in found
+        for action in items
         if action.claimed_by_id not in (None, actor.account_id)
         and action.claimed_until is not None
         and action.claimed_until > now
@@ -119,7 +120,7 @@ def check_free(session: Session, actor: Actor, action: Action) -> None:
     """Refuse a decision about an item that somebody else has claimed.
 
     Raises:
-        Conflict: it names who, and how long the claim lasts at most.
+        Conflict: somebody else holds it; the detail says who, and for how long at most.
     """
     holder = held_by_other(session, actor, action)
     if holder is None or action.claimed_until is None:
@@ -129,7 +130,7 @@ def check_free(session: Session, actor: Actor, action: Action) -> None:
 
 
 def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
-    """The entry by which the item's present claimant took it over from the actor, with its text loaded."""
+    """The history entry, with its text, for the take-over of the actor's claim by the present claimant; or None."""
     if held_by_other(session, actor, action) is None:
         return None
     entry = session.scalars(
@@ -149,7 +150,7 @@ def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
 
 
 def release(session: Session, actor: Actor, action: Action) -> None:
-    """Let a claimed item go; somebody else's claim stays."""
+    """End the actor's claim of an item; somebody else's claim stays."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     session.execute(
         sa.update(Action)
@@ -164,27 +165,27 @@ def claim_next(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: QueueFilter,
+    filters: QueueFilter,
     *,
     after: Action | None = None,
 ) -> Action | None:
-    """Claim the next item of the filtered queue that nobody else holds and no decision waits on.
+    """Claim the next item of the filtered queue that nobody else holds and that has no held decision.
 
-    Next is the first one that follows ``after`` in the queue's order; when none follows, the first of all, so
-    that passing items by goes round the queue. ``after`` itself is never next.
+    That is the first item after ``after`` in the queue's order, or the first of all if none follows, so that a
+    moderator who skips items goes round the queue. ``after`` itself is never claimed. Return None if there is none.
     """
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(actor, community_id, wanted).where(
+    statement = queue.filtered(actor, community_id, filters).where(
         _open_to(actor, clock.now()), Action.id.not_in(held)
     )
     attempts = [statement]
     if after is not None:
         statement = statement.where(Action.id != after.id)
-        attempts = [statement.where(queue_order.follows(wanted.sort, after)), statement]
+        attempts = [statement.where(queue_order.follows(filters.sort, after)), statement]
     for attempt in attempts:
         candidates: Sequence[Action] = session.scalars(
-            attempt.order_by(*queue_order.clauses(wanted.sort)).limit(5)
+            attempt.order_by(*queue_order.clauses(filters.sort)).limit(5)
         ).all()
         for action in candidates:
             try:

@@ -1,6 +1,6 @@
-"""What history keeps of a decision that is held: that it was made, that it was taken back, and who decided last.
+"""History entries about held decisions: made, undone, or not carried out; and who decided an object last.
 
-A held decision changes nothing, but whoever decides and takes it back leaves a trace too (Decision 0029).
+A held decision changes nothing yet, but a moderator who decides and undoes it leaves a trace (decision 0029).
 """
 
 import uuid
@@ -10,45 +10,44 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import HistoryEntry, HistoryText, Hold
 from app.core.permissions import Actor
+from app.core.states import ACTION
+from app.core.vocabulary import HELD_VERBS
 
 HELD = "decision.held"
 UNDONE = "decision.undone"
 LAPSED = "hold.lapsed"
 TRACES = (HELD, UNDONE, LAPSED)
-"""Entries about decisions that changed nothing, or nothing yet."""
+"""Names of entries about decisions that changed nothing, or nothing yet."""
 
-_DECIDING = frozenset({"action.proposed", "action.dismissed", "action.overturned", "action.confirmed"})
+_DECIDING = frozenset(
+    f"{ACTION.name}.{row.target}" for row in ACTION.moves if row.source is not None and row.verb in HELD_VERBS
+)
+"""Names of entries about moves that moderators decide."""
 _DECIDING_NOTHING = frozenset({"action.commented", "action.filed", "claim.taken_over", HELD, UNDONE})
 
 
 def held(session: Session, actor: Actor, hold: Hold) -> None:
-    """Somebody decided, and can still take it back."""
-    _record(session, actor, hold, HELD, reason=hold.reason, comment=hold.comment or "")
+    """Record that a moderator decided and can still undo it."""
+    _record(session, actor, hold, HELD, why_of(hold))
 
 
 def undone(session: Session, actor: Actor, hold: Hold) -> None:
-    """A held decision was taken back. What its author wrote is repeated only for its author."""
+    """Record that a held decision was undone. The reason is repeated only if the moderator undid it personally."""
     own = actor.account_id == hold.account_id
-    _record(
-        session,
-        actor,
-        hold,
-        UNDONE,
-        reason=hold.reason if own else "",
-        comment=(hold.comment or "") if own else "",
-        cause="" if own else "whoever decided is no longer here",
-    )
+    why = why_of(hold) if own else Why(cause="whoever decided is no longer here")
+    _record(session, actor, hold, UNDONE, why)
 
 
 def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEntry:
-    """A held decision was due and could not be carried out; ``actor`` is who decided."""
-    return _record(session, actor, hold, LAPSED, reason=hold.reason, cause=cause)
+    """Record that a held decision was due but could not be carried out; ``actor`` is the moderator who decided."""
+    return _record(session, actor, hold, LAPSED, Why(hold.reason, cause=cause))
 
 
 def by_whom(session: Session, object_id: uuid.UUID) -> str:
-    """Who decided last, else who changed it last, and when: " by Sam, 2 min ago". A message decides nothing."""
+    """Who decided the object last, or else changed it last, and when: " by Sam, 2 min ago". Comments do not count."""
     row = session.execute(
         sa.select(HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind, HistoryEntry.what)
         .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
@@ -63,16 +62,12 @@ def by_whom(session: Session, object_id: uuid.UUID) -> str:
     return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
 
 
-def _record(
-    session: Session,
-    actor: Actor,
-    hold: Hold,
-    what: str,
-    *,
-    reason: str = "",
-    comment: str = "",
-    cause: str = "",
-) -> HistoryEntry:
+def why_of(hold: Hold) -> Why:
+    """The reason and comment that the moderator wrote for the decision."""
+    return Why(hold.reason, hold.comment or "")
+
+
+def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Why) -> HistoryEntry:
     after = {"verb": hold.verb.value} | ({"to": hold.reopen_to.value} if hold.reopen_to else {})
     return history.record(
         session,
@@ -82,7 +77,5 @@ def _record(
         "action" if hold.action_id else "note",
         hold.action_id or hold.note_id or hold.id,
         after=after,
-        reason=reason,
-        comment=comment,
-        cause=cause[:255],
+        why=why,
     )

@@ -1,7 +1,7 @@
-"""Decisions made in the dashboard, held until they can no longer be undone (Contract: section 7, Undo).
+"""Holds: decisions made in the dashboard wait until they can no longer be undone.
 
-A held row is all there is: the API shows the former state and nothing has been sent. Undo deletes the row; when it
-is due, a job carries it out.
+While a decision is held, only its row in ``holds`` exists: the API still shows the former state, and no webhook is
+sent. Undo deletes the row. When the row is due, a job carries out the decision.
 """
 
 import uuid
@@ -13,54 +13,52 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
 from app.core.actions import actions
-from app.core.actions.moves import moves_open_to
+from app.core.actions.moves import may, moves_open_to
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import chain as history
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
 from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
-from app.core.review import claims, decision_trace, reopening
-from app.core.vocabulary import ActionState, ActionTier, HeldVerb, ReopenTo
+from app.core.review import claims, decision_trace, reopening, verbs
+from app.core.review.verbs import Details
+from app.core.states import ACTION, NOTE
+from app.core.vocabulary import HELD_VERBS, ActionState, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
-
-_TARGETS = {
-    HeldVerb.FORCE_PUBLISH: ActionState.PROPOSED,
-    HeldVerb.DISMISS: ActionState.DISMISSED,
-    HeldVerb.OVERTURN: ActionState.OVERTURNED,
-    HeldVerb.CONFIRM: ActionState.CONFIRMED,
-}
+NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))
+"""The verbs for decisions about a note that is not a rationale."""
 
 
 def hold(
     session: Session,
     actor: Actor,
-    verb: HeldVerb,
+    verb: ActionVerb,
     *,
     action: Action | None = None,
     note: Note | None = None,
-    reason: str,
-    comment: str = "",
+    why: Why,
     category: str | None = None,
     reopen_to: ReopenTo | None = None,
     version: int | None = None,
     seconds: float | None = None,
 ) -> Hold:
-    """Hold a decision about an action, or about a note that no action hangs on, for ``seconds``; None: as the
-    moderator has chosen, or else the community.
+    """Hold a decision about an action, or about a note that is not a rationale, for ``seconds`` (None: the moderator's
+    own setting, or else the community's).
 
-    ``version`` is the version of the page it was made from, ``category`` what the action is decided under when that
-    is not the category it was scored in, ``reopen_to`` where a dismissal goes that is reopened.
+    ``version`` is the version that the moderator's page showed, ``category`` the one to file the action under if it
+    is not the category of its score, ``reopen_to`` where a reopened dismissal goes.
 
     Raises:
-        Invalid: no reason, or the category is none of the community's.
-        Conflict: somebody decided, or is deciding, in the meantime, or has claimed the item; the detail says who.
+        Forbidden: the actor is not a signed-in moderator.
+        Invalid: the reason is missing, or the community has no such category.
+        Conflict: somebody decided, is deciding or has claimed the item meanwhile; the detail says who.
     """
     if note is not None and note.rationale:
         action = actions.of_note(session, note.id)
@@ -69,14 +67,14 @@ def hold(
     if subject is None or actor.account_id is None:
         raise Forbidden("Only a signed-in moderator's decision can be held")
     require(actor, Permission.MODERATE, subject.community_id, "item")
-    limits.text(reason, "reason", limits.REASON_MAX)
-    if comment:
-        limits.text(comment, "comment", limits.REASON_MAX)
+    limits.text(why.reason, "reason", limits.REASON_MAX)
+    if why.comment:
+        limits.text(why.comment, "comment", limits.REASON_MAX)
     if category is not None and action is not None:
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
     session.refresh(subject)
-    holder = of(session, action_id=action.id if action else None, note_id=note.id if note else None)
+    holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
     if holder is not None and holder.account_id == actor.account_id:
         raise Conflict("You have decided this already, in another window; undo that first", holder.id)
     if holder is not None:
@@ -84,6 +82,8 @@ def hold(
     if action is not None:
         _check_open(session, actor, action, verb, version, reopen_to)
         claims.check_free(session, actor, action)
+    elif note is not None and verb not in NOTE_VERBS:
+        raise Invalid.field("verb", "is none that decides about a note", verb.value)
     elif note is not None and note.locked:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, note.id)}", note.id)
     elif note is not None and version is not None and note.version != version:
@@ -99,10 +99,10 @@ def hold(
         verb=verb,
         account_id=actor.account_id,
         account_name=actor.name,
-        reason=reason,
-        comment=comment or None,
+        reason=why.reason,
+        comment=why.comment or None,
         category=category if action is not None else None,
-        reopen_to=reopen_to if verb is HeldVerb.REOPEN else None,
+        reopen_to=reopen_to if verb is ActionVerb.REOPEN else None,
         due_at=due,
     )
     try:
@@ -117,34 +117,37 @@ def hold(
 
 
 def undo_seconds(session: Session, actor: Actor, community_id: uuid.UUID) -> float:
-    """How long this moderator can take back a decision: as they chose themselves, or else as the community has set."""
+    """For how long this moderator can undo a decision: their own setting, or else the community's."""
     chosen = session.get_one(Account, actor.account_id).undo_seconds if actor.account_id is not None else None
     return chosen if chosen is not None else community_settings.read(session, community_id).undo_seconds
 
 
-def verbs_open_to(actor: Actor, action: Action) -> list[HeldVerb]:
-    """The decisions about this action that are open to the actor.
+def verbs_open_to(actor: Actor, subject: Action | Note) -> list[ActionVerb]:
+    """The decisions that the actor can make about this action, or about this note that is not a rationale.
 
-    Confirming what a score alone did is a second look of its own (Contract: section 5, applied → retro_review →
-    confirmed), so it is open from *applied* too. A restoration is no decision to overturn.
+    Nobody decides a restoration: it follows from the overturned action. A locked note is decided already.
     """
-    if action.restores_id is not None:
+    if isinstance(subject, Note):
+        # Any row of the verb allows it: the status may be the same already, and only the lock changes.
+        rows = [row for row in NOTE.moves if may(actor, row, subject.community_id)]
+        return (
+            [] if subject.locked else [verb for verb in NOTE_VERBS if any(row.verb is verb for row in rows)]
+        )
+    if subject.restores_id is not None:
         return []
-    targets = {move.target for move in moves_open_to(actor, action)}
-    if ActionState.RETRO_REVIEW in targets and action.action_tier is ActionTier.IMMEDIATE:
-        targets.add(ActionState.CONFIRMED)
-    return [verb for verb, target in _TARGETS.items() if target in targets]
+    open_verbs = {move.verb for move in moves_open_to(actor, subject)}
+    return [verb for verb in HELD_VERBS if verb in open_verbs]
 
 
-def of(
+def for_subject(
     session: Session, *, action_id: uuid.UUID | None = None, note_id: uuid.UUID | None = None
 ) -> Hold | None:
-    """The hold on this action or note."""
+    """The hold on this action or note, or None."""
     clause = Hold.action_id == action_id if action_id is not None else Hold.note_id == note_id
     return session.scalars(sa.select(Hold).where(clause)).first()
 
 
-def by(session: Session, actor: Actor) -> list[Hold]:
+def held_by(session: Session, actor: Actor) -> list[Hold]:
     """The actor's decisions that can still be undone, newest first."""
     return list(
         session.scalars(
@@ -156,13 +159,13 @@ def by(session: Session, actor: Actor) -> list[Hold]:
 
 
 def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
-    """Take a held decision back: one's own, or by the service anybody's. History keeps that it was made and undone.
+    """Undo a held decision: the actor's own, or any if the service is the actor. History records it.
 
-    Ratings that came meanwhile count now.
+    Ratings that were given meanwhile count now.
 
     Raises:
-        Conflict: too late, it has been carried out.
-        Forbidden: somebody else's.
+        Conflict: the decision has been carried out already.
+        Forbidden: the decision is somebody else's.
     """
     held = session.get(Hold, hold_id)
     if held is None:
@@ -183,7 +186,7 @@ def undo(session: Session, actor: Actor, hold_id: uuid.UUID) -> Hold:
 
 
 def carry_out(session: Session, hold_id: uuid.UUID) -> None:
-    """The hold is due: make the move as the moderator who decided. Run twice, it does nothing twice."""
+    """Carry out a due decision as the moderator who made it. A repeated call does nothing."""
     held = session.get(Hold, hold_id)
     if held is None:
         return
@@ -196,59 +199,55 @@ def carry_out(session: Session, hold_id: uuid.UUID) -> None:
         with session.begin_nested():
             _carry_out(session, actor, held)
     except Refused as refusal:
-        # The world moved on (the platform acted, a role was taken away); that is recorded, not retried.
+        # Something changed meanwhile (the platform acted, the role was removed): record it, do not retry.
         entry = decision_trace.lapsed(session, actor, held, refusal.detail)
         notices.tell_lapsed(session, held, entry)
 
 
 def overdue(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
-    """Holds past their time, for the sweeper that makes up for a lost job."""
+    """Ids of holds that are past their time, for the sweeper that replaces lost jobs."""
     late = clock.now() - timedelta(seconds=5)
     return list(session.scalars(sa.select(Hold.id).where(Hold.due_at < late).limit(limit)))
 
 
 def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
-    words = {"reason": held.reason, "comment": held.comment or ""}
+    why = decision_trace.why_of(held)
     if held.action_id is not None:
         action = session.get_one(Action, held.action_id, populate_existing=True)
-        if held.verb is HeldVerb.REOPEN and held.reopen_to is not None:
-            action = reopening.reopen(session, actor, action, held.reopen_to, **words)
-            if held.category is not None:
-                _file_under(session, actor, action, held.category)
-            return
-        if held.category is not None:
+        # The category is for the new action; the reopened dismissal keeps its own.
+        is_reopening = held.verb is ActionVerb.REOPEN
+        if held.category is not None and not is_reopening:
             _file_under(session, actor, action, held.category)
-        if held.verb is HeldVerb.CONFIRM and action.action_state is ActionState.APPLIED:
-            verdicts.change_action(session, actor, action, ActionState.RETRO_REVIEW, reason=held.reason)
-        verdicts.change_action(session, actor, action, _TARGETS[held.verb], **words)
+        decided = verbs.decide(session, actor, action, held.verb, Details(why, reopen_to=held.reopen_to))
+        if held.category is not None and is_reopening:
+            _file_under(session, actor, decided, held.category)
         return
     note = session.get(Note, held.note_id)
     if note is None or note.deleted_at is not None:
         raise NotFound("note")
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
-    if held.verb is HeldVerb.FORCE_PUBLISH:
-        verdicts.force_publish(session, actor, note, **words)
-    else:
-        verdicts.dismiss(session, actor, note, **words)
+    verbs.decide_note(session, actor, note, held.verb, why)
 
 
 def _checked_category(session: Session, action: Action, category: str) -> str | None:
-    """The category if it is one of the community's, None when the action stands under it already.
+    """The category if it is one of the community's; None if the action is in this category already.
 
     Raises:
-        Invalid: it is neither.
+        Invalid: the community has no such category.
     """
     if category == (action.decided_category or action.category):
         return None
-    known = {one.name for one in policies.current(session, action.community_id).categories}
+    known = {
+        known_category.name for known_category in policies.current(session, action.community_id).categories
+    }
     if category not in known:
         raise Invalid.field("policy", "is none of this community's", category[:50])
     return category
 
 
 def _file_under(session: Session, actor: Actor, action: Action, category: str) -> None:
-    """Note what the action is decided under, just before it is decided."""
+    """Set the category of an action's decision and record it in history."""
     before = action.decided_category or action.category
     action.decided_category = category
     session.flush()
@@ -276,7 +275,7 @@ def _was_edited(session: Session, note: Note, held: Hold) -> bool:
 
 
 def _take(session: Session, held: Hold) -> bool:
-    """Delete the row; False when somebody else (undo or the job) was first."""
+    """Delete the row. Return False if undo or the job deleted it first."""
     result = session.execute(
         sa.delete(Hold).where(Hold.id == held.id).execution_options(synchronize_session=False)
     )
@@ -288,14 +287,13 @@ def _check_open(
     session: Session,
     actor: Actor,
     action: Action,
-    verb: HeldVerb,
+    verb: ActionVerb,
     version: int | None,
     reopen_to: ReopenTo | None,
 ) -> None:
-    if verb is HeldVerb.REOPEN:
+    if verb is ActionVerb.REOPEN:
         reopening.check(session, actor, action, reopen_to)
         return
-    target = _TARGETS[verb]
     is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)
@@ -303,5 +301,5 @@ def _check_open(
         raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
     if not is_open:
         if action.action_state is ActionState.UNDER_REVIEW:
-            raise IllegalMove("action_state", action.action_state, target)
+            raise IllegalMove("action_state", action.action_state, ACTION.target_of(verb) or verb)
         raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)

@@ -1,4 +1,4 @@
-"""Which actions a category or a rule is to answer for: found, counted and shown before anything is overturned."""
+"""Finds the actions that a category or a rule caused, and counts and shows them before any is overturned."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -13,22 +13,23 @@ from app.core import clock, limits
 from app.core.errors import Invalid
 from app.core.models import Action, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionTier, ActionVerb
 
 SAMPLES = 20
 RULE_MAX = 255
-UNDONE_BY: Mapping[ActionState, ActionState] = {
-    ActionState.PROPOSED: ActionState.DISMISSED,
-    ActionState.APPLIED: ActionState.OVERTURNED,
-    ActionState.RETRO_REVIEW: ActionState.OVERTURNED,
+UNDONE_BY: Mapping[ActionState, ActionVerb] = {
+    ActionState(row.source): row.verb
+    for row in ACTION.moves
+    if row.undoes and row.source is not None and row.verb is not None
 }
-"""What undoes an action in this state: a proposal that the platform has not carried out yet is withdrawn. Others stay:
-they are undone already, were upheld by people, or wait for them."""
+"""The verb that undoes an action, by its state: a proposal that the platform has not carried out is withdrawn.
+Actions in other states stay as they are: they were undone already, upheld by people, or wait for review."""
 
 
 @dataclass(frozen=True)
 class Criteria:
-    """Whose actions: a category's, or a matched rule's, since a moment. Without ``with_reviewed`` only Tier 1's."""
+    """Selects actions since a time by category or by matched rule; only Tier 1 unless ``with_reviewed``."""
 
     since: datetime
     category: str | None = None
@@ -38,7 +39,7 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Preview:
-    """What would be overturned, by state; what would be ``left`` as it is; samples of the former, newest first."""
+    """Counts by state: ``affected`` would be overturned, ``left`` stay; ``samples`` of the former, newest first."""
 
     affected: Mapping[ActionState, int]
     left: Mapping[ActionState, int]
@@ -50,10 +51,10 @@ class Preview:
 
 
 def preview(session: Session, actor: Actor, community_id: uuid.UUID, criteria: Criteria) -> Preview:
-    """Count and show what matches, and change nothing.
+    """Count the matching actions and load samples; changes nothing.
 
     Raises:
-        Invalid: neither a category nor a rule is named, or both; or the moment lies ahead.
+        Invalid: not exactly one of category and rule is set, or ``since`` is in the future.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     check(criteria)
@@ -80,7 +81,7 @@ def preview(session: Session, actor: Actor, community_id: uuid.UUID, criteria: C
 
 
 def check(criteria: Criteria) -> None:
-    """Refuse criteria that name nothing, or everything."""
+    """Refuse criteria without exactly one of category and rule, or with ``since`` in the future."""
     if (criteria.category is None) == (criteria.rule is None):
         raise Invalid.field("category", "or a rule must be named, and not both")
     if criteria.category is not None:
@@ -94,7 +95,7 @@ def check(criteria: Criteria) -> None:
 def matching(
     session: Session, community_id: uuid.UUID, criteria: Criteria
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """The conditions for the actions of a community that these criteria mean, in any state."""
+    """SQL conditions for the community's actions that match the criteria, in any state."""
     conditions: list[sa.ColumnElement[bool]] = [
         Action.community_id == community_id,
         Action.created_at >= criteria.since,
@@ -112,7 +113,7 @@ def matching(
 
 
 def _matched(session: Session, rule: str) -> sa.ColumnElement[bool]:
-    """Whether the evidence names this rule among its matches; each database has its own words for that."""
+    """Whether the evidence names this rule among its matches; SQLite and PostgreSQL need different JSON functions."""
     if session.get_bind().dialect.name == "sqlite":
         match: Any = sa.func.json_each(Action.evidence, "$.details.matches").table_valued("value")
         named: Any = sa.func.json_extract(match.c.value, "$.rule")

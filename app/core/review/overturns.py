@@ -1,7 +1,7 @@
-"""Overturning all that one category or one rule did since a moment: looked at first, then done in batches by a job.
+"""Bulk overturns: undo all actions of one category or one rule since a time, after a preview, in batches by a job.
 
 Each action is overturned by the ordinary verb, with its own history entry and event. A batch, its count and the job for
-the next batch are one transaction: a process that is killed has lost nothing and repeats nothing.
+the next batch are one transaction, so a killed process loses nothing and repeats nothing.
 """
 
 import uuid
@@ -17,21 +17,22 @@ from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.history import chain as history
+from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, Community, Overturn, OverturnItem
-from app.core.notes import verdicts
 from app.core.people import accounts
 from app.core.permissions import Actor, Permission, allows, require, require_found
-from app.core.review import claims, overturn_search
+from app.core.review import claims, overturn_search, verbs
 from app.core.review.overturn_search import UNDONE_BY, Criteria
+from app.core.review.verbs import Details
 from app.core.vocabulary import OverturnItemState, OverturnState
 
 OVERTURN_JOB = "overturn_batch"
 BATCH = 20
-"""Actions overturned in one transaction: whoever rates meanwhile waits for it."""
+"""Actions overturned in one transaction; ratings in the community wait until it ends."""
 FAILURES_SHOWN = 100
 STALLED = timedelta(minutes=2)
-"""After so long without a batch the sweep notes the next one again."""
+"""If no batch ran for this long, the sweep enqueues the next one again."""
 
 
 def begin(
@@ -43,12 +44,13 @@ def begin(
     *,
     overturn_id: uuid.UUID | None = None,
 ) -> Overturn:
-    """Note what matches now and begin to overturn it; what comes later is not touched.
+    """Store the actions that match now and enqueue the first batch; later actions are not affected.
 
-    ``overturn_id`` is the caller's own name for it: sent twice, it begins once.
+    ``overturn_id`` is chosen by the caller: a second call with the same id returns the first overturn.
 
     Raises:
-        Invalid: as ``preview``; no reason; nothing matches.
+        Invalid: as ``overturn_search.preview``; the reason is missing; or nothing matches.
+        Conflict: the actor is not a signed-in operator.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     require(actor, Permission.MODERATE, community_id)
@@ -60,7 +62,7 @@ def begin(
         return get(session, actor, known.id)
     if actor.account_id is None:
         raise Conflict("Only a signed-in operator overturns in bulk")
-    begun = Overturn(
+    overturn = Overturn(
         id=overturn_id or new_id(),
         community_id=community_id,
         account_id=actor.account_id,
@@ -70,36 +72,40 @@ def begin(
         rule=criteria.rule,
         with_reviewed=criteria.with_reviewed,
     )
-    session.add(begun)
+    session.add(overturn)
     session.flush()
-    found = sa.select(
-        sa.literal(begun.id, sa.Uuid()),
+    waiting = sa.select(
+        sa.literal(overturn.id, sa.Uuid()),
         Action.id,
         sa.literal(OverturnItemState.WAITING.value),
         sa.literal(""),
     ).where(*overturn_search.matching(session, community_id, criteria), Action.action_state.in_(UNDONE_BY))
-    session.execute(sa.insert(OverturnItem).from_select(["overturn_id", "action_id", "state", "why"], found))
-    begun.total = (
+    session.execute(
+        sa.insert(OverturnItem).from_select(["overturn_id", "action_id", "state", "why"], waiting)
+    )
+    overturn.total = (
         session.scalar(
-            sa.select(sa.func.count()).select_from(OverturnItem).where(OverturnItem.overturn_id == begun.id)
+            sa.select(sa.func.count())
+            .select_from(OverturnItem)
+            .where(OverturnItem.overturn_id == overturn.id)
         )
         or 0
     )
-    if not begun.total:
+    if not overturn.total:
         raise Invalid.field("since", "leaves nothing to overturn")
     session.flush()
-    _record(session, actor, begun, "begun", _told(begun), reason=reason)
-    _enqueue(session, begun)
-    return begun
+    _record(session, actor, overturn, "begun", _summary(overturn), Why(reason))
+    _enqueue(session, overturn)
+    return overturn
 
 
 def get(session: Session, actor: Actor, overturn_id: uuid.UUID) -> Overturn:
-    """One of them; unknown and foreign look alike."""
+    """The overturn. Raises NotFound if it is unknown or belongs to another community."""
     return require_found(actor, Permission.SEE_SETTINGS, session.get(Overturn, overturn_id), "overturning")
 
 
 def recent(session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 10) -> Sequence[Overturn]:
-    """The community's, newest first."""
+    """The community's latest overturns, newest first."""
     require(actor, Permission.SEE_SETTINGS, community_id)
     return session.scalars(
         sa.select(Overturn)
@@ -109,11 +115,11 @@ def recent(session: Session, actor: Actor, community_id: uuid.UUID, limit: int =
     ).all()
 
 
-def failures(session: Session, found: Overturn) -> Sequence[tuple[uuid.UUID, str]]:
-    """Actions that could not be overturned, with why; at most ``FAILURES_SHOWN``."""
+def failures(session: Session, overturn: Overturn) -> Sequence[tuple[uuid.UUID, str]]:
+    """(action id, reason) of actions that could not be overturned; at most ``FAILURES_SHOWN``."""
     rows = session.execute(
         sa.select(OverturnItem.action_id, OverturnItem.why)
-        .where(OverturnItem.overturn_id == found.id, OverturnItem.state == OverturnItemState.FAILED)
+        .where(OverturnItem.overturn_id == overturn.id, OverturnItem.state == OverturnItemState.FAILED)
         .order_by(OverturnItem.action_id)
         .limit(FAILURES_SHOWN)
     )
@@ -121,125 +127,129 @@ def failures(session: Session, found: Overturn) -> Sequence[tuple[uuid.UUID, str
 
 
 def stop(session: Session, actor: Actor, overturn_id: uuid.UUID) -> Overturn:
-    """End it before the next batch; what is overturned stays so. Ended already: nothing changes."""
-    found = get(session, actor, overturn_id)
-    require(actor, Permission.REVISE_POLICY, found.community_id)
-    serialise(session, found.community_id)
-    session.refresh(found)
-    if found.state is OverturnState.RUNNING:
-        _end(session, actor, found, OverturnState.STOPPED)
-    return found
+    """Stop an overturn before its next batch; overturned actions stay so. If it has ended, nothing changes."""
+    overturn = get(session, actor, overturn_id)
+    require(actor, Permission.REVISE_POLICY, overturn.community_id)
+    serialise(session, overturn.community_id)
+    session.refresh(overturn)
+    if overturn.state is OverturnState.RUNNING:
+        _end(session, actor, overturn, OverturnState.STOPPED)
+    return overturn
 
 
 def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
-    """Overturn the next batch and note the job for the one after it, all in this transaction.
+    """Overturn the next batch and enqueue the job for the one after it, in this transaction.
 
-    ``settled`` is how many were settled when this job was noted: told twice, the second finds more and does nothing.
+    ``settled`` is the number of settled actions when the job was enqueued: a repeated job finds a higher number and
+    does nothing.
     """
-    found = session.get(Overturn, overturn_id)
-    if found is None:
+    overturn = session.get(Overturn, overturn_id)
+    if overturn is None:
         return
-    serialise(session, found.community_id)
-    session.refresh(found)
-    if found.state is not OverturnState.RUNNING or found.settled != settled:
+    serialise(session, overturn.community_id)
+    session.refresh(overturn)
+    if overturn.state is not OverturnState.RUNNING or overturn.settled != settled:
         return
-    community = session.get_one(Community, found.community_id, populate_existing=True)
+    community = session.get_one(Community, overturn.community_id, populate_existing=True)
     closed = frozenset({community.id}) if community.archived_at is not None else frozenset()
-    actor = replace(accounts.actor_for(accounts.get(session, found.account_id)), archived=closed)
-    if not allows(actor, Permission.MODERATE, found.community_id) or _is_disabled(session, found):
-        _end(session, actor, found, OverturnState.STOPPED, cause="whoever began it may no longer overturn")
+    actor = replace(accounts.actor_for(accounts.get(session, overturn.account_id)), archived=closed)
+    if not allows(actor, Permission.MODERATE, overturn.community_id) or _is_disabled(session, overturn):
+        _end(
+            session,
+            actor,
+            overturn,
+            OverturnState.STOPPED,
+            Why(cause="whoever began it may no longer overturn"),
+        )
         return
     items = session.scalars(
         sa.select(OverturnItem)
-        .where(OverturnItem.overturn_id == found.id, OverturnItem.state == OverturnItemState.WAITING)
+        .where(OverturnItem.overturn_id == overturn.id, OverturnItem.state == OverturnItemState.WAITING)
         .order_by(OverturnItem.action_id)
         .limit(BATCH)
     ).all()
     for item in items:
-        why = _undo(session, actor, found, item.action_id)
+        why = _undo(session, actor, overturn, item.action_id)
         item.state = OverturnItemState.DONE if why is None else OverturnItemState.FAILED
         item.why = (why or "")[:255]
-        found.done += why is None
-        found.failed += why is not None
-    found.moved_at = clock.now()
+        overturn.done += why is None
+        overturn.failed += why is not None
+    overturn.moved_at = clock.now()
     session.flush()
     if len(items) < BATCH:
-        _end(session, actor, found, OverturnState.FINISHED)
+        _end(session, actor, overturn, OverturnState.FINISHED)
     else:
-        _enqueue(session, found)
+        _enqueue(session, overturn)
 
 
 def enqueue_stalled(session: Session) -> None:
-    """Note the next batch again of those that should be going on and are not."""
+    """Enqueue the next batch again for running overturns that have had no batch for ``STALLED``."""
     now = clock.now()
     stalled = session.scalars(
         sa.select(Overturn).where(Overturn.state == OverturnState.RUNNING, Overturn.moved_at < now - STALLED)
     ).all()
     period = int(now.timestamp() // STALLED.total_seconds())
-    for found in stalled:
-        _enqueue(session, found, f":{period}")
+    for overturn in stalled:
+        _enqueue(session, overturn, f":{period}")
 
 
-def _undo(session: Session, actor: Actor, found: Overturn, action_id: uuid.UUID) -> str | None:
-    """Undo one action by the verb that undoes it one by one: why it could not be, or None."""
+def _undo(session: Session, actor: Actor, overturn: Overturn, action_id: uuid.UUID) -> str | None:
+    """Undo one action with the verb for its state. Return None, or the reason why it could not be undone."""
     action = session.get_one(Action, action_id, populate_existing=True)
-    target = UNDONE_BY.get(action.action_state)
-    if target is None:
+    verb = UNDONE_BY.get(action.action_state)
+    if verb is None:
         return f"It is {action.action_state.replace('_', ' ')} by now"
     try:
         with session.begin_nested():
             claims.check_free(session, actor, action)
-            verdicts.change_action(session, actor, action, target, reason=found.reason)
+            verbs.carry_out(session, actor, action, verb, Details(Why(overturn.reason)))
     except Refused as refusal:
         return refusal.detail
     return None
 
 
-def _is_disabled(session: Session, found: Overturn) -> bool:
-    return accounts.get(session, found.account_id).disabled_at is not None
+def _is_disabled(session: Session, overturn: Overturn) -> bool:
+    return accounts.get(session, overturn.account_id).disabled_at is not None
 
 
-def _end(session: Session, actor: Actor, found: Overturn, state: OverturnState, *, cause: str = "") -> None:
-    found.state, found.ended_at = state, clock.now()
+def _end(session: Session, actor: Actor, overturn: Overturn, state: OverturnState, why: Why = UNSAID) -> None:
+    overturn.state, overturn.ended_at = state, clock.now()
     session.flush()
-    after = {"total": found.total, "done": found.done, "failed": found.failed}
-    _record(session, actor, found, state.value, after, cause=cause)
+    after = {"total": overturn.total, "done": overturn.done, "failed": overturn.failed}
+    _record(session, actor, overturn, state.value, after, why)
 
 
-def _told(found: Overturn) -> dict[str, Any]:
+def _summary(overturn: Overturn) -> dict[str, Any]:
     return {
-        "category": found.category,
-        "rule": found.rule,
-        "since": clock.iso(found.since),
-        "with_reviewed": found.with_reviewed,
-        "total": found.total,
+        "category": overturn.category,
+        "rule": overturn.rule,
+        "since": clock.iso(overturn.since),
+        "with_reviewed": overturn.with_reviewed,
+        "total": overturn.total,
     }
 
 
 def _record(
     session: Session,
     actor: Actor,
-    found: Overturn,
+    overturn: Overturn,
     what: str,
     after: dict[str, Any],
-    *,
-    reason: str = "",
-    cause: str = "",
+    why: Why,
 ) -> None:
     history.record(
         session,
         actor,
-        found.community_id,
+        overturn.community_id,
         f"overturn.{what}",
         "overturn",
-        found.id,
+        overturn.id,
         after=after,
-        reason=reason,
-        cause=cause,
+        why=why,
     )
 
 
-def _enqueue(session: Session, found: Overturn, suffix: str = "") -> None:
-    args = {"overturn_id": str(found.id), "settled": found.settled}
-    key = f"{found.id}:{found.settled}{suffix}"
-    outbox.enqueue(session, OVERTURN_JOB, args, community_id=found.community_id, key=key)
+def _enqueue(session: Session, overturn: Overturn, suffix: str = "") -> None:
+    args = {"overturn_id": str(overturn.id), "settled": overturn.settled}
+    key = f"{overturn.id}:{overturn.settled}{suffix}"
+    outbox.enqueue(session, OVERTURN_JOB, args, community_id=overturn.community_id, key=key)

@@ -1,4 +1,4 @@
-"""One search box for posts: the text, its author, and every id that somebody may have copied from somewhere."""
+"""Search for posts by text, author, or any id that a user may have copied."""
 
 import sqlalchemy as sa
 
@@ -7,10 +7,10 @@ from app.core.models import Action, Request
 
 
 def finds(text: str) -> sa.ColumnElement[bool]:
-    """Whether a post (``Request`` joined with its ``Action``) is meant by ``text``.
+    """A condition: a post (``Request`` joined with its ``Action``) matches ``text``.
 
-    Part of the text or of the author's id, in either case; part of the platform's ids of the submission or the
-    message; the whole of one of our UUIDs. ``%`` and ``_`` mean themselves.
+    Matches part of the post's text, of the author's id, or of the platform's ids of the submission or the message,
+    ignoring case; or one of our UUIDs in full. ``%`` and ``_`` are not wildcards.
     """
     conditions: list[sa.ColumnElement[bool]] = [
         column.icontains(text, autoescape=True)

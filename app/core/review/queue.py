@@ -1,4 +1,4 @@
-"""The review queue: what waits for moderators, page by page, and what ends unanswered."""
+"""The review queue: pages of open items for moderators, and reviews that end without a decision."""
 
 import uuid
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock, limits
 from app.core.actions import actions
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Account, Action, Hold, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.review import post_search, queue_order
@@ -21,7 +22,7 @@ from app.core.vocabulary import ActionState, ReviewGroup
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """What a moderator wants to see; ``claimed_by`` is ``me``, ``nobody`` or empty for all."""
+    """Filters and order of the queue; ``claimed_by`` is ``me``, ``nobody`` or empty for all."""
 
     categories: tuple[str, ...] = ()
     claimed_by: str = ""
@@ -32,9 +33,9 @@ class QueueFilter:
 
 @dataclass(frozen=True)
 class QueuePage:
-    """Some of the queue's ``count`` items; ``first`` is the place of the first of them, from 1 (0: there are none).
+    """A page of the queue's ``count`` items; ``first`` is the position of its first row, from 1 (0: no rows).
 
-    The ids of its first and last rows are where the pages around it begin.
+    The previous page ends before its first row, the next page begins after its last row.
     """
 
     items: "Sequence[QueueItem]"
@@ -43,13 +44,13 @@ class QueuePage:
 
     @property
     def last(self) -> int:
-        """The place of the last row."""
+        """The position of the last row; 0 without rows."""
         return self.first + len(self.items) - 1 if self.items else 0
 
 
 @dataclass(frozen=True)
 class QueueItem:
-    """One row of the queue: the action with request, note and hold loaded, and its claimant's name."""
+    """One row of the queue: the action with request, note and hold loaded, and its claimant's name or None."""
 
     action: Action
     claimant: str | None
@@ -59,19 +60,19 @@ def queue(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: QueueFilter,
+    filters: QueueFilter,
     *,
     size: int,
     after: uuid.UUID | None = None,
     before: uuid.UUID | None = None,
 ) -> QueuePage:
-    """A page of what is under review: the first, or what follows or precedes a row.
+    """A page of the items under review: the first, or the one ``after`` or ``before`` an item's id.
 
-    At most seven queries however many rows there are and however deep the page: no row is counted off to be skipped.
-    A row to begin from that is unknown is as none; when nothing is left beyond it, the page is the last or the first.
+    At most seven queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
+    no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(actor, community_id, wanted)
+    statement = filtered(actor, community_id, filters)
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
@@ -79,15 +80,15 @@ def queue(
         anchor = None
     rows: list[QueueItem] = []
     if anchor is not None:
-        beyond = statement.where(queue_order.follows(wanted.sort, anchor, backwards=backwards))
-        rows = _page(session, beyond, wanted.sort, size, backwards=backwards)
+        beyond = statement.where(queue_order.follows(filters.sort, anchor, backwards=backwards))
+        rows = _page(session, beyond, filters.sort, size, backwards=backwards)
     if not rows:
-        # Beyond the end stands the last page, beyond the beginning the first.
+        # After the end show the last page, before the beginning the first.
         backwards = anchor is not None and not backwards
-        rows = _page(session, statement, wanted.sort, size, backwards=backwards)
+        rows = _page(session, statement, filters.sort, size, backwards=backwards)
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
-        ahead = statement.where(queue_order.follows(wanted.sort, rows[0].action, backwards=True))
+        ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
         first += session.scalar(sa.select(sa.func.count()).select_from(ahead.subquery())) or 0
     return QueuePage(rows, count, first)
 
@@ -95,19 +96,19 @@ def queue(
 def _page(
     session: Session, statement: sa.Select[Any], sort: Sort, size: int, *, backwards: bool
 ) -> list[QueueItem]:
-    """The ``size`` rows nearest to where ``statement`` begins, or to where it ends; always in the queue's order."""
+    """The first ``size`` rows of ``statement``, or the last if ``backwards``; always in the queue's order."""
     order = queue_order.clauses(sort, backwards=backwards)
-    found = [
+    rows = [
         QueueItem(action, name)
         for action, name in session.execute(_as_rows(statement).order_by(*order).limit(size))
     ]
-    return found[::-1] if backwards else found
+    return rows[::-1] if backwards else rows
 
 
 def items(
     session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
 ) -> Sequence[QueueItem]:
-    """These items of the community, in any state, as rows of the queue; those that are not there are left out."""
+    """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
     return [QueueItem(action, name) for action, name in session.execute(_as_rows(statement))]
@@ -118,16 +119,19 @@ def newer_than(
     actor: Actor,
     community_id: uuid.UUID,
     moment: datetime,
-    wanted: QueueFilter | None = None,
+    filters: QueueFilter | None = None,
 ) -> int:
     """How many items of the filtered queue came under review after ``moment``."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(actor, community_id, wanted or QueueFilter()).where(Action.created_at > moment)
+    statement = filtered(actor, community_id, filters or QueueFilter()).where(Action.created_at > moment)
     return session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
 
 
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
-    """End reviews without consensus: a queued one is dismissed, a second look confirms (Contract: section 5)."""
+    """End old reviews without consensus and return how many: queued ones are dismissed, second looks confirm.
+
+    See docs/integration.md.
+    """
     ended = 0
     for action in session.scalars(
         sa.select(Action)
@@ -141,13 +145,13 @@ def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
         .order_by(Action.community_id, Action.created_at)
         .limit(limit)
     ).all():
-        actions.lapse(session, action, cause="no consensus in time")
+        actions.lapse(session, action, why=Why(cause="no consensus in time"))
         ended += 1
     return ended
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The categories that wait in the queue, for its filter."""
+    """The categories of the items in the queue, for its filter."""
     return [
         name
         for name in session.scalars(
@@ -161,39 +165,41 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
 
 
 def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
-    """An internal comment on an item: an entry of its history."""
+    """Add an internal comment on an item as a history entry."""
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(text, "comment", limits.REASON_MAX)
-    history.record(session, actor, action.community_id, "action.commented", "action", action.id, comment=text)
+    history.record(
+        session, actor, action.community_id, "action.commented", "action", action.id, why=Why(comment=text)
+    )
 
 
-def filtered(actor: Actor, community_id: uuid.UUID, wanted: QueueFilter) -> sa.Select[Any]:
-    """The actions under review that match, unordered; who may see them is the caller's to ask."""
+def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
+    """Select the actions under review that match, unordered. The caller checks the actor's permission."""
     statement = sa.select(Action).where(
         Action.community_id == community_id,
         Action.action_state == ActionState.UNDER_REVIEW,
     )
-    if wanted.categories:
-        statement = statement.where(Action.category.in_(wanted.categories))
-    if wanted.group is not None:
-        statement = statement.where(Action.review_group == wanted.group)
-    if wanted.claimed_by == "me":
+    if filters.categories:
+        statement = statement.where(Action.category.in_(filters.categories))
+    if filters.group is not None:
+        statement = statement.where(Action.review_group == filters.group)
+    if filters.claimed_by == "me":
         statement = statement.where(
             Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now()
         )
-    elif wanted.claimed_by == "nobody":
+    elif filters.claimed_by == "nobody":
         statement = statement.where(
             sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= clock.now())
         )
-    if wanted.search:
+    if filters.search:
         statement = statement.join(Request, Request.id == Action.request_id).where(
-            post_search.finds(wanted.search)
+            post_search.finds(filters.search)
         )
     return statement
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:
-    """The actions with what a row shows, each with the name of whoever holds it."""
+    """Add to the actions the relations that a row shows, and the display name of the claimant."""
     return (
         statement.add_columns(Account.display_name)
         .outerjoin(Account, sa.and_(Account.id == Action.claimed_by_id, Action.claimed_until > clock.now()))

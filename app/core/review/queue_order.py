@@ -1,6 +1,6 @@
-"""The orders of the review queue, and what comes before or after a row in each.
+"""The orders of the review queue, and conditions for the rows before or after a row in each order.
 
-Pages of the queue go on from a row, so no row is counted off to be skipped: every order ends with the id.
+Pages of the queue continue from a row instead of an OFFSET, so every order ends with the unique id.
 """
 
 from enum import StrEnum
@@ -21,7 +21,7 @@ class Sort(StrEnum):
 
 
 def _figure(sort: Sort) -> Any:
-    """What an order goes by before age: a score or a number of ratings, 0 while there is none; None: age alone."""
+    """The first sort key, before age: the score or the number of ratings (0 without any); None: age only."""
     if sort is Sort.SCORE:
         return sa.func.coalesce(Action.score, 0.0)
     if sort is Sort.RATINGS:
@@ -31,16 +31,16 @@ def _figure(sort: Sort) -> Any:
 
 
 def clauses(sort: Sort, *, backwards: bool = False) -> tuple[Any, ...]:
-    """What the rows are ordered by; ``backwards``: from the last of them to the first."""
-    figure, falls = _figure(sort), sort is Sort.NEWEST
-    keys = [(Action.created_at, falls), (Action.id, falls)]
+    """The ORDER BY clauses; ``backwards`` reverses them."""
+    figure, is_descending = _figure(sort), sort is Sort.NEWEST
+    keys = [(Action.created_at, is_descending), (Action.id, is_descending)]
     if figure is not None:
         keys = [(figure, True), *keys]
     return tuple(key.desc() if down != backwards else key.asc() for key, down in keys)
 
 
 def follows(sort: Sort, action: Action, *, backwards: bool = False) -> Any:
-    """Whether a row comes after ``action`` in this order; ``backwards``: before it."""
+    """A condition: the row comes after ``action`` in this order, or before it if ``backwards``."""
     here = sa.tuple_(Action.created_at, Action.id)
     place = sa.tuple_(
         sa.literal(action.created_at, Action.created_at.type), sa.literal(action.id, Action.id.type)

@@ -1,4 +1,4 @@
-"""Reasons that moderators choose instead of typing them: operators write them, retire them, bring them back."""
+"""Reason templates: moderators choose them instead of typing; operators add, revise, retire and restore them."""
 
 import uuid
 from collections.abc import Sequence
@@ -13,20 +13,21 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history import settings as setting_history
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
 from app.core.permissions import Actor, Permission, require, require_found
 
 TITLE_MAX = 100
 MOST = 200
-"""Reasons in use in one community: they stand in a list that people read."""
+"""Most reasons in use in one community, because people read the whole list."""
 CHANGED = ("reason.added", "reason.revised", "reason.retired", "reason.restored")
-"""What history calls each thing that is done to a reason."""
+"""Names of the history entries about reasons."""
 
 
 @dataclass(frozen=True)
 class ReasonDraft:
-    """A reason as an operator gives it; ``category`` None suits every category."""
+    """The fields of a reason that operators set; ``category`` None: for every category."""
 
     title: str
     text: str
@@ -34,24 +35,24 @@ class ReasonDraft:
 
 
 def in_use(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ReasonTemplate]:
-    """What moderators may choose from, by title."""
+    """The active reasons that moderators can choose, by title."""
     require(actor, Permission.MODERATE, community_id)
     return session.scalars(_of(community_id).where(ReasonTemplate.active)).all()
 
 
 def every(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ReasonTemplate]:
-    """All of a community's, the retired ones last."""
+    """All reasons of a community by title, retired ones last."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(_of(community_id, sa.not_(ReasonTemplate.active))).all()
 
 
 def get(session: Session, actor: Actor, reason_id: uuid.UUID) -> ReasonTemplate:
-    """One of them, for whoever may change it; unknown and foreign look alike."""
+    """The reason, for an operator. Raises NotFound if it is unknown or belongs to another community."""
     return require_found(actor, Permission.REVISE_POLICY, session.get(ReasonTemplate, reason_id), "reason")
 
 
 def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDraft) -> ReasonTemplate:
-    """A new reason, in use at once.
+    """Add a reason, in use at once.
 
     Raises:
         Invalid: the title or the text is blank or too long, the title is taken, or there are too many.
@@ -67,11 +68,11 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     )
     if (count or 0) >= MOST:
         raise Invalid.field("title", f"cannot be added: {MOST} reasons are in use; retire one first")
-    made = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
-    session.add(made)
+    template = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
+    session.add(template)
     session.flush()
-    _record(session, actor, made, "added", {}, asdict(draft))
-    return made
+    _record(session, actor, template, "added", {}, asdict(draft))
+    return template
 
 
 def revise(
@@ -83,9 +84,9 @@ def revise(
     version: int | None = None,
     why: str = "",
 ) -> ReasonTemplate:
-    """Change a reason; ``version`` is the one that the page was made from. Decisions made with it stay as they were.
+    """Change a reason; ``version`` is the version that the operator's page showed. Earlier decisions keep their text.
 
-    ``why`` is what history tells.
+    ``why`` is recorded in history.
 
     Raises:
         Invalid: as ``add``.
@@ -93,24 +94,24 @@ def revise(
     """
     _check(draft)
     limits.text(why, "why", limits.REASON_MAX, least=0)
-    changed = _locked(session, actor, reason_id, version)
-    _check_free(session, changed.community_id, draft.title, besides=changed.id)
-    before = {name: getattr(changed, name) for name in asdict(draft)}
+    template = _locked(session, actor, reason_id, version)
+    _check_free(session, template.community_id, draft.title, besides=template.id)
+    before = {name: getattr(template, name) for name in asdict(draft)}
     after = asdict(draft)
     if before == after:
-        return changed
-    _change(session, changed, after)
+        return template
+    _change(session, template, after)
     differing = {name for name in after if after[name] != before[name]}
     _record(
         session,
         actor,
-        changed,
+        template,
         "revised",
         {n: before[n] for n in differing},
         {n: after[n] for n in differing},
         why,
     )
-    return changed
+    return template
 
 
 def set_active(
@@ -122,28 +123,28 @@ def set_active(
     version: int | None = None,
     why: str = "",
 ) -> ReasonTemplate:
-    """Retire a reason, or bring it back, and ``why``. Already so: nothing changes.
+    """Retire or restore a reason; ``why`` is recorded in history. If it is so already, nothing changes.
 
     Raises:
-        Invalid: its title is another reason's by now.
+        Invalid: another active reason has its title now.
         Conflict: somebody changed it meanwhile.
     """
     limits.text(why, "why", limits.REASON_MAX, least=0)
-    changed = _locked(session, actor, reason_id, version)
-    if changed.active != active:
+    template = _locked(session, actor, reason_id, version)
+    if template.active != active:
         if active:
-            _check_free(session, changed.community_id, changed.title)
-        _change(session, changed, {"active": active})
+            _check_free(session, template.community_id, template.title)
+        _change(session, template, {"active": active})
         _record(
             session,
             actor,
-            changed,
+            template,
             "restored" if active else "retired",
             {"active": not active},
             {"active": active},
             why,
         )
-    return changed
+    return template
 
 
 def revisions(
@@ -154,7 +155,7 @@ def revisions(
     reason_id: uuid.UUID | None = None,
     limit: int = 20,
 ) -> Sequence[tuple[HistoryEntry, HistoryText, str]]:
-    """What was changed, of all or of one, newest first, with who changed it and the reason's present title."""
+    """Changes of all reasons or of one, newest first: (entry, text with the actor's name, current title)."""
     require(actor, Permission.REVISE_POLICY, community_id)
     which = sa.true() if reason_id is None else HistoryEntry.object_id == reason_id
     rows = session.execute(
@@ -196,27 +197,27 @@ def _check_free(
 
 
 def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:
-    """The row as it is now, while no other writer changes it."""
-    found = get(session, actor, reason_id)
-    serialise(session, found.community_id)
-    session.refresh(found)
-    if version is not None and version != found.version:
-        who = setting_history.by_whom(session, "reason", found.id, *CHANGED)
-        raise Conflict(f"Somebody changed this reason meanwhile{who}", found.id)
-    return found
+    """Lock the community and read the row again. Raises Conflict if its version differs."""
+    template = get(session, actor, reason_id)
+    serialise(session, template.community_id)
+    session.refresh(template)
+    if version is not None and version != template.version:
+        who = setting_history.last_changed_by(session, "reason", template.id, *CHANGED)
+        raise Conflict(f"Somebody changed this reason meanwhile{who}", template.id)
+    return template
 
 
-def _change(session: Session, changed: ReasonTemplate, values: dict[str, Any]) -> None:
+def _change(session: Session, template: ReasonTemplate, values: dict[str, Any]) -> None:
     for name, value in values.items():
-        setattr(changed, name, value)
-    changed.version += 1
+        setattr(template, name, value)
+    template.version += 1
     session.flush()
 
 
 def _record(
     session: Session,
     actor: Actor,
-    changed: ReasonTemplate,
+    template: ReasonTemplate,
     what: str,
     before: dict[str, Any],
     after: dict[str, Any],
@@ -225,11 +226,11 @@ def _record(
     history.record(
         session,
         actor,
-        changed.community_id,
+        template.community_id,
         f"reason.{what}",
         "reason",
-        changed.id,
+        template.id,
         before=before,
         after=after,
-        reason=why,
+        why=Why(why),
     )

@@ -1,7 +1,7 @@
-"""A dismissal is taken up again: a new action on the same request (Decision 0029).
+"""Reopening a dismissal: creates a new action on the same request (decision 0029).
 
-The dismissed action stays as it is, and so does the request's one decision. The new action has its own rationale note,
-so ratings of the first one do not count for it and everybody may rate again.
+The dismissed action and the request's one decision do not change. The new action has its own rationale note, so ratings
+of the first rationale do not count for it and everybody may rate again.
 """
 
 import uuid
@@ -16,31 +16,31 @@ from app.core.actions.moves import begin, may
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import notices
+from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Action, Note, Request
 from app.core.notes import notes
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.states import ACTION, When
-from app.core.vocabulary import ActionState, ActionTier, NoteStatus, ReopenTo, ReviewGroup
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionTier, ActionVerb, NoteStatus, ReopenTo, ReviewGroup
 
 WITHIN = timedelta(days=limits.REOPEN_DAYS)
 
-ROWS = tuple(move for move in ACTION.moves if move.when is When.REOPENS)
-"""How a reopened action may begin."""
+ROWS = ACTION.by_verb(ActionVerb.REOPEN)
+"""The moves with which a reopened action can begin."""
 
 
-def reopen(
-    session: Session, actor: Actor, action: Action, to: ReopenTo, *, reason: str, comment: str = ""
-) -> Action:
-    """Take up a dismissed action: the new action on the same request, under review or proposed at once.
+def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, *, why: Why) -> Action:
+    """Reopen a dismissed action. Return the new action on the same request, under review or proposed at once.
 
     Raises:
-        Conflict: it is too late, it was reopened before, or there is nothing left to look at; the detail says which.
-        Invalid: no reason.
+        Conflict: it is too late, it was reopened before, or its content is gone; the detail says which.
+        Invalid: the reason or ``to`` is missing.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    limits.text(reason, "reason", limits.REASON_MAX)
+    to = _required_target(to)
+    limits.text(why.reason, "reason", limits.REASON_MAX)
     serialise(session, action.community_id)
     session.refresh(action)
     request = session.get_one(Request, action.request_id, populate_existing=True)
@@ -51,13 +51,13 @@ def reopen(
     acts = to is ReopenTo.ACT
     if acts:
         forced = NoteStatus.CURRENTLY_RATED_HELPFUL
-        notes.lock_as(session, actor, note, forced, reason=reason, comment=comment)
-    made = Action(
+        notes.lock_as(session, actor, note, forced, why=why)
+    reopened = Action(
         id=new_id(),
         community_id=action.community_id,
         request_id=action.request_id,
         action_type=action.action_type,
-        # People open it, not a score; a Tier 1 proposal that was withdrawn comes back as theirs.
+        # A person opens it, not a score, so a withdrawn Tier 1 proposal becomes Tier 2 too.
         action_tier=ActionTier.CONSENSUS,
         action_state=ActionState.PROPOSED if acts else ActionState.UNDER_REVIEW,
         review_group=_group(action, to),
@@ -70,8 +70,8 @@ def reopen(
         reopens_id=action.id,
         proposed_at=clock.now() if acts else None,
     )
-    entry = begin(session, actor, made, reason=reason, comment=comment)
-    # The dismissal stands as it was told: neither its state nor its time of change moves.
+    entry = begin(session, actor, reopened, why=why)
+    # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
     session.execute(
         sa.update(Action)
         .where(Action.id == action.id)
@@ -81,7 +81,7 @@ def reopen(
     session.refresh(action)
     if entry is not None:
         notices.tell_reopened(session, actor, action, entry)
-    return made
+    return reopened
 
 
 def check(session: Session, actor: Actor, action: Action, to: ReopenTo | None) -> None:
@@ -89,26 +89,26 @@ def check(session: Session, actor: Actor, action: Action, to: ReopenTo | None) -
 
     Raises:
         Conflict, Forbidden, NotFound: as ``reopen``.
-        Invalid: it is not said where the item goes.
+        Invalid: ``to`` is missing.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
-    if to is None:
-        raise Invalid.field("to", "must say where it goes", type="missing")
+    _required_target(to)
     why_not = refusal(session, action, session.get_one(Request, action.request_id))
     if why_not is not None:
         raise Conflict(why_not, action.id)
 
 
 def is_offered(actor: Actor, action: Action, request: Request) -> bool:
-    """Whether the actor may reopen this action, as far as its row and its request's tell; ``refusal`` asks further."""
+    """Whether the actor may reopen this action, by these two rows alone; ``refusal`` also queries other rows."""
     return (
-        all(may(actor, move, action.community_id) for move in ROWS) and _of_the_rows(action, request) is None
+        all(may(actor, move, action.community_id) for move in ROWS)
+        and _refusal_by_rows(action, request) is None
     )
 
 
 def refusal(session: Session, action: Action, request: Request) -> str | None:
-    """Why nobody can reopen this action, as a sentence; None when a moderator can."""
-    known = _of_the_rows(action, request)
+    """The reason why nobody can reopen this action, as a sentence; None if a moderator can."""
+    known = _refusal_by_rows(action, request)
     if known is not None:
         return known
     if exemptions.is_exempt(session, request):
@@ -118,15 +118,21 @@ def refusal(session: Session, action: Action, request: Request) -> str | None:
     return None
 
 
+def _required_target(to: ReopenTo | None) -> ReopenTo:
+    if to is None:
+        raise Invalid.field("to", "must say where it goes", type="missing")
+    return to
+
+
 def under_review_again(session: Session, action: Action) -> uuid.UUID | None:
-    """The newest action on the same request, when members review it again now."""
+    """The id of the newest action on the same request if members are reviewing it again now; else None."""
     newest = actions.live_for(session, action.request_id)
     if newest is None or newest.id == action.id or not is_for_raters(newest):
         return None
     return newest.id if newest.action_state is ActionState.UNDER_REVIEW else None
 
 
-def _of_the_rows(action: Action, request: Request) -> str | None:
+def _refusal_by_rows(action: Action, request: Request) -> str | None:
     if action.action_state is not ActionState.DISMISSED or action.restores_id is not None:
         return "Only a dismissed item can be reopened"
     if action.reopened_at is not None:
@@ -163,7 +169,7 @@ def _another_live_one(action: Action) -> sa.Select[uuid.UUID]:
 
 
 def _group(action: Action, to: ReopenTo) -> ReviewGroup | None:
-    """Who is asked: as chosen; what is acted on at once keeps the group that it had."""
+    """The group that reviews: the chosen one; an action proposed at once keeps the group of the dismissed one."""
     if to is ReopenTo.ACT:
         return action.review_group
     return ReviewGroup.STAFF if to is ReopenTo.STAFF else ReviewGroup.COMMUNITY

@@ -1,4 +1,4 @@
-"""Named filters of the review queue: one's own, and those shared with the community's moderators."""
+"""Named filters of the review queue: a moderator's own, and those shared with the community's moderators."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ from app.core.permissions import Actor, Permission, allows, require, require_fou
 
 NAME_MAX = 60
 MOST = 30
-"""Filters that one account may keep in one community: they are links above the queue, not an archive."""
+"""Most filters of one account in one community, because they are shown as links above the queue."""
 FIELDS = frozenset({"q", "category", "claimed_by", "sort"})
-"""The queue's filters, by their names in an address."""
+"""The queue's filters, as named in the query string."""
 
 
 def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[SavedFilter]:
-    """One's own and the shared ones, by name."""
+    """The actor's own filters and the shared ones, by name."""
     require(actor, Permission.SEE_QUEUE, community_id)
     return session.scalars(
         sa.select(SavedFilter)
@@ -43,10 +43,11 @@ def save(
     *,
     shared: bool = False,
 ) -> SavedFilter:
-    """Keep these filters under a name; one's own of the same name is replaced. A filter of several values has a list.
+    """Save a query under a name; replaces the actor's filter of the same name. A field with several values has a list.
 
     Raises:
-        Invalid: the name is blank or too long, a filter is none of the queue's, or there are too many.
+        Invalid: the name is blank or too long, the queue has no such field, or the actor has too many filters.
+        Forbidden: the actor is not signed in.
     """
     require(actor, Permission.SEE_QUEUE, community_id)
     if actor.account_id is None:
@@ -63,48 +64,48 @@ def save(
             SavedFilter.community_id == community_id, SavedFilter.account_id == actor.account_id
         )
     ).all()
-    kept = next((one for one in own if one.name == name.strip()), None)
-    if kept is None and len(own) >= MOST:
+    saved = next((own_filter for own_filter in own if own_filter.name == name.strip()), None)
+    if saved is None and len(own) >= MOST:
         raise Invalid.field("name", f"cannot be added: you keep {MOST} filters here; delete one first")
-    if kept is None:
-        kept = SavedFilter(
+    if saved is None:
+        saved = SavedFilter(
             id=new_id(), community_id=community_id, account_id=actor.account_id, name=name.strip()
         )
-        session.add(kept)
-    kept.query, kept.shared = dict(query), shared
+        session.add(saved)
+    saved.query, saved.shared = dict(query), shared
     session.flush()
-    return kept
+    return saved
 
 
-def may_delete(actor: Actor, kept: SavedFilter) -> bool:
-    """Whether it is theirs, or they are an operator of its community."""
-    return kept.account_id == actor.account_id or (
-        kept.shared and allows(actor, Permission.REVISE_POLICY, kept.community_id)
+def may_delete(actor: Actor, saved: SavedFilter) -> bool:
+    """Whether the filter is the actor's own, or is shared and the actor is an operator of its community."""
+    return saved.account_id == actor.account_id or (
+        saved.shared and allows(actor, Permission.REVISE_POLICY, saved.community_id)
     )
 
 
 def delete(session: Session, actor: Actor, filter_id: uuid.UUID) -> SavedFilter:
-    """Delete one's own; operators also what others share, which history then tells.
+    """Delete the actor's own filter; operators may also delete a shared one, which is recorded in history.
 
     Raises:
-        NotFound: unknown, another community's, or somebody else's own.
-        Forbidden: shared by somebody else, and the actor is no operator.
+        NotFound: it is unknown, in another community, or somebody else's and not shared.
+        Forbidden: somebody else shares it, and the actor is not an operator.
     """
-    kept = require_found(actor, Permission.SEE_QUEUE, session.get(SavedFilter, filter_id), "filter")
-    if not may_delete(actor, kept):
-        if not kept.shared:
+    saved = require_found(actor, Permission.SEE_QUEUE, session.get(SavedFilter, filter_id), "filter")
+    if not may_delete(actor, saved):
+        if not saved.shared:
             raise NotFound("filter")
         raise Forbidden("Only whoever saved a shared filter, or an operator, can delete it")
-    if kept.account_id != actor.account_id:
+    if saved.account_id != actor.account_id:
         history.record(
             session,
             actor,
-            kept.community_id,
+            saved.community_id,
             "filter.deleted",
             "filter",
-            kept.id,
-            before={"name": kept.name, "query": kept.query},
+            saved.id,
+            before={"name": saved.name, "query": saved.query},
         )
-    session.delete(kept)
+    session.delete(saved)
     session.flush()
-    return kept
+    return saved

@@ -1,4 +1,4 @@
-"""Second looks: what a score alone did, and what is reviewed again, beside the original decision."""
+"""Second looks: actions that a score alone decided, and actions under review again, with the first decision."""
 
 import uuid
 from collections.abc import Sequence
@@ -11,14 +11,16 @@ from sqlalchemy.orm import Session, selectinload
 
 from app.core.actions import actions
 from app.core.errors import Conflict
+from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, HistoryText, Request
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier
+from app.core.states import ACTION
+from app.core.vocabulary import HELD_VERBS, ActionState, ActionTier
 
 
 class Sort(StrEnum):
-    """How second looks are ordered; ``DUE`` puts those first that end soonest, then what nobody looked at yet."""
+    """How second looks are ordered; ``DUE``: open ones first, the soonest to end first; then those not opened yet."""
 
     DUE = "due"
     NEWEST = "newest"
@@ -28,7 +30,7 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True)
 class LookFilter:
-    """Which are wanted; empty means all. ``state`` is *applied* or *retro_review*."""
+    """Filters for second looks; an empty filter matches all. ``state`` is *applied* or *retro_review*."""
 
     state: ActionState | None = None
     category: str = ""
@@ -37,26 +39,28 @@ class LookFilter:
 
 
 STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
-"""What waits for a second look: reviews that were opened, and Tier 1 actions that nobody looked at yet."""
+"""The states of this list: open second looks, and applied Tier 1 actions that nobody has reviewed yet."""
+VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
+"""The decisions that end a second look."""
 
 
 def waiting(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: LookFilter,
+    filters: LookFilter,
     *,
     limit: int,
     offset: int = 0,
 ) -> tuple[Sequence[Action], int]:
-    """A page of what waits for a second look, and how many there are; five queries however many rows."""
+    """Return (a page of actions that wait for a second look, how many there are); five queries for any page size."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = _filtered(community_id, wanted)
+    statement = _filtered(community_id, filters)
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-    found = session.scalars(
-        statement.options(*SHOWN).order_by(*_order(wanted.sort)).limit(limit).offset(offset)
+    page = session.scalars(
+        statement.options(*SHOWN).order_by(*_order(filters.sort)).limit(limit).offset(offset)
     )
-    return found.all(), count
+    return page.all(), count
 
 
 SHOWN = (
@@ -64,20 +68,20 @@ SHOWN = (
     selectinload(Action.note),
     selectinload(Action.held),
 )
-"""What a page shows of each."""
+"""Load options for the relations that a page shows."""
 
 
-def openings(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, str]:
-    """Why each of these was opened again, in the words kept then: by action, the newest opening; one query."""
-    again = [action.id for action in found if action.retro_review_at is not None]
-    if not again:
+def openings(session: Session, second_looks: Sequence[Action]) -> dict[uuid.UUID, str]:
+    """The reason or cause of each action's newest second look, by action id; one query."""
+    opened = [action.id for action in second_looks if action.retro_review_at is not None]
+    if not opened:
         return {}
     rows = session.execute(
         sa.select(HistoryEntry.object_id, HistoryEntry.cause, HistoryText.reason)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(
             HistoryEntry.object_type == "action",
-            HistoryEntry.object_id.in_(again),
+            HistoryEntry.object_id.in_(opened),
             HistoryEntry.what == f"action.{ActionState.RETRO_REVIEW}",
         )
         .order_by(HistoryEntry.number)
@@ -86,7 +90,7 @@ def openings(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, str]:
 
 
 def is_answerable(action: Action, request: Request) -> bool:
-    """Whether members can be asked to look again: it was done, they may see it, and it has a rationale to rate."""
+    """Whether members can take a second look: the action was applied, visible to them, and has a rationale to rate."""
     return (
         action.action_state is ActionState.APPLIED
         and action.restores_id is None
@@ -97,11 +101,11 @@ def is_answerable(action: Action, request: Request) -> bool:
     )
 
 
-def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) -> None:
-    """A moderator asks members to look again at what was done; it stays as it is meanwhile.
+def ask_members(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
+    """Open a second look by members at a moderator's request; the action stays applied meanwhile.
 
     Raises:
-        Conflict: no member could answer, so nothing would come of it.
+        Conflict: no member could rate the action.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     request = session.get_one(Request, action.request_id)
@@ -109,20 +113,22 @@ def ask_members(session: Session, actor: Actor, action: Action, *, reason: str) 
         raise Conflict(
             "A second look was not opened: no member could answer it. Decide it yourself", action.id
         )
-    actions.open_second_look(session, actor, action, reason=reason)
+    actions.open_second_look(session, actor, action, why=why)
 
 
-def deciding(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, tuple[HistoryEntry, HistoryText]]:
-    """The entry that says who had each of these done, and why, with its text; by action, one query.
+def deciding(
+    session: Session, second_looks: Sequence[Action]
+) -> dict[uuid.UUID, tuple[HistoryEntry, HistoryText]]:
+    """The history entry that says who decided each action and why, with its text, by action id; one query.
 
-    That is when it was proposed to the platform; of what the platform did of its own accord, when it said so.
+    It is the entry of the proposal; for an action that the platform took by itself, that of its report.
     """
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(
             HistoryEntry.object_type == "action",
-            HistoryEntry.object_id.in_([action.id for action in found]),
+            HistoryEntry.object_id.in_([action.id for action in second_looks]),
             HistoryEntry.what.in_((f"action.{ActionState.PROPOSED}", f"action.{ActionState.APPLIED}")),
         )
         .order_by(HistoryEntry.number)
@@ -136,7 +142,7 @@ def deciding(session: Session, found: Sequence[Action]) -> dict[uuid.UUID, tuple
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The categories of what waits, for the filter."""
+    """The categories of the actions that wait for a second look, for the filter."""
     names = session.scalars(
         _filtered(community_id, LookFilter())
         .with_only_columns(Action.category)
@@ -146,7 +152,7 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     return [name for name in names if name]
 
 
-def _filtered(community_id: uuid.UUID, wanted: LookFilter) -> sa.Select[Any]:
+def _filtered(community_id: uuid.UUID, filters: LookFilter) -> sa.Select[Any]:
     statement = sa.select(Action).where(
         Action.community_id == community_id,
         Action.restores_id.is_(None),
@@ -155,13 +161,13 @@ def _filtered(community_id: uuid.UUID, wanted: LookFilter) -> sa.Select[Any]:
             sa.and_(Action.action_state == ActionState.APPLIED, Action.action_tier == ActionTier.IMMEDIATE),
         ),
     )
-    if wanted.state is not None:
-        statement = statement.where(Action.action_state == wanted.state)
-    if wanted.category:
-        statement = statement.where(Action.category == wanted.category)
-    if wanted.search:
+    if filters.state is not None:
+        statement = statement.where(Action.action_state == filters.state)
+    if filters.category:
+        statement = statement.where(Action.category == filters.category)
+    if filters.search:
         statement = statement.join(Request, Request.id == Action.request_id).where(
-            Request.content.icontains(wanted.search, autoescape=True)
+            Request.content.icontains(filters.search, autoescape=True)
         )
     return statement
 

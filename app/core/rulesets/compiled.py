@@ -1,7 +1,7 @@
-"""The classifiers that score for a community: those of the service, with the community's own rules.
+"""The classifiers that score a community's content: the service's, with the community's own rules.
 
-Each process keeps what it has compiled by version. Which version is in force is asked of the database for every text,
-so a new one counts everywhere at once, and nothing needs a restart.
+Each process caches compiled rules by version. The database is asked for the version in force for every text, so
+that a new version takes effect everywhere at once, without a restart.
 """
 
 import threading
@@ -20,13 +20,13 @@ from app.core.rulesets.versions import RuleSet
 
 OWN = "community.rules"
 TEXT_SECONDS = 1.0
-"""Processor time that a community's own rules may take over one text; usual ones take a thousandth of it."""
+"""Processor time, in seconds, that a community's own rules may use per text; usual ones need a thousandth of it."""
 KEPT = 256
-"""Communities whose compiled rules a process keeps, those last used."""
+"""The number of communities whose compiled rules a process caches, most recently used."""
 
 
 class CommunityRules:
-    """Compiled rules by community, shared by the threads of a process."""
+    """A cache of compiled rules by community, shared by the threads of a process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,37 +37,37 @@ class CommunityRules:
     def classifiers(
         self, session: Session, community_id: uuid.UUID, base: Sequence[Classifier]
     ) -> Sequence[Classifier]:
-        """``base`` as this community wants it. It compiles nothing yet: that happens with the first text."""
+        """``base`` adapted to this community. Nothing is compiled yet: that happens with the first text."""
         version = versions.newest_version(session, community_id)
         if version == 0:
             return base
         with self._lock:
-            known = self._kept.get(community_id)
-            if known is not None and known[0] == version and known[1] is base:
+            cached = self._kept.get(community_id)
+            if cached is not None and cached[0] == version and cached[1] is base:
                 self._kept.move_to_end(community_id)
-                return known[2]
-        made = combined(base, versions.read(session, community_id, version))
+                return cached[2]
+        adapted = combined(base, versions.read(session, community_id, version))
         with self._lock:
-            self._kept[community_id] = (version, base, made)
+            self._kept[community_id] = (version, base, adapted)
             self._kept.move_to_end(community_id)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
-        return made
+        return adapted
 
 
-def combined(base: Sequence[Classifier], wanted: RuleSet) -> Sequence[Classifier]:
-    """``base`` with rules of the shipped pack switched off, and with the community's own rules beside it."""
-    made: list[Classifier] = []
-    for one in base:
-        is_shipped = isinstance(one, RulePackClassifier) and bool(wanted.starter_off)
-        made.append(one.without(wanted.starter_off) if is_shipped else one)  # type: ignore[attr-defined]
-    if wanted.rules:
-        made.append(own(wanted))
-    return made
+def combined(base: Sequence[Classifier], rule_set: RuleSet) -> Sequence[Classifier]:
+    """``base`` without the switched-off rules of the shipped pack, and with the community's own rules added."""
+    classifiers: list[Classifier] = []
+    for classifier in base:
+        is_shipped = isinstance(classifier, RulePackClassifier) and bool(rule_set.starter_off)
+        classifiers.append(classifier.without_rules(rule_set.starter_off) if is_shipped else classifier)  # type: ignore[attr-defined]
+    if rule_set.rules:
+        classifiers.append(classifier_for(rule_set))
+    return classifiers
 
 
-def own(wanted: RuleSet) -> RulePackClassifier:
-    """The community's own rules as a classifier. Whether its scores may act alone is the thresholds' word."""
-    categories = frozenset(str(rule["category"]) for rule in wanted.rules)
-    pack: Callable[[], RulePack] = partial(versions.parsed, wanted)
+def classifier_for(rule_set: RuleSet) -> RulePackClassifier:
+    """The community's own rules as a classifier. The thresholds decide whether its scores may act without review."""
+    categories = frozenset(str(rule["category"]) for rule in rule_set.rules)
+    pack: Callable[[], RulePack] = partial(versions.parsed, rule_set)
     return RulePackClassifier(pack, name=OWN, tier1_categories=categories, seconds=TEXT_SECONDS)

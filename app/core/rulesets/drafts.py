@@ -1,6 +1,7 @@
-"""The draft of a community's rules: changed a rule at a time or as a whole, then put in force or discarded.
+"""The draft of a community's rules: changed rule by rule or as a whole, then published or discarded.
 
-A draft scores nothing. Its ``edition`` rises with every change, so that two editors do not overwrite each other.
+A draft is not used for scoring. Its ``etag`` increases with every change, so that two editors do not overwrite each
+other.
 """
 
 import json
@@ -29,34 +30,34 @@ def put_rule(
     rule: Mapping[str, Any],
     *,
     instead_of: str | None = None,
-    edition: int | None = None,
+    etag: int | None = None,
 ) -> RuleSet:
-    """Put a rule into the draft, at the end or in place of another.
+    """Add a rule to the draft, or replace the one with the id ``instead_of``.
 
     Raises:
-        Invalid: with one problem for each field that cannot be kept, named as in `classify.rules`.
-        NotFound: the rule that it should replace is not there.
-        Conflict: the draft is no longer the one of ``edition``.
+        Invalid: with one problem for each invalid field, named as in `classify.rules`.
+        NotFound: there is no rule to replace.
+        Conflict: ``etag`` is no longer the draft's.
     """
-    was = _working(session, actor, community_id, edition)
+    current = _working(session, actor, community_id, etag)
     if instead_of is None:
-        kept = [*was.rules, rule]
-    elif was.rule(instead_of) is not None:
-        kept = [rule if one["id"] == instead_of else one for one in was.rules]
+        new_rules = [*current.rules, rule]
+    elif current.rule(instead_of) is not None:
+        new_rules = [rule if existing["id"] == instead_of else existing for existing in current.rules]
     else:
         raise NotFound("rule")
-    return _keep(session, actor, community_id, replace(was, pack={**was.pack, "rules": kept}))
+    return _keep(session, actor, community_id, replace(current, pack={**current.pack, "rules": new_rules}))
 
 
 def remove_rule(
-    session: Session, actor: Actor, community_id: uuid.UUID, rule_id: str, *, edition: int | None = None
+    session: Session, actor: Actor, community_id: uuid.UUID, rule_id: str, *, etag: int | None = None
 ) -> RuleSet:
-    """Take one of the community's own rules out of the draft; refusals as ``put_rule``."""
-    was = _working(session, actor, community_id, edition)
-    if was.rule(rule_id) is None:
+    """Remove one of the community's own rules from the draft; raises as ``put_rule``."""
+    current = _working(session, actor, community_id, etag)
+    if current.rule(rule_id) is None:
         raise NotFound("rule")
-    kept = [one for one in was.rules if one["id"] != rule_id]
-    return _keep(session, actor, community_id, replace(was, pack={**was.pack, "rules": kept}))
+    remaining = [rule for rule in current.rules if rule["id"] != rule_id]
+    return _keep(session, actor, community_id, replace(current, pack={**current.pack, "rules": remaining}))
 
 
 def switch_starter(
@@ -66,21 +67,21 @@ def switch_starter(
     rule_ids: Sequence[str],
     on: bool,
     *,
-    edition: int | None = None,
+    etag: int | None = None,
 ) -> RuleSet:
-    """Switch rules of the shipped pack off or on, in the draft; refusals as ``put_rule``."""
-    was = _working(session, actor, community_id, edition)
-    if not set(rule_ids) <= {one.id for one in starter_pack().rules}:
+    """Switch rules of the shipped pack on or off, in the draft; raises as ``put_rule``."""
+    current = _working(session, actor, community_id, etag)
+    if not set(rule_ids) <= {rule.id for rule in starter_pack().rules}:
         raise NotFound("rule")
-    off = was.starter_off - set(rule_ids) if on else was.starter_off | set(rule_ids)
-    return _keep(session, actor, community_id, replace(was, starter_off=off))
+    off = current.starter_off - set(rule_ids) if on else current.starter_off | set(rule_ids)
+    return _keep(session, actor, community_id, replace(current, starter_off=off))
 
 
 def import_pack(
-    session: Session, actor: Actor, community_id: uuid.UUID, text: str, *, edition: int | None = None
+    session: Session, actor: Actor, community_id: uuid.UUID, text: str, *, etag: int | None = None
 ) -> RuleSet:
-    """Make a pack, as JSON text, the draft's own pack in place of the one it had; refusals as ``put_rule``."""
-    was = _working(session, actor, community_id, edition)
+    """Replace the draft's own pack by a pack given as JSON text; raises as ``put_rule``."""
+    current = _working(session, actor, community_id, etag)
     if len(text.encode("utf-8", "surrogatepass")) > versions.PACK_MAX_BYTES:
         raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")
     try:
@@ -98,12 +99,12 @@ def import_pack(
         "note": raw.get("note", ""),
         "lists": raw.get("lists", {}),
     }
-    return _keep(session, actor, community_id, replace(was, pack={**own, "rules": raw["rules"]}))
+    return _keep(session, actor, community_id, replace(current, pack={**own, "rules": raw["rules"]}))
 
 
-def discard(session: Session, actor: Actor, community_id: uuid.UUID, *, edition: int | None = None) -> None:
-    """Forget the draft. Nothing in force changes."""
-    _working(session, actor, community_id, edition)
+def discard(session: Session, actor: Actor, community_id: uuid.UUID, *, etag: int | None = None) -> None:
+    """Delete the draft. The version in force does not change."""
+    _working(session, actor, community_id, etag)
     draft = session.get(RulePackDraft, community_id)
     if draft is not None:
         session.delete(draft)
@@ -117,49 +118,45 @@ def publish(
     reason: str,
     *,
     based_on: int | None = None,
-    edition: int | None = None,
+    etag: int | None = None,
 ) -> RulePackVersion:
-    """Put the draft in force as a new version: whatever is scored from now on is scored by it.
+    """Put the draft in force as a new version, which scores all content from now on.
 
     Raises:
-        Invalid: no reason, or there is nothing to put in force.
-        Conflict: ``based_on`` is no longer the version in force, or ``edition`` no longer the draft.
+        Invalid: the reason is missing, or the draft changes nothing.
+        Conflict: ``based_on`` is no longer the version in force, or ``etag`` no longer the draft's.
     """
     limits.text(reason, "reason", limits.REASON_MAX)
-    wanted = _working(session, actor, community_id, edition)
-    made = versions.write(session, actor, community_id, wanted, reason, based_on)
+    draft = _working(session, actor, community_id, etag)
+    version = versions.write(session, actor, community_id, draft, reason, based_on)
     discard(session, actor, community_id)
-    return made
+    return version
 
 
-def _working(session: Session, actor: Actor, community_id: uuid.UUID, edition: int | None) -> RuleSet:
-    """The draft as it is now, while no other writer changes it."""
+def _working(session: Session, actor: Actor, community_id: uuid.UUID, etag: int | None) -> RuleSet:
+    """Lock the community and return its current draft, or the rules in force without one."""
     require(actor, Permission.REVISE_POLICY, community_id)
     serialise(session, community_id)
     now = versions.standing(session, actor, community_id)
-    if edition is not None and edition != now.edition:
-        who = (
-            f"{now.changed_by} changed the draft"
-            if now.edition
-            else "The draft was put in force or discarded"
-        )
+    if etag is not None and etag != now.etag:
+        who = f"{now.changed_by} changed the draft" if now.etag else "The draft was put in force or discarded"
         raise Conflict(f"{who} in the meantime", community_id)
     return now.working
 
 
-def _keep(session: Session, actor: Actor, community_id: uuid.UUID, wanted: RuleSet) -> RuleSet:
-    if len(wanted.rules) > RULES_MAX:
+def _keep(session: Session, actor: Actor, community_id: uuid.UUID, rule_set: RuleSet) -> RuleSet:
+    if len(rule_set.rules) > RULES_MAX:
         raise Invalid.field("rules", f"must be at most {RULES_MAX:,}; remove one first")
-    limits.storable_tree(wanted.pack, "pack")
-    if len(json.dumps(wanted.pack).encode()) > versions.PACK_MAX_BYTES:
+    limits.storable_tree(rule_set.pack, "pack")
+    if len(json.dumps(rule_set.pack).encode()) > versions.PACK_MAX_BYTES:
         raise Invalid.field("pack", f"must be at most {versions.PACK_MAX_BYTES // 1024} KB")
-    versions.parsed(wanted)
+    versions.parsed(rule_set)
     draft = session.get(RulePackDraft, community_id)
     if draft is None:
-        draft = RulePackDraft(community_id=community_id, edition=0)
+        draft = RulePackDraft(community_id=community_id, etag=0)
         session.add(draft)
-    draft.starter_off, draft.pack = sorted(wanted.starter_off), dict(wanted.pack)
-    draft.edition += 1
+    draft.starter_off, draft.pack = sorted(rule_set.starter_off), dict(rule_set.pack)
+    draft.etag += 1
     draft.changed_by, draft.changed_at = actor.name, clock.now()
     session.flush()
-    return wanted
+    return rule_set

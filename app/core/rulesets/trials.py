@@ -1,6 +1,6 @@
-"""Trying rules out before they are in force: on one typed text, and on what was lately submitted.
+"""Tries rules before they are in force: on one text, and on recently submitted posts.
 
-Nothing is stored, and nobody hears of it (CLASSIFIERS: section 1, Backtest).
+Nothing is stored, and no event is sent (decision 0019).
 """
 
 import time
@@ -31,13 +31,13 @@ MOST_TEXTS = 5_000
 MOST_SECONDS = 3.0
 SHOWN_SAMPLES = 20
 LONG_FROM = 20
-"""Texts that the long text is made of, over and over: the longest of those read."""
+"""The number of texts, the longest ones read, that the long test text is repeated from."""
 _BATCH = 250
 
 
 @dataclass(frozen=True)
 class CategoryTrial:
-    """A category's score for a text beside its thresholds; ``rule`` None: the policy does not know the category."""
+    """A category's score for a text with its thresholds; ``rule`` None: the threshold set has no such category."""
 
     category: str
     scored: Scored
@@ -46,7 +46,7 @@ class CategoryTrial:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a text would lead to. ``route`` None: nothing; ``observed``: what those that only observe would do."""
+    """What a text would lead to. ``route`` None: nothing; ``observed``: what observe-only categories would do."""
 
     categories: Sequence[CategoryTrial]
     matches: Sequence[Match]
@@ -56,13 +56,13 @@ class Trial:
 
     @property
     def slow(self) -> Sequence[str]:
-        """The rules over which the time ran out."""
-        return [one.error.rule for _, one in self.answers if isinstance(one.error, OutOfTime)]
+        """The rules that exceeded the time limit."""
+        return [result.error.rule for _, result in self.answers if isinstance(result.error, OutOfTime)]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A text that the draft reads differently. ``matches``: what it finds, or no longer finds."""
+    """A text that the draft scores differently. ``matches``: those that it adds or removes."""
 
     content: str
     matches: Sequence[Match]
@@ -72,12 +72,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Hits:
-    """What a draft does with ``read`` texts; ``complete`` false: there were more than could be read in time.
+    """The effects of a draft on ``read`` texts; ``complete`` False: there were more than could be read in time.
 
-    ``changed`` texts get other scores; ``moved`` counts those whose route differs, by both routes' category and tier;
-    ``by_rule`` how many texts each of the community's own rules hits. ``slow`` names the rules over which the draft's
-    time ran out, with the number of texts; ``slow_if_long`` the one over which it ran out with the longest text that
-    anybody may submit, made of those read.
+    ``changed`` texts get other scores; ``moved`` counts the texts whose route changes, by both routes' category and
+    tier; ``by_rule`` how many texts each of the community's own rules matches. ``slow`` names the draft's rules
+    that exceeded the time limit, with the number of texts; ``slow_if_long`` the one that exceeds it on the longest
+    text that may be submitted, composed of texts read.
     """
 
     read: int
@@ -93,19 +93,19 @@ class Hits:
 def try_text(
     rules: Sequence[CategoryRule], classifiers: Sequence[Classifier], text: str, context: Context
 ) -> Trial:
-    """Score a text and route it, as if it had been submitted. Call it outside of any transaction."""
+    """Score and route a text as if it had been submitted. Call it outside of any transaction."""
     scorings = _score(classifiers, text, context)
     scores, by_name = combined_scores(scorings), {rule.name: rule for rule in rules}
     matches = [match for scoring in scorings for match in scoring.result.matches]
     return Trial(
         categories=sorted(
             (CategoryTrial(name, scored, by_name.get(name)) for name, scored in scores.items()),
-            key=lambda one: (-one.scored.score, one.category),
+            key=lambda trial: (-trial.scored.score, trial.category),
         ),
         matches=sorted(matches, key=lambda match: (match.start, match.end)),
         route=decided(scorings, rules),
         observed=observed(scores, rules),
-        answers=[(f"{one.classifier} {one.version}", one.result) for one in scorings],
+        answers=[(f"{scoring.classifier} {scoring.version}", scoring.result) for scoring in scorings],
     )
 
 
@@ -119,17 +119,18 @@ def try_on_stored(
     *,
     seconds: float = MOST_SECONDS,
 ) -> Hits:
-    """Read the newest texts of the last 30 days by the draft and by what is in force, with the policy in force.
+    """Score the newest texts of the last 30 days with the draft and with the rules in force; compare the routes.
 
-    Other classifiers are not asked again: their stored scores stand. At most ``MOST_TEXTS`` texts and about ``seconds``
-    seconds: the last text may take as long as the rules may take over one, and the long one as long again.
+    Both are routed by the thresholds in force. Other classifiers do not run again: their stored scores are used.
+    Stops after ``MOST_TEXTS`` texts or about ``seconds`` seconds: the last text may use the time limit of one text,
+    and the long one as much again.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     end = time.monotonic() + seconds
     rules = policies.category_rules(policies.current(session, community_id))
-    shipped = [one for one in base if isinstance(one, RulePackClassifier)]
+    shipped = _only_rules(base)
     old, new = (_only_rules(combined(shipped, rule_set)) for rule_set in (in_force, draft))
-    names = {one.name for one in (*old, *new)}
+    names = {classifier.name for classifier in (*old, *new)}
     context = Context(community_id=community_id)
     read = changed = 0
     complete = True
@@ -147,7 +148,7 @@ def try_on_stored(
         was, now = _score(old, content, context), _score(new, content, context)
         stopped = _stopped_at(now)
         slow.update(stopped)
-        by_rule.update({match.rule for one in now for match in one.result.matches} & by_rule.keys())
+        by_rule.update({match.rule for scoring in now for match in scoring.result.matches} & by_rule.keys())
         if not stopped and _plain(was) == _plain(now):
             continue
         changed += 1
@@ -163,26 +164,26 @@ def try_on_stored(
 
 
 def _long(texts: Sequence[str]) -> str:
-    """As long a text as may be submitted, made of these."""
+    """The longest text that may be submitted, composed of these."""
     whole = " ".join(texts) or "What somebody might write."
     return (f"{whole} " * (CONTENT_MAX // len(whole) + 1))[:CONTENT_MAX]
 
 
 def _stopped_at(scorings: Sequence[Scoring]) -> list[str]:
-    """The rules over which the time ran out."""
-    return [one.result.error.rule for one in scorings if isinstance(one.result.error, OutOfTime)]
+    """The rules that exceeded the time limit."""
+    return [scoring.result.error.rule for scoring in scorings if isinstance(scoring.result.error, OutOfTime)]
 
 
 def _only_rules(classifiers: Sequence[Classifier]) -> list[RulePackClassifier]:
-    return [one for one in classifiers if isinstance(one, RulePackClassifier)]
+    return [classifier for classifier in classifiers if isinstance(classifier, RulePackClassifier)]
 
 
 def _stored(
     session: Session, community_id: uuid.UUID, names: set[str]
 ) -> Iterator[tuple[uuid.UUID, str, dict[uuid.UUID, dict[str, Scored]]]]:
-    """The newest texts, each with what classifiers other than those of ``names`` said of its batch."""
-    last, taken = None, 0
-    while taken < MOST_TEXTS:
+    """The newest texts, each with the scores by classifiers other than ``names`` for its batch."""
+    last, read_so_far = None, 0
+    while read_so_far < MOST_TEXTS:
         place = sa.tuple_(Request.requested_at, Request.id)
         rows = session.execute(
             sa.select(Request.requested_at, Request.id, Request.content)
@@ -194,33 +195,37 @@ def _stored(
                 place < last if last is not None else sa.true(),
             )
             .order_by(Request.requested_at.desc(), Request.id.desc())
-            .limit(min(_BATCH, MOST_TEXTS - taken))
+            .limit(min(_BATCH, MOST_TEXTS - read_so_far))
         ).all()
         if not rows:
             return
         others: dict[uuid.UUID, dict[str, Scored]] = {}
-        for one in session.execute(
+        for score in session.execute(
             sa.select(Score.request_id, Score.category, Score.score, Score.tier1_capable).where(
                 Score.request_id.in_([row.id for row in rows]), Score.classifier.not_in(names)
             )
         ):
-            _raise(others.setdefault(one.request_id, {}), one.category, Scored(one.score, one.tier1_capable))
+            _raise(
+                others.setdefault(score.request_id, {}),
+                score.category,
+                Scored(score.score, score.tier1_capable),
+            )
         for row in rows:
             yield row.id, row.content, others
-        taken += len(rows)
+        read_so_far += len(rows)
         last = rows[-1].requested_at, rows[-1].id
 
 
 def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
     return [
         Scoring(
-            one.name,
-            one.version,
-            one.tier1_categories,
-            one.score([text], context)[0],
-            categories=one.categories,
+            classifier.name,
+            classifier.version,
+            classifier.tier1_categories,
+            classifier.score([text], context)[0],
+            categories=classifier.categories,
         )
-        for one in classifiers
+        for classifier in classifiers
     ]
 
 
@@ -234,7 +239,7 @@ def _route(
 
 
 def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:
-    """The higher of two scores counts, as in ``request_scoring.combined``."""
+    """Keep the higher of two scores, as in ``requests.scoring.combined``."""
     known = scores.get(category)
     if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
         scores[category] = scored
@@ -249,6 +254,8 @@ def _named(route: Route | None) -> tuple[str, int] | None:
 
 
 def _differing(was: Sequence[Scoring], now: Sequence[Scoring]) -> list[Match]:
-    """What only one of the two finds; all that the later one finds when both find the same."""
-    old, new = ({match for one in scorings for match in one.result.matches} for scorings in (was, now))
+    """The matches that only one of the two has; all later ones if both have the same."""
+    old, new = (
+        {match for scoring in scorings for match in scoring.result.matches} for scorings in (was, now)
+    )
     return sorted(old ^ new or new, key=lambda match: (match.start, match.end))

@@ -1,7 +1,7 @@
-"""A community's rules: numbered versions in force, and a draft to work on (CLASSIFIERS: section 2; decision 0019).
+"""A community's rules: numbered versions, and a draft to edit (decision 0019).
 
-A version says which rules of the shipped pack are switched off, and holds the community's own pack. Versions stay as
-they were; ``rule_drafts`` changes the draft and puts it in force.
+A version lists the rules of the shipped pack that are switched off, and holds the community's own pack. Versions
+never change; ``drafts`` changes the draft and publishes it.
 """
 
 import uuid
@@ -17,53 +17,54 @@ from app.core.classify.rules import RulePack, parse_pack
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import RulePackDraft, RulePackVersion
 from app.core.permissions import Actor, Permission, require
 
 PACK_MAX_BYTES = 409_600
 SHOWN_VERSIONS = 20
 TOLD_CHANGES = 50
-"""Changed rules that history keeps in full; of more it keeps their number."""
+"""The most changed rules that history stores in full; of more it stores only their number."""
 NAME = "community"
 
 
 @dataclass(frozen=True)
 class RuleSet:
-    """What scores: the shipped pack without ``starter_off``, and the community's own ``pack``, as JSON."""
+    """A set of rules: the shipped pack without ``starter_off``, and the community's own ``pack``, as JSON."""
 
     starter_off: frozenset[str] = frozenset()
     pack: Mapping[str, Any] = field(default_factory=lambda: {"name": NAME, "version": "0", "rules": []})
 
     @property
     def rules(self) -> Sequence[Mapping[str, Any]]:
-        found: Sequence[Mapping[str, Any]] = self.pack["rules"]
-        return found
+        rules: Sequence[Mapping[str, Any]] = self.pack["rules"]
+        return rules
 
     def rule(self, rule_id: str) -> Mapping[str, Any] | None:
-        return next((one for one in self.rules if one["id"] == rule_id), None)
+        return next((rule for rule in self.rules if rule["id"] == rule_id), None)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a community stands: what is in force, and the draft when there is one.
+    """A community's rules in force, and its draft if there is one.
 
-    ``version`` 0: the shipped pack alone. ``edition`` names the draft as it is now, 0 when there is none.
+    ``version`` 0: only the shipped pack. ``etag`` identifies the draft's current state, 0 when there is none.
     """
 
     version: int
     in_force: RuleSet
     draft: RuleSet | None = None
-    edition: int = 0
+    etag: int = 0
     changed_by: str = ""
 
     @property
     def working(self) -> RuleSet:
-        """What an editor shows: the draft, or else what is in force."""
+        """What an editor shows: the draft, or else the rules in force."""
         return self.draft or self.in_force
 
 
 def newest_version(session: Session, community_id: uuid.UUID) -> int:
-    """The number of the version in force, 0 when there is none: one look into an index."""
+    """The number of the version in force, 0 when there is none; one index lookup."""
     return (
         session.scalar(
             sa.select(sa.func.max(RulePackVersion.version)).where(
@@ -85,22 +86,22 @@ def read(session: Session, community_id: uuid.UUID, version: int) -> RuleSet:
     row = session.scalars(_versions(community_id).where(RulePackVersion.version == version)).first()
     if row is None:
         raise NotFound("version")
-    return _of(row)
+    return _rule_set(row)
 
 
 def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standing:
-    """What is in force, and the draft."""
+    """The rules in force, and the draft."""
     require(actor, Permission.REVISE_POLICY, community_id)
     version = newest_version(session, community_id)
     draft = session.get(RulePackDraft, community_id, populate_existing=True)
     in_force = read(session, community_id, version)
     if draft is None:
         return Standing(version, in_force)
-    return Standing(version, in_force, _of(draft), draft.edition, draft.changed_by)
+    return Standing(version, in_force, _rule_set(draft), draft.etag, draft.changed_by)
 
 
 def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[RulePackVersion]:
-    """The newest versions, the newest first: one more than are shown, to compare each with the one before it."""
+    """The newest versions, newest first: one more than is shown, to compare each with the one before."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(
         _versions(community_id).order_by(RulePackVersion.version.desc()).limit(SHOWN_VERSIONS + 1)
@@ -116,9 +117,9 @@ def revert(
     *,
     based_on: int | None = None,
 ) -> RulePackVersion:
-    """Put an old version in force again, as a new one; 0 is the shipped pack alone.
+    """Put an old version in force again, as a new version; 0 is the shipped pack only.
 
-    Refusals as ``rule_drafts.publish``.
+    Raises as ``drafts.publish``.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     limits.text(reason, "reason", limits.REASON_MAX)
@@ -127,28 +128,28 @@ def revert(
 
 
 def changes(before: RuleSet, after: RuleSet) -> dict[str, tuple[Any, Any]]:
-    """What differs: the id of a rule, "starter_off", "note" or "lists" → what it was and what it is."""
-    old, new = ({one["id"]: one for one in rule_set.rules} for rule_set in (before, after))
-    found: dict[str, tuple[Any, Any]] = {
+    """The differences: the id of a rule, "starter_off", "note" or "lists" → (value before, value after)."""
+    old, new = ({rule["id"]: rule for rule in rule_set.rules} for rule_set in (before, after))
+    differences: dict[str, tuple[Any, Any]] = {
         name: (old.get(name), new.get(name))
         for name in sorted(old.keys() | new.keys())
         if old.get(name) != new.get(name)
     }
     if before.starter_off != after.starter_off:
-        found["starter_off"] = (sorted(before.starter_off), sorted(after.starter_off))
+        differences["starter_off"] = (sorted(before.starter_off), sorted(after.starter_off))
     for name, empty in (("lists", {}), ("note", "")):
         pair = before.pack.get(name, empty), after.pack.get(name, empty)
         if pair[0] != pair[1]:
-            found[name] = pair
-    return found
+            differences[name] = pair
+    return differences
 
 
 def parsed(rule_set: RuleSet) -> RulePack:
-    """The community's own pack, read; what was kept was found good before."""
+    """The community's own pack, parsed; it was validated before it was stored."""
     return parse_pack(dict(rule_set.pack))
 
 
-def _of(row: RulePackVersion | RulePackDraft) -> RuleSet:
+def _rule_set(row: RulePackVersion | RulePackDraft) -> RuleSet:
     return RuleSet(frozenset(row.starter_off), row.pack)
 
 
@@ -160,38 +161,38 @@ def write(
     session: Session,
     actor: Actor,
     community_id: uuid.UUID,
-    wanted: RuleSet,
+    rule_set: RuleSet,
     reason: str,
     based_on: int | None,
 ) -> RulePackVersion:
-    """A new version holding exactly ``wanted``; refusals as ``rule_drafts.publish``."""
+    """Write a new version with exactly this ``rule_set``; raises as ``drafts.publish``."""
     version = newest_version(session, community_id)
     if based_on is not None and based_on != version:
         raise Conflict(f"Somebody put version {version} in force in the meantime", community_id)
     before = read(session, community_id, version)
-    differing = changes(before, wanted)
+    differing = changes(before, rule_set)
     if not differing:
         raise Invalid.field("rules", "are those in force already")
-    made = RulePackVersion(
+    new_version = RulePackVersion(
         community_id=community_id,
         version=version + 1,
-        starter_off=sorted(wanted.starter_off),
-        pack={**wanted.pack, "version": str(version + 1)},
+        starter_off=sorted(rule_set.starter_off),
+        pack={**rule_set.pack, "version": str(version + 1)},
         reason=reason,
         made_by=actor.name,
     )
-    session.add(made)
+    session.add(new_version)
     session.flush()
-    told = differing if len(differing) <= TOLD_CHANGES else {"rules_changed": (None, len(differing))}
+    recorded = differing if len(differing) <= TOLD_CHANGES else {"rules_changed": (None, len(differing))}
     history.record(
         session,
         actor,
         community_id,
         "rules.revised",
         "rule_pack",
-        made.id,
-        before={name: pair[0] for name, pair in told.items()},
-        after={"version": made.version} | {name: pair[1] for name, pair in told.items()},
-        reason=reason,
+        new_version.id,
+        before={name: pair[0] for name, pair in recorded.items()},
+        after={"version": new_version.version} | {name: pair[1] for name, pair in recorded.items()},
+        why=Why(reason),
     )
-    return made
+    return new_version

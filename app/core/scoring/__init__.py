@@ -1,4 +1,7 @@
-"""Note scoring: pure, arrays in and verdicts out (SCORING.md). No ORM, clock or randomness in here."""
+"""Note scoring: arrays of ratings in, scores and statuses out (docs/consensus.md).
+
+It uses no database, no clock and no randomness.
+"""
 
 from app.core.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.core.scoring.axis import AxisTest, Camps

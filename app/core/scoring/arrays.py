@@ -1,4 +1,4 @@
-"""Ratings as arrays: checked once, put into one order, so that the same ratings give the same result bit for bit."""
+"""Ratings as arrays: validated and sorted once, so that the same ratings give the same result bit for bit."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Ratings by note, then rater. ``note`` and ``rater`` index ``note_ids`` and ``rater_ids`` (ascending).
+    """Ratings sorted by note, then rater. ``note`` and ``rater`` index ``note_ids`` and ``rater_ids`` (ascending).
 
     ``level`` is 0, 1 or 2 for the values 0, 0.5 and 1; ``valid`` whether the rating may count for its rater's
     helpfulness. All four have one entry per rating.
@@ -28,8 +28,8 @@ class Ratings:
     def __len__(self) -> int:
         return len(self.note)
 
-    def of_notes(self, chosen: BoolArray) -> "Ratings":
-        """The ratings of these notes alone (one flag per note), with all raters."""
+    def select_notes(self, chosen: BoolArray) -> "Ratings":
+        """The ratings of these notes only (one flag per note), with all raters."""
         keep = chosen[self.note]
         place = (np.cumsum(chosen) - 1).astype(np.int32)
         return Ratings(
@@ -53,7 +53,7 @@ def ratings(
     values: npt.ArrayLike,
     valid: npt.ArrayLike | None = None,
 ) -> Ratings:
-    """Check and sort the ratings given. Raises ValueError naming the argument that is wrong."""
+    """Validate and sort ratings. Raises ValueError naming the invalid argument."""
     note_column, rater_column = whole_numbers(note_ids, "note_ids"), whole_numbers(rater_ids, "rater_ids")
     level = _levels(values)
     if len(rater_column) != len(note_column):
@@ -62,7 +62,7 @@ def ratings(
         raise ValueError(f"values: {len(level)} of them, but {len(note_column)} note_ids")
     notes, note = _ranked(note_column)
     raters, rater = _ranked(rater_column)
-    # One whole number per rating sorts faster than three columns: note, rater, level, valid.
+    # One integer per rating sorts faster than three columns: note, rater, level, valid.
     packed = (note * len(raters) + rater) << 3
     packed |= level << 1
     packed |= 1 if valid is None else _flags(valid, len(level))
@@ -83,9 +83,9 @@ def ratings(
     )
 
 
-def whole_numbers(given: npt.ArrayLike, name: str) -> IntArray:
-    """One-dimensional int64. Raises ValueError naming ``name``."""
-    column = np.asarray(given)
+def whole_numbers(values: npt.ArrayLike, name: str) -> IntArray:
+    """Convert to one-dimensional int64. Raises ValueError naming ``name``."""
+    column = np.asarray(values)
     if column.ndim != 1:
         raise ValueError(f"{name}: must be one-dimensional")
     if column.size == 0:
@@ -119,15 +119,15 @@ def _flags(valid: npt.ArrayLike, count: int) -> BoolArray:
 
 
 def _ranked(column: IntArray) -> tuple[IntArray, IntArray]:
-    """The distinct ids, ascending, and where each entry stands among them."""
+    """The distinct ids, ascending, and the index of each entry among them."""
     if column.size == 0:
         return column, column
     low, high = int(column.min()), int(column.max())
     if high - low < 4 * column.size + 1024:
-        # Ids close together, as row numbers are: a table is several times faster than a sort.
-        there = np.zeros(high - low + 1, np.bool_)
-        there[column - low] = True
-        rank = np.cumsum(there) - 1
-        return np.flatnonzero(there) + low, rank[column - low]
+        # Ids that are close together, like row numbers: a lookup table is several times faster than a sort.
+        present = np.zeros(high - low + 1, np.bool_)
+        present[column - low] = True
+        rank = np.cumsum(present) - 1
+        return np.flatnonzero(present) + low, rank[column - low]
     distinct, rank = np.unique(column, return_inverse=True)
     return distinct, rank

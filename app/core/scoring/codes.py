@@ -1,6 +1,7 @@
-"""The codes of the status rules, what each says in a sentence, and their versions.
+"""The codes of the status rules, a sentence for each, and their versions.
 
-A code is ``regime:slug``, or ``regime:slug@version`` for rules that were added or changed since codes carry versions.
+A code is ``regime:slug``, or ``regime:slug@version`` for rules that were added or changed since codes have
+versions.
 """
 
 from app.core.scoring.scale import BLIND_MARGIN, BLIND_RATINGS
@@ -37,8 +38,9 @@ SLUGS = list(_SENTENCES)
 NUMBER = {slug: number for number, slug in enumerate(SLUGS)}
 
 _VERSIONS = {(Regime.WARM, "unbalanced"): 2} | {(regime, "no-camps"): 1 for regime in Regime}
-"""Versions of rules whose codes carry one. A rule that changes what it asks for gets the next, so that a status kept
-with the old code still reads as it was decided."""
+"""Versions of rules whose codes carry one. A rule that changes its condition gets the next version, so that a
+stored status with the old code is still explained by the old sentence.
+"""
 
 
 def _code(regime: Regime, slug: str) -> str:
@@ -52,19 +54,19 @@ RULES = {
     for regime in Regime
     for slug, sentence in _SENTENCES.items()
 } | _EARLIER
-"""Every rule code that a status can have been kept with, with one plain sentence each."""
+"""Every rule code that a stored status can have, with one plain sentence each."""
 
 
 def code(regime: Regime, number: int) -> str:
-    """The rule code of a rule's number in ``Judged.rule``: regime, slug and, from the second on, the version."""
+    """The rule code for a number in ``Judged.rule``: regime, slug and, for versioned rules, the version."""
     return _code(regime, SLUGS[number])
 
 
 def slug_of(rule: str) -> str:
-    """The slug of a rule code: what it says, whatever the regime and the version."""
+    """The slug of a rule code, without regime and version."""
     return rule.partition(":")[2].partition("@")[0]
 
 
 def codes(regime: Regime) -> list[str]:
-    """The rule codes of a regime by their number in ``Judged.rule``."""
+    """The rule codes of a regime, indexed by the numbers in ``Judged.rule``."""
     return [code(regime, number) for number in range(len(SLUGS))]

@@ -1,4 +1,4 @@
-"""Raters who rate the same notes the same way, as a group (SCORING: 1.5, correlated raters).
+"""Groups of raters who rate the same notes in the same way (docs/consensus.md).
 
 The reference looks for quasi-cliques: at least 5 raters with at least 25 notes, most of which each of them rates in
 the group's way, grown from pairs with more than 50 equal ratings. Growing them is slow, and in a small community,
@@ -6,11 +6,11 @@ where everybody rates everything, it takes a camp for a clique. Here two raters 
 
 - they gave at least 25 equal ratings (same note, same value),
 - which are at least 60 % of all the ratings the two gave,
-- and at least three times as many as two raters of their activity would share if each chose notes by how much
-  rated they are, so that rating what everybody rates is not held against anyone;
+- and at least three times as many as two raters of their activity would share if each chose notes in proportion to
+  the notes' number of ratings, so that rating what everybody rates does not count against anyone;
 
-and raters are correlated if they belong to a group of at least 5 linked by likeness. Nobody with fewer than 25
-ratings ever is.
+and raters are correlated if they belong to a group of at least 5 linked by likeness. Raters with fewer than 25
+ratings are never correlated.
 
 To find alike raters without comparing all pairs, each gets twelve min-hashes of their ratings (Broder 1997), and
 only neighbours in the orders of two hashes at a time are compared: a pair with 60 % in common is compared with
@@ -34,20 +34,20 @@ Cells = sparse.csr_array[np.float32]
 
 
 def correlated(ratings: Ratings) -> BoolArray:
-    """Which raters move together, one flag per ``rater_ids``."""
+    """Which raters are correlated, one flag per entry of ``rater_ids``."""
     counts = np.bincount(ratings.rater, minlength=len(ratings.rater_ids))
     active = np.flatnonzero(counts >= EQUAL_RATINGS)
-    found = np.zeros(len(counts), np.bool_)
+    flags = np.zeros(len(counts), np.bool_)
     if len(active) < GROUP:
-        return found
+        return flags
     cells = _cells(ratings, active)
     first, second = _candidates(cells)
     alike = _alike(cells, first, second, _popularity(ratings)[active])
     first, second = first[alike], second[alike]
     links = sparse.csr_array((np.ones(len(first)), (first, second)), shape=(len(active),) * 2)
     _, group = connected_components(links, directed=False)
-    found[active] = np.bincount(group)[group] >= GROUP
-    return found
+    flags[active] = np.bincount(group)[group] >= GROUP
+    return flags
 
 
 def _cells(ratings: Ratings, active: IntArray) -> Cells:
@@ -55,23 +55,23 @@ def _cells(ratings: Ratings, active: IntArray) -> Cells:
     place = np.full(len(ratings.rater_ids), -1, np.int32)
     place[active] = np.arange(len(active), dtype=np.int32)
     rater = place[ratings.rater]
-    there = rater >= 0
+    is_active = rater >= 0
     cell = ratings.note * np.int32(3) + ratings.level
     by_cell = sparse.coo_array(
-        (np.ones(np.count_nonzero(there), np.float32), (rater[there], cell[there])),
+        (np.ones(np.count_nonzero(is_active), np.float32), (rater[is_active], cell[is_active])),
         shape=(len(active), 3 * len(ratings.note_ids)),
     )
     return by_cell.tocsr()
 
 
 def _popularity(ratings: Ratings) -> FloatArray:
-    """Per rater: the share of all ratings that fall on the notes they rated."""
+    """Per rater: the share of all ratings that belong to the notes they rated."""
     share = np.bincount(ratings.note) / len(ratings)
     return np.bincount(ratings.rater, share[ratings.note], len(ratings.rater_ids)).astype(np.float64)
 
 
 def _candidates(cells: Cells) -> tuple[IntArray, IntArray]:
-    """Pairs worth comparing, each once."""
+    """Pairs of raters to compare, each pair once."""
     hashes = np.empty((HASHES, cells.shape[0]), np.uint32)
     columns = np.arange(cells.shape[1], dtype=np.uint64) + np.uint64(1)
     for number in range(HASHES):
@@ -95,17 +95,18 @@ def _mix(numbers: "np.typing.NDArray[np.uint64]") -> "np.typing.NDArray[np.uint3
 
 
 def _alike(cells: Cells, first: IntArray, second: IntArray, popularity: FloatArray) -> BoolArray:
-    made = np.diff(cells.indptr)
+    rating_counts = np.diff(cells.indptr)
     alike = np.zeros(len(first), np.bool_)
-    # So many ratings at a time, not all pairs at once: a few very active raters must not take all the memory.
-    block = np.cumsum(made[first] + made[second]) // RATINGS_AT_ONCE
+    # Compare blocks of pairs with a limited number of ratings: a few very active raters must not use all the
+    # memory.
+    block = np.cumsum(rating_counts[first] + rating_counts[second]) // RATINGS_AT_ONCE
     for pairs in np.split(np.arange(len(first)), np.flatnonzero(np.diff(block)) + 1):
         a, b = first[pairs], second[pairs]
         equal: FloatArray = np.asarray(cells[a].multiply(cells[b]).sum(axis=1), np.float64)
-        chance = np.maximum(made[a] * popularity[b], made[b] * popularity[a])
+        chance = np.maximum(rating_counts[a] * popularity[b], rating_counts[b] * popularity[a])
         alike[pairs] = (
             (equal >= EQUAL_RATINGS)
-            & (equal >= SHARE * (made[a] + made[b] - equal))
+            & (equal >= SHARE * (rating_counts[a] + rating_counts[b] - equal))
             & (equal >= LIFT * chance)
         )
     return alike

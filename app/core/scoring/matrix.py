@@ -1,7 +1,7 @@
-"""Ratings as a sparse matrix of notes by raters, and who takes part in a fit (SCORING: 1.1, 2.2).
+"""Ratings as a sparse matrix of notes by raters, and the filter of which ratings enter a fit (docs/consensus.md).
 
-All sums of the solver are products of one pattern matrix with a few columns; the products with its transpose
-scatter instead of gathering and cost the same, so nothing is stored twice.
+All sums of the solver are products of one pattern matrix with a few columns. The products with its transpose
+scatter instead of gathering and cost the same, so no second copy is stored.
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ IndexArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The ratings a fit is made of.
+    """The ratings used in a fit.
 
-    ``notes`` and ``raters`` are places in ``Ratings.note_ids`` and ``Ratings.rater_ids``; every one has at least
-    one rating here. ``note_part`` and ``rater_part`` number the connected components they belong to, of which
-    there are ``parts``.
+    ``notes`` and ``raters`` are indexes into ``Ratings.note_ids`` and ``Ratings.rater_ids``; each has at least one
+    rating here. ``note_part`` and ``rater_part`` number the connected components that they belong to; there are
+    ``parts`` components.
     """
 
     notes: IntArray
@@ -41,8 +41,8 @@ class Matrix:
     parts: int
 
     @classmethod
-    def of(cls, ratings: Ratings, chosen: BoolArray) -> "Matrix":
-        """The ``chosen`` ratings (one flag per rating). They must be at least one."""
+    def from_ratings(cls, ratings: Ratings, chosen: BoolArray) -> "Matrix":
+        """The matrix of the ``chosen`` ratings (one flag per rating), of which there must be at least one."""
         note, rater, level = ratings.note[chosen], ratings.rater[chosen], ratings.level[chosen]
         note_counts = np.bincount(note, minlength=len(ratings.note_ids))
         rater_counts = np.bincount(rater, minlength=len(ratings.rater_ids))
@@ -74,25 +74,25 @@ class Matrix:
         return len(self.pattern.data)
 
     def with_entries(self, entries: FloatArray) -> Sparse:
-        """A matrix of the same pattern with other ``entries``, one per rating, by note then rater."""
+        """A matrix with the same pattern and other ``entries``, one per rating, sorted by note then rater."""
         return sparse.csr_array(
             (entries, self.pattern.indices, self.pattern.indptr), shape=self.pattern.shape
         )
 
     def residuals(self, level: FloatArray, note_intercept: FloatArray) -> FloatArray:
-        """What the additive model leaves, ``r - level[rater] - note_intercept[note]``, one per rating."""
+        """The residuals of the additive model, ``r - level[rater] - note_intercept[note]``, one per rating."""
         left: FloatArray = self.valued.data - level[self.pattern.indices]
         left -= np.repeat(note_intercept, np.diff(self.pattern.indptr))
         return left
 
 
 def times(matrix: Either, dense: FloatArray) -> FloatArray:
-    """The product with one column, or with several side by side."""
+    """The matrix product with one column or several."""
     return np.asarray(matrix @ dense, np.float64)
 
 
 def eligible(ratings: Ratings, per_note: int, per_rater: int) -> BoolArray:
-    """Which ratings stay: three passes over notes, raters, notes, and not on to convergence (SCORING: 1.1)."""
+    """Which ratings stay after three passes over notes, raters, notes, not iterated further (docs/consensus.md)."""
     stays = _often_enough(ratings.note, None, len(ratings.note_ids), per_note)[ratings.note]
     stays &= _often_enough(ratings.rater, stays, len(ratings.rater_ids), per_rater)[ratings.rater]
     stays &= _often_enough(ratings.note, stays, len(ratings.note_ids), per_note)[ratings.note]
@@ -105,7 +105,7 @@ def _often_enough(column: IndexArray, stays: BoolArray | None, size: int, least:
 
 
 def _components(column: IndexArray, row: IndexArray, shape: tuple[int, int]) -> tuple[int, IntArray]:
-    """How many connected components, and each note's then each rater's number."""
+    """The number of connected components, and the component of each note, then of each rater."""
     notes, raters = shape
     ends = np.concatenate([row, np.full(raters, row[-1], np.int32)])
     graph = sparse.csr_array(

@@ -1,4 +1,4 @@
-"""What a fit leaves behind, and what a fit is told beside the ratings."""
+"""The result of a fit, and its inputs besides the ratings."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -18,15 +18,15 @@ COLD_MSE = 0.10
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What the ratings alone do not say. Every part may be left out.
+    """Inputs of a fit besides the ratings. Each may be omitted.
 
-    ``not_misleading``: ids of notes classed NOT_MISLEADING. ``helpful``: ids of notes that are helpful now (inertia).
-    ``raised``: note id to what is added to its helpful threshold. ``acting``: ids of notes that would have something
-    done to a post, which asks for more of the weaker side. ``authors``: note id to the rater id of its
-    author (SCORING: 1.4 step 3). ``valid``: per rating, in the order given, whether it may count for its rater's
-    helpfulness (SCORING: 1.4 step 2); None lets all count. ``regime``: that of the fit before; stepping down
-    takes a 20 % margin. ``camps``: what the fits before it found of camps, ``Scores.camps`` of the last one.
-    ``min_ratings``: ratings of any kind that a status needs. ``helpful_at``: the threshold.
+    ``not_misleading``: ids of notes classed NOT_MISLEADING. ``helpful``: ids of notes that are helpful now
+    (inertia). ``raised``: note id to the amount added to its helpful threshold. ``acting``: ids of notes with an
+    action on a post, which need more of the weaker side. ``authors``: note id to the rater id of its author
+    (docs/consensus.md). ``valid``: per rating, in the given order, whether it may count for its rater's helpfulness
+    (docs/consensus.md); None: all count. ``regime``: that of the previous fit; stepping down needs a 20 % margin.
+    ``camps``: what previous fits found about camps, ``Scores.camps`` of the last one. ``min_ratings``: ratings of
+    any kind that a status needs. ``helpful_at``: the threshold.
     """
 
     not_misleading: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -43,9 +43,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Rater:
-    """A rater as the fit left them; None stands for a rater the fit did not know.
+    """A rater's parameters in a fit; where a rater is None, the fit did not know them.
 
-    ``acting_intercept`` and ``acting_factor`` belong to ``Model.acting``; None if that does not know the rater.
+    ``acting_intercept`` and ``acting_factor`` belong to ``Model.acting``; None if that model does not know the
+    rater.
     """
 
     intercept: float = 0.0
@@ -57,7 +58,7 @@ class Rater:
     acting_factor: float = 0.0
 
     def for_acting(self) -> "Rater | None":
-        """The rater as notes that act see them where those have a model of their own; None if unknown to it."""
+        """The rater's parameters in the separate model of acting notes; None if it does not know the rater."""
         if self.acting_intercept is None:
             return None
         return Rater(self.acting_intercept, self.acting_factor, True, self.volume, self.correlated)
@@ -65,15 +66,15 @@ class Rater:
 
 @dataclass(frozen=True)
 class Model:
-    """All that a fit leaves behind for the notes of a community; raters are kept apart (``Rater``).
+    """The result of a fit for the notes of a community; raters are stored separately (``Rater``).
 
-    ``rho_*`` are ridges in pseudo-ratings (SCORING: 1.3); ``*_bound`` those of the augmented ratings, ``*_plain``
-    those of the current ratings as they are (SCORING: 1.5, upper bound); ``low_intercept``, ``low_factor`` and
+    ``rho_*`` are ridges in pseudo-ratings (docs/consensus.md); ``*_bound`` those of the augmented ratings,
+    ``*_plain`` those of the current ratings (docs/consensus.md); ``low_intercept``, ``low_factor`` and
     ``high_factor`` are the extremes over the kept raters. ``shift`` is added to a solved intercept, so that all
-    regimes share one scale. ``mean_intercept`` is what a rater unknown to a warm model enters with.
-    ``min_counted`` is how many ratings of kept raters a note needs before its score decides anything.
-    ``separation`` is how well the axis tells the camps apart, 0.0 to 1.0 (``axis.AxisTest``). ``acting`` is the model
-    of notes that act, where they have one of their own; ``of_acting`` says that this is such a model.
+    regimes share one scale. ``mean_intercept`` is the intercept of a rater unknown to a warm model. ``min_counted``
+    is how many ratings of kept raters a note needs before its score decides anything. ``separation`` is how well
+    the axis separates the camps, 0.0 to 1.0 (``axis.AxisTest``). ``acting`` is the separate model of acting notes,
+    if there is one; ``of_acting`` marks such a model.
     """
 
     regime: Regime
@@ -100,7 +101,7 @@ class Model:
 
     @classmethod
     def cold(cls, min_ratings: int = MIN_RATINGS, helpful_at: float = HELPFUL_AT) -> "Model":
-        """``i = (C m + sum r) / (C + n) - 0.35``: the model with f = 0 and i_u = 0 (SCORING: 2.1)."""
+        """``i = (C m + sum r) / (C + n) - 0.35``: the model with f = 0 and i_u = 0 (docs/consensus.md)."""
         return cls(
             Regime.COLD,
             mu=COLD_MEAN,
@@ -111,13 +112,13 @@ class Model:
             helpful_at=helpful_at,
         )
 
-    def judging(self, *, acting: bool) -> "Model":
-        """The model by which a note is judged: that of notes that act, where ``acting`` ones have their own."""
+    def for_note(self, *, acting: bool) -> "Model":
+        """The model that judges a note: ``Model.acting`` for acting notes, if there is one, otherwise this one."""
         return self.acting if acting and self.acting is not None else self
 
-    def under(self, min_ratings: int, helpful_at: float) -> "Model":
-        """The same fit under other settings of the community."""
-        acting = None if self.acting is None else self.acting.under(min_ratings, helpful_at)
+    def with_settings(self, min_ratings: int, helpful_at: float) -> "Model":
+        """The same fit with other settings of the community."""
+        acting = None if self.acting is None else self.acting.with_settings(min_ratings, helpful_at)
         return replace(self, min_ratings=min_ratings, helpful_at=helpful_at, acting=acting)
 
     def to_json(self) -> dict[str, Any]:
@@ -126,8 +127,8 @@ class Model:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Model":
-        """Raises ValueError naming what is missing or unknown."""
-        known = {one.name for one in fields(cls)}
+        """Parse the JSON of ``to_json``. Raises ValueError naming a missing or unknown field."""
+        known = {field.name for field in fields(cls)}
         if unknown := sorted(set(stored) - known):
             raise ValueError(f"model: unknown {', '.join(unknown)}")
         if missing := sorted({"regime", "mu", "rho_intercept", "rho_factor"} - set(stored)):

@@ -1,4 +1,4 @@
-"""The three regimes: what each makes of a community's ratings (SCORING: 1.4, 2.1)."""
+"""The three regimes: how each fits a community's ratings (docs/consensus.md)."""
 
 from dataclasses import dataclass, field, replace
 
@@ -17,26 +17,25 @@ from app.core.scoring.verdict import Regime
 NOTE_RATINGS, RATER_RATINGS = 5, 10
 WARM_RATINGS_EACH = 3
 WARM_DENSITY = 10.0
-"""Least R_n of the warm regime: the reference's own for its small sub-sample."""
+"""Minimum R_n of the warm regime: the reference's own value for its small sub-sample."""
 WARM_PRIOR = 0.5
-"""Most pseudo-ratings of zero that a note's score carries where a warm model with camps solves for it.
+"""Most pseudo-ratings of zero in a note's score where a warm model with camps solves for it.
 
-The fit's own, 0.15 N/M, grow with the community, so that a note has to please ever more than the bar asks for; they
-are right where the sides are not asked. The factor's ridge shrinks by as much: were it stronger than a fifth of the
-intercept's, what one side alone likes would pass for liked by all.
+The fit's own value, 0.15 N/M, grows with the community, so that a note would need ever more approval than the
+threshold says; it is right where the sides are not checked. The factor's ridge shrinks in proportion: if it were
+stronger than a fifth of the intercept's, a note that only one side likes would look liked by all.
 """
 SUSPECT_ERROR, SUSPECT_NOTES = 0.16, 200
 LEAST_ERROR = 0.01
-"""Least residual variance for confidences: a handful of raters who never differ are not that certain."""
+"""Minimum residual variance for confidences: a handful of raters who always agree are not that certain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a regime made of the ratings, before the statuses.
+    """The result of a regime before the statuses.
 
-    ``acting_raters`` belong to ``model.acting``, where there is one.
-    ``fitted_raters`` and ``fitted_ratings`` are the size of the last fit; ``first_mse``, ``suspect``,
-    ``axis``, ``camps`` and ``passes`` as in ``Scores``.
+    ``acting_raters`` belong to ``model.acting``, if there is one. ``fitted_raters`` and ``fitted_ratings`` are the
+    size of the last fit; ``first_mse``, ``suspect``, ``axis``, ``camps`` and ``passes`` as in ``Scores``.
     """
 
     model: Model
@@ -61,37 +60,37 @@ def warm_filter(ratings: Ratings) -> BoolArray:
 
 
 def cold(ratings: Ratings, facts: Facts) -> Outcome:
-    """A Bayesian average; every rating counts the same."""
+    """A Bayesian average; every rating has the same weight."""
     model = Model.cold(facts.min_ratings, facts.helpful_at)
     return Outcome(model, RaterArrays.blank(len(ratings.rater_ids), kept=True), camps=facts.camps)
 
 
 def warm(ratings: Ratings, chosen: BoolArray, facts: Facts) -> Outcome:
-    """One fit of the ``chosen`` ratings, with at least ten ratings' worth of ridge per note."""
-    matrix = Matrix.of(ratings, chosen)
+    """One fit of the ``chosen`` ratings, with a ridge per note of at least ten ratings."""
+    matrix = Matrix.from_ratings(ratings, chosen)
     size, notes, raters = len(matrix), len(matrix.notes), len(matrix.raters)
-    ridges = Ridges.of(size, notes, raters, WARM_DENSITY)
+    ridges = Ridges.from_counts(size, notes, raters, WARM_DENSITY)
     tested = axis_test(matrix, ridges)
-    remembered = facts.camps.after(tested)
+    remembered = facts.camps.with_test(tested)
     camps = tested is None or remembered.found
-    found = fit(matrix, ridges, factored=camps)
-    arrays, mu = _rater_arrays(ratings, matrix, found)
+    fitted = fit(matrix, ridges, factored=camps)
+    arrays, mu = _rater_arrays(ratings, matrix, fitted)
     return Outcome(
-        _warm_model(matrix, found, arrays, mu, facts, tested, camps),
+        _warm_model(matrix, fitted, arrays, mu, facts, tested, camps),
         arrays,
         fitted_raters=raters,
         fitted_ratings=size,
-        first_mse=found.error / size,
+        first_mse=fitted.error / size,
         axis=tested,
         camps=remembered,
-        suspect=_is_suspect(matrix, found),
-        passes=(found.passes,),
+        suspect=_is_suspect(matrix, fitted),
+        passes=(fitted.passes,),
     )
 
 
 def _warm_model(
     matrix: Matrix,
-    found: Fit,
+    fitted: Fit,
     raters: RaterArrays,
     mu: float,
     facts: Facts,
@@ -99,9 +98,9 @@ def _warm_model(
     camps: bool,
 ) -> Model:
     size, notes = len(matrix), len(matrix.notes)
-    ridges = Ridges.of(size, notes, len(matrix.raters), WARM_DENSITY)
-    bound = Ridges.of(size + notes, notes, len(matrix.raters), WARM_DENSITY)
-    model = _model(Regime.WARM, facts, raters, (ridges, ridges, bound), mu, found.error / size, camps)
+    ridges = Ridges.from_counts(size, notes, len(matrix.raters), WARM_DENSITY)
+    bound = Ridges.from_counts(size + notes, notes, len(matrix.raters), WARM_DENSITY)
+    model = _model(Regime.WARM, facts, raters, (ridges, ridges, bound), mu, fitted.error / size, camps)
     if not camps:
         return model
     share = min(1.0, WARM_PRIOR / ridges.note_intercept)
@@ -114,32 +113,35 @@ def _warm_model(
 
 
 def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) -> Outcome:
-    """Both rounds over the ``chosen`` ratings; the final one, with raters frozen, is the sums' (SCORING: 1.4)."""
+    """Both rounds over the ``chosen`` ratings.
+
+    The final round, with raters frozen, is computed from the sums (docs/consensus.md).
+    """
     if not chosen.any():
         return _without_raters(ratings, facts)
-    matrix = Matrix.of(ratings, chosen)
-    ridges = Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters))
+    matrix = Matrix.from_ratings(ratings, chosen)
+    ridges = Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters))
     tested = axis_test(matrix, ridges) if test_axis else None
-    remembered = facts.camps.after(tested)
+    remembered = facts.camps.with_test(tested)
     camps = tested is None or remembered.found
     first = fit(matrix, ridges, factored=camps)
-    standing = reputation(ratings, matrix, first, facts)
+    raters_reputation = reputation(ratings, matrix, first, facts)
     so_far = Outcome(
         _without_raters(ratings, facts).model,
         RaterArrays.blank(len(ratings.rater_ids), kept=False),
-        reputation=standing,
+        reputation=raters_reputation,
         first_mse=first.error / len(matrix),
         axis=tested,
         camps=remembered,
         suspect=_is_suspect(matrix, first),
         passes=(first.passes,),
     )
-    chosen = chosen & standing.kept[ratings.rater]
+    chosen = chosen & raters_reputation.kept[ratings.rater]
     if not chosen.any():
         return so_far
-    again = Matrix.of(ratings, chosen)
+    again = Matrix.from_ratings(ratings, chosen)
     size = len(again)
-    ridges = Ridges.of(size, len(again.notes), len(again.raters))
+    ridges = Ridges.from_counts(size, len(again.notes), len(again.raters))
     second = fit(again, ridges, factored=camps, start=_start(matrix, first, again))
     arrays, mu = _rater_arrays(ratings, again, second)
     arrays = replace(arrays, volume=high_volume(ratings), correlated=correlated(ratings))
@@ -164,11 +166,11 @@ def full(ratings: Ratings, chosen: BoolArray, facts: Facts, *, test_axis: bool) 
 def _acting(
     ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts, tested: AxisTest | None, camps: bool
 ) -> tuple[RaterArrays, Model]:
-    """The model of notes that act in the full regime: the warm one over the first round's raters.
+    """The separate model of acting notes in the full regime: the warm model over the first round's raters.
 
-    So what acts there needs what acts in the warm regime, no less and no more (decision 0028).
+    So acting needs the same there as in the warm regime, no less and no more (decision 0028).
     """
-    ridges = Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters), WARM_DENSITY)
+    ridges = Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters), WARM_DENSITY)
     if len(matrix) < WARM_DENSITY * len(matrix.notes):
         first = fit(matrix, ridges, factored=camps, start=_start(matrix, first, matrix))
     raters, mu = _rater_arrays(ratings, matrix, first)
@@ -177,7 +179,7 @@ def _acting(
 
 
 def _without_raters(ratings: Ratings, facts: Facts) -> Outcome:
-    """Nobody is kept: every note stands at 0 and needs more ratings."""
+    """No rater is kept: every note has score 0 and needs more ratings."""
     model = Model(
         Regime.FULL,
         mu=0.0,
@@ -192,42 +194,45 @@ def _without_raters(ratings: Ratings, facts: Facts) -> Outcome:
 
 
 def _min_counted(facts: Facts) -> int:
-    """The final stage's filter. A community that asks for fewer ratings than 5 need not have 5 that count."""
+    """The final stage's filter. A community that needs fewer ratings than 5 does not need 5 that count."""
     return min(NOTE_RATINGS, facts.min_ratings)
 
 
-def _is_suspect(matrix: Matrix, found: Fit) -> bool:
-    return len(matrix.notes) >= SUSPECT_NOTES and found.error / len(matrix) > SUSPECT_ERROR
+def _is_suspect(matrix: Matrix, fitted: Fit) -> bool:
+    return len(matrix.notes) >= SUSPECT_NOTES and fitted.error / len(matrix) > SUSPECT_ERROR
 
 
 def _start(matrix: Matrix, first: Fit, again: Matrix) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The first round's raters, as the second round's start."""
+    """The first round's rater parameters as the start of the second round."""
     place = np.searchsorted(matrix.raters, again.raters)
     mu = np.zeros(again.parts)
-    # Leaving raters out can split a component, never join two: all raters of a part had one mu before.
+    # Removing raters can split a component but never join two: all raters of a part had one mu before.
     mu[again.rater_part] = first.mu[matrix.rater_part[place]]
     return mu, first.rater_intercept[place], first.rater_factor[place]
 
 
-def _rater_arrays(ratings: Ratings, matrix: Matrix, found: Fit) -> tuple[RaterArrays, float]:
-    """The raters' parameters, and one mu for all: where components differ in it, their raters carry the difference."""
+def _rater_arrays(ratings: Ratings, matrix: Matrix, fitted: Fit) -> tuple[RaterArrays, float]:
+    """The raters' parameters, with one mu for all.
+
+    Where components differ in mu, the difference is moved into their raters' intercepts.
+    """
     size = len(ratings.rater_ids)
-    mu = float(np.bincount(matrix.rater_part, matrix.rater_counts, matrix.parts) @ found.mu) / len(matrix)
+    mu = float(np.bincount(matrix.rater_part, matrix.rater_counts, matrix.parts) @ fitted.mu) / len(matrix)
     intercept, factor, kept = np.zeros(size), np.zeros(size), np.zeros(size, np.bool_)
-    intercept[matrix.raters] = found.rater_intercept + (found.mu - mu)[matrix.rater_part]
-    factor[matrix.raters] = found.rater_factor
+    intercept[matrix.raters] = fitted.rater_intercept + (fitted.mu - mu)[matrix.rater_part]
+    factor[matrix.raters] = fitted.rater_factor
     kept[matrix.raters] = True
     nobody = np.zeros(size, np.bool_)
     return RaterArrays(intercept, factor, kept, nobody, nobody), mu
 
 
 def _final_ridges(ratings: Ratings, kept: BoolArray, facts: Facts) -> tuple[Ridges, Ridges]:
-    """Of the final stage's own ratings: as they are, and with one more on every note (SCORING: 1.5)."""
+    """Ridges of the final stage's ratings: as they are, and with one more per note (docs/consensus.md)."""
     counts = np.bincount(ratings.note[kept[ratings.rater]])
     counts = counts[counts >= _min_counted(facts)]
     size, notes = int(counts.sum()), max(1, len(counts))
     raters = max(1, int(np.count_nonzero(kept)))
-    return Ridges.of(max(1, size), notes, raters), Ridges.of(size + notes, notes, raters)
+    return Ridges.from_counts(max(1, size), notes, raters), Ridges.from_counts(size + notes, notes, raters)
 
 
 def _model(
@@ -239,7 +244,7 @@ def _model(
     mse: float,
     camps: bool,
 ) -> Model:
-    """``ridges``: those of the scores, and of the upper bound without and with one more rating."""
+    """``ridges``: of the scores, and of the upper bound without and with one more rating."""
     score, plain, bound = ridges
     intercept, factor = raters.intercept[raters.kept], raters.factor[raters.kept]
     return Model(

@@ -1,4 +1,4 @@
-"""How far raters agree with what notes become, and who is kept for it (SCORING: 1.4)."""
+"""How far raters agree with the notes' outcomes, and which raters are kept (docs/consensus.md)."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ HELPFULNESS = 0.66
 AUTHOR_SCORE = 0.05
 AUTHOR_PENALTY = 5.0
 VOLUME_QUANTILE, VOLUME_RATERS = 0.999, 1000
-"""The top 0.1 % of raters; among fewer than a thousand there is no such rater."""
+"""The top 0.1 % of raters; with fewer than a thousand raters there are none."""
 _HELPFUL, _OPEN, _NOT_HELPFUL = 1, 0, -1
 
 
 @dataclass(frozen=True, eq=False)
 class Reputation:
-    """One entry per rater: ``valid`` ratings, the share of them that agrees, and who is kept."""
+    """One entry per rater: the number of ``valid`` ratings, the share that agrees, and whether they are kept."""
 
     valid: IntArray
     helpfulness: FloatArray
@@ -29,15 +29,15 @@ class Reputation:
 
 
 def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Reputation:
-    """Compare every rating with the status its note has after the first round (SCORING: 1.4 steps 1 to 3).
+    """Compare every rating with its note's status after the first round (docs/consensus.md).
 
-    Somewhat-helpful ratings, and those ``Facts.valid`` takes out, neither agree nor disagree. Kept are raters of
-    the first round with at least one valid rating, of which at least 66 % agree, and with good notes of their own
-    if they wrote any that were scored.
+    Somewhat-helpful ratings, and those that ``Facts.valid`` excludes, neither agree nor disagree. A rater is kept
+    if they are in the first round, have at least one valid rating, at least 66 % of those agree, and, if they wrote
+    notes that were scored, those are good enough.
     """
     status = np.zeros(len(ratings.note_ids), np.int8)
     status[matrix.notes] = _provisional(first)
-    # Ratings stand by note: repeating is faster than looking up.
+    # Ratings are sorted by note: repeating is faster than looking up.
     expected = np.repeat(status, np.bincount(ratings.note, minlength=len(status)))
     counts = (expected != _OPEN) & (ratings.level != 1) & ratings.valid
     agrees = counts & ((ratings.level == 2) == (expected == _HELPFUL))
@@ -53,7 +53,7 @@ def reputation(ratings: Ratings, matrix: Matrix, first: Fit, facts: Facts) -> Re
 
 
 def high_volume(ratings: Ratings) -> BoolArray:
-    """Raters with more ratings than the 99.9th percentile has, one flag per rater."""
+    """Raters with more ratings than the 99.9th percentile, one flag per rater."""
     counts = np.bincount(ratings.rater, minlength=len(ratings.rater_ids))
     if len(counts) < VOLUME_RATERS:
         return np.zeros(len(counts), np.bool_)
@@ -61,7 +61,7 @@ def high_volume(ratings: Ratings) -> BoolArray:
 
 
 def _provisional(first: Fit) -> IntArray:
-    """Per note of the fit: helpful, not helpful, or open. The filter has seen to 5 ratings each."""
+    """Per note of the fit: helpful, not helpful, or open. The filter has ensured 5 ratings each."""
     low = not_helpful_at(first.note_factor)
     status = np.where(first.note_intercept >= HELPFUL_AT - GRAIN, _HELPFUL, _OPEN)
     return np.where(first.note_intercept <= low + GRAIN, _NOT_HELPFUL, status)
@@ -90,9 +90,9 @@ def _bad_authors(
     return np.asarray((written > 0) & poor)
 
 
-def _places(ids: IntArray, wanted: IntArray) -> IntArray:
-    """Where each of ``wanted`` stands in the ascending ``ids``; -1 where it does not."""
+def _places(ids: IntArray, searched: IntArray) -> IntArray:
+    """The index of each of ``searched`` in the ascending ``ids``; -1 where it is missing."""
     if not len(ids):
-        return np.full(len(wanted), -1)
-    place = np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
-    return np.where(ids[place] == wanted, place, -1)
+        return np.full(len(searched), -1)
+    place = np.minimum(np.searchsorted(ids, searched), len(ids) - 1)
+    return np.where(ids[place] == searched, place, -1)

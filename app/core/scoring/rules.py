@@ -1,4 +1,4 @@
-"""From a note's sums to its status: every rule of SCORING 1.5 and 2.1 that needs no tags, in its order.
+"""From a note's sums to its status: the rules of docs/consensus.md in their order.
 
 A later rule overrides an earlier one. Firm rejects and notes that need more views are exported as needing more
 ratings; a note that was helpful and only needs more views stays helpful.
@@ -24,7 +24,7 @@ FACTOR_AT_MOST = 0.5
 BOUND_AT = -0.04
 NOT_MISLEADING_AT = -0.15
 FIRM_REJECT = 0.10
-"""Below the helpful threshold by this: 0.30 where it is 0.40."""
+"""This much below the helpful threshold: 0.30 where that is 0.40."""
 WITHOUT_SOME = 0.03
 """How far the score may fall below the threshold without high-volume or without correlated raters: to 0.37."""
 SIDE_RATINGS, SIDE_MEAN, SIDES_MEAN = 3, 0.4, 0.3
@@ -32,21 +32,23 @@ NET_FULL, NET_WARM, NET_AMPLE, NET_SHARE = 4, 2, 10, 0.05
 LOPSIDED = 0.30
 """Square of the mean factor of a note's raters, over their mean squared factor: about four of five on one side.
 
-A warm model has seen few ratings of most raters: one in ten stands, with a small factor, on the wrong side. So when
-sixty raters of one camp pile on, two of them on "the other side" are no second viewpoint.
+A warm model has seen few ratings of most raters: one in ten is on the wrong side, with a small factor. So when
+sixty raters of one camp rate a note, two of them on "the other side" are no second viewpoint.
 """
 ACTING_LOPSIDED, ACTING_WEIGHT = 0.18, 3.0
-"""The same where a note would have something done to a post, about seven of ten on one side; and the least weight of
-the weaker side, in raters. Of few ratings, two strays on the wrong side are easily had: a note that is only shown may
-rest on them, what hides a post may not."""
+"""The same for a note with an action on a post, about seven of ten on one side; and the minimum weight of the
+weaker side, in raters. With few ratings, two raters on the wrong side are likely: a note that is only shown may
+depend on them, a note that hides a post may not.
+"""
 ACTING_COLDER = 0.10
-"""How far below the threshold the score may be for a typical rater of the side that likes an acting note less."""
+"""How far below the threshold an acting note's score may be for a typical rater of the side that likes it less."""
 WELL_APART = 0.70
-"""``Model.separation`` from which on the two bounds above hold as they are. Where the axis tells the camps apart less
-well, more of one camp stand on the other's side: at 0.35 a crowd of one camp looks like seven of ten on one side. So
-the bounds narrow as the separation does, which asks for more raters and a more even split."""
+"""The two bounds above apply as they are from this ``Model.separation`` on. Where the axis separates the camps less
+well, more raters of one camp are on the other's side: at 0.35 a crowd of one camp looks like seven of ten on one
+side. So the bounds narrow with the separation, which requires more raters and a more even split.
+"""
 LEAST_APART = 0.10
-"""No bound narrows further than at this separation: where camps are remembered that the last fit does not show."""
+"""The bounds narrow no further than at this separation: where camps are remembered that the last fit does not show."""
 STATUSES = (
     NoteStatus.NEEDS_MORE_RATINGS,
     NoteStatus.CURRENTLY_RATED_HELPFUL,
@@ -59,7 +61,7 @@ _NMR, _CRH, _CRNH = range(3)
 class Judged:
     """One entry per note: ``status`` indexes ``STATUSES``, ``rule`` is a number for ``code``.
 
-    ``z`` is how many standard errors the note is beyond the bound its status rests on.
+    ``z`` is how many standard errors the note is beyond the bound that decided its status.
     """
 
     intercept: FloatArray
@@ -69,7 +71,7 @@ class Judged:
     z: FloatArray
 
     def with_others(self, where: BoolArray, others: "Judged") -> "Judged":
-        """With the notes ``where`` replaced by ``others``, which are those notes alone in the same order."""
+        """A copy with the notes ``where`` replaced by ``others``, which has only those notes, in the same order."""
         columns = []
         for field in fields(self):
             column = getattr(self, field.name).copy()
@@ -87,11 +89,11 @@ def decide(
     raised: float = 0.0,
     acting: bool = False,
 ) -> Verdict | None:
-    """What the ratings say of one note; None while it has none.
+    """The status of one note from its ratings; None while it has none.
 
-    ``raised`` is added to the helpful threshold; ``acting`` notes would have something done to a post, and ask for
-    more of the weaker side. A NOT_MISLEADING note can become helpful here, which it never does in the reference
-    (SCORING: 2.4), and is refused at a score below -0.15 already.
+    ``was`` is its current status; ``raised`` is added to the helpful threshold; ``acting`` notes have an action on
+    a post and need more of the weaker side. A NOT_MISLEADING note can become helpful here, which it never does in
+    the reference (docs/consensus.md), and is rejected already at a score below -0.15.
     """
     if not sum(sums.row[ANY]):
         return None
@@ -125,7 +127,7 @@ def judge(
     threshold: FloatArray,
     acting: BoolArray,
 ) -> Judged:
-    """All notes at once; ``rows`` is ``(notes, WIDTH)``, the others have one entry per note."""
+    """The statuses of all notes; ``rows`` is ``(notes, WIDTH)``, the others have one entry per note."""
     main = rows[:, SOLVED]
     intercept, factor, error = _solve(main, model)
     enough = rows[:, ANY].sum(axis=1) >= model.min_ratings
@@ -149,7 +151,7 @@ def judge(
     if model.regime is not Regime.COLD:
         divisive = np.abs(factor) > FACTOR_AT_MOST + GRAIN
         if model.regime is Regime.WARM and model.axis:
-            colder = intercept - np.abs(factor) * _how_far_out(rows)
+            colder = intercept - np.abs(factor) * _rms_factor(rows)
             divisive |= acting & (colder < threshold - ACTING_COLDER - GRAIN)
         sheet.put(divisive & (sheet.status == _CRH), _NMR, "divisive")
         hopeless = intercept < threshold - FIRM_REJECT - GRAIN
@@ -159,7 +161,7 @@ def judge(
 
 
 class _Sheet:
-    """The statuses so far. Only notes with enough ratings can be given one; ``put`` overrides what stood there."""
+    """The statuses while the rules run. Only notes with enough ratings can get one; ``put`` overrides earlier ones."""
 
     def __init__(self, counted: BoolArray, intercept: FloatArray, threshold: FloatArray) -> None:
         self.counted = counted
@@ -169,7 +171,10 @@ class _Sheet:
         self.distance = self.beyond.copy()
 
     def put(self, where: BoolArray, status: int, slug: str, distance: FloatArray | None = None) -> None:
-        """``distance`` is how far the note is beyond the bound in question, if that is not the helpful one."""
+        """Set the status of the notes ``where``.
+
+        ``distance`` is how far the note is beyond the deciding bound, if that is not the helpful one.
+        """
         if slug not in NEEDS_NO_RATINGS:
             where = where & self.counted
         np.copyto(self.status, status, where=where)
@@ -178,7 +183,7 @@ class _Sheet:
 
 
 def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Score, factor and the score's standard error (SCORING: 2.2, 2.4) from ``(notes, 5)`` sums."""
+    """Score, factor and the score's standard error (docs/consensus.md) from ``(notes, 5)`` sums."""
     n, s, ss, y, yf = sums.T
     intercept, factor, variance = half_step(
         n, s, ss, y, yf, model.rho_intercept, model.rho_factor, factored=model.axis
@@ -187,7 +192,7 @@ def _solve(sums: FloatArray, model: Model) -> tuple[FloatArray, FloatArray, Floa
 
 
 def _upper_bound(sums: FloatArray, model: Model) -> FloatArray:
-    """The highest score one more helpful rating could give (SCORING: 1.5, pseudo-raters)."""
+    """The highest score that one more helpful rating could give (docs/consensus.md)."""
     n, s, ss, y, yf = sums.T
     plain = half_step(
         n, s, ss, y, yf, model.rho_intercept_plain, model.rho_factor_plain, factored=model.axis
@@ -215,29 +220,29 @@ def _both_sides_mean(rows: FloatArray) -> FloatArray:
     for side in (NEGATIVE, POSITIVE):
         none, half, full = rows[:, side].T
         total = none + half + full
-        one = (full + 0.5 * half) / np.maximum(total, 1.0)
-        against &= (total >= SIDE_RATINGS) & (one <= SIDE_MEAN + GRAIN)
-        mean += 0.5 * one
+        side_mean = (full + 0.5 * half) / np.maximum(total, 1.0)
+        against &= (total >= SIDE_RATINGS) & (side_mean <= SIDE_MEAN + GRAIN)
+        mean += 0.5 * side_mean
     return np.where(against, mean, 1.0)
 
 
 def _lopsided(rows: FloatArray, acting: BoolArray, separation: float) -> BoolArray:
-    """Whether the known raters of a note stand almost all to one side; to act, the other must have a weight too.
+    """Whether almost all known raters of a note are on one side; for acting notes also if the other side is light.
 
-    The weaker side weighs ``(n - |sum f| / rms f) / 2``: its number of raters, were all of them equally far out.
-    Where the axis tells the camps apart less well than ``WELL_APART``, ``sum f`` counts as that much larger.
+    The weaker side weighs ``(n - |sum f| / rms f) / 2``: its number of raters if all were equally far from 0. Where
+    the axis separates the camps less well than ``WELL_APART``, ``sum f`` counts as that much larger.
     """
     apart = min(1.0, max(separation, LEAST_APART) / WELL_APART)
     known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
     _, total, squares, _, _ = rows[:, SOLVED].T
     lopsided = total * total > np.where(acting, apart * ACTING_LOPSIDED, LOPSIDED) * known * squares + GRAIN
-    # In a form without a division: |sum f| > (n - 2 w) rms f, where rms f is sqrt(sum f^2 / n).
+    # Without a division: |sum f| > (n - 2 w) rms f, where rms f is sqrt(sum f^2 / n).
     spare = np.maximum(known - 2.0 * ACTING_WEIGHT, 0.0)
     light = (known < 2.0 * ACTING_WEIGHT) | (total * total * known > apart * spare * spare * squares + GRAIN)
     return np.asarray(lopsided | (acting & light))
 
 
-def _how_far_out(rows: FloatArray) -> FloatArray:
+def _rms_factor(rows: FloatArray) -> FloatArray:
     """Root mean square of the factors of a note's known raters."""
     known = rows[:, NEGATIVE].sum(axis=1) + rows[:, POSITIVE].sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(rows[:, SOLVED.start + 2], 0.0) / np.maximum(known, 1.0)))
@@ -251,7 +256,7 @@ def _ask_for_more_views(
     threshold: FloatArray,
     acting: BoolArray,
 ) -> None:
-    """Needs your help: helpful by its score, but not yet by enough viewpoints."""
+    """Keep a note at "needs more ratings" that is helpful by its score, but not yet by enough viewpoints."""
     if not (sheet.status == _CRH).any():
         return
     needs: list[tuple[BoolArray, str]] = []
@@ -265,9 +270,9 @@ def _ask_for_more_views(
         )
         if model.regime is Regime.WARM:
             needs.append((net < NET_WARM, "one-sided"))
-            # However many of the other side there are: of 240 raters of one camp, twenty stand on the wrong side.
-            asked = (net < NET_AMPLE) | acting
-            needs.append((asked & _lopsided(rows, acting, model.separation), "unbalanced"))
+            # Even with many raters on the other side: of 240 raters of one camp, twenty are on the wrong side.
+            needs_both_sides = (net < NET_AMPLE) | acting
+            needs.append((needs_both_sides & _lopsided(rows, acting, model.separation), "unbalanced"))
         else:
             needs.append((net < NET_FULL, "one-sided"))
             small = net < NET_SHARE * rows[:, SOLVED.start] - GRAIN

@@ -1,4 +1,4 @@
-"""The one score scale of all regimes, and what a rating counts on it (SCORING: 1.1, 1.5, 2.1)."""
+"""The one score scale of all regimes, and the value of a rating on it (docs/consensus.md)."""
 
 from typing import TypeVar
 
@@ -10,32 +10,33 @@ VALUES = {
     HelpfulnessLevel.SOMEWHAT_HELPFUL: 0.5,
     HelpfulnessLevel.NOT_HELPFUL: 0.0,
 }
-"""What a level counts (SCORING: 1.1)."""
+"""The value of each rating level (docs/consensus.md)."""
 
 OFFSET = 0.35
-"""mu + mean i_u of a large community: puts all regimes on one scale (SCORING: 2.1)."""
+"""mu + mean i_u of a large community: puts all regimes on one scale (docs/consensus.md)."""
 HELPFUL_AT = 0.40
 NOT_HELPFUL_AT = -0.05
 FACTOR_SLOPE = 0.8
-"""How much lower the not-helpful bound lies for a note that one viewpoint likes (SCORING: 1.5)."""
+"""How much lower the not-helpful threshold is for a note that one viewpoint likes (docs/consensus.md)."""
 INERTIA = 0.01
 GRAVE_MARGIN = 0.10
-"""Added to the helpful threshold when the note would delete or silence (SCORING: 2.4)."""
+"""Added to the helpful threshold when the note would delete or silence (docs/consensus.md)."""
 MIN_RATINGS = 5
 """Ratings of any kind that a status needs."""
 BLIND_RATINGS, BLIND_MARGIN = 8, 0.05
-"""Where no camps were found: the ratings that a note that acts needs, and what is added to its helpful threshold. No
-rule about sides stands behind it there, and an early handful may all be of one mind."""
+"""Where no camps were found: the ratings that an acting note needs, and the amount added to its helpful threshold.
+There no rule about sides protects it, and the first few raters may all have the same opinion.
+"""
 
 
 Factor = TypeVar("Factor", float, FloatArray)
 
 
 def not_helpful_at(factor: Factor) -> Factor:
-    """The score at or below which a note with this factor is not helpful, one or an array (SCORING: 1.5)."""
+    """The score at or below which a note with this factor is not helpful; a number or an array (docs/consensus.md)."""
     return NOT_HELPFUL_AT - FACTOR_SLOPE * abs(factor)
 
 
 def shown(score: float) -> int:
-    """The score as the API's ``helpfulness_score`` says it, a whole number from 0 to 100 (SCORING: 2.3)."""
+    """The score as the API's ``helpfulness_score``, a whole number from 0 to 100 (docs/consensus.md)."""
     return round(100 * min(1.0, max(0.0, score + OFFSET)))

@@ -16,22 +16,21 @@ StringArray = npt.NDArray[np.str_]
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """All notes that have any rating, and all raters that made one, by ascending id; no NaN anywhere.
+    """All notes that have a rating, and all raters that gave one, by ascending id; no NaN anywhere.
 
-    Beside ``note_ids``: ``intercepts`` (the score), ``factors``, ``statuses`` (the words of ``NoteStatus``),
-    ``rules`` (codes of ``rules.RULES``), ``sums`` of shape (notes, ``sums.WIDTH``).
-    Beside ``rater_ids``: ``rater_intercepts`` and ``rater_factors`` (0 for raters the model does not know; a warm
-    model enters them with its mean intercept), ``rater_valid`` (ratings that could agree or disagree with a
-    note's provisional status) and ``rater_helpfulness`` (the share of them that agrees, 0.0 to 1.0; 0 where there
-    are none), ``raters_kept`` (whose viewpoint the model knows), ``raters_volume``, ``raters_correlated``.
-    ``acting_intercepts``, ``acting_factors`` and ``raters_acting`` are ``model.acting``'s: its raters' parameters, and
-    whom it knows; 0 and nobody where the model has none. Sums, scores and rules of acting notes are by that model.
+    Parallel to ``note_ids``: ``intercepts`` (the score), ``factors``, ``statuses`` (values of ``NoteStatus``),
+    ``rules`` (codes of ``rules.RULES``), ``sums`` of shape (notes, ``sums.WIDTH``). Parallel to ``rater_ids``:
+    ``rater_intercepts`` and ``rater_factors`` (0 for raters that the model does not know; a warm model uses its
+    mean intercept for them), ``rater_valid`` (ratings that could agree or disagree with a note's provisional
+    status) and ``rater_helpfulness`` (the share of them that agrees, 0.0 to 1.0; 0 without any), ``raters_kept``
+    (whose viewpoint the model knows), ``raters_volume``, ``raters_correlated``. ``acting_intercepts``,
+    ``acting_factors`` and ``raters_acting`` belong to ``model.acting``: its raters' parameters, and which raters it
+    knows; 0 and none without such a model. Sums, scores and rules of acting notes use that model.
 
-    ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round.
-    ``suspect``: the first round explains so little (above 0.16 with 200 notes or more) that a caller with an older
-    model had better keep it (SCORING: 1.3, guard). ``axis``: the axis test; None where it was not made.
-    ``camps``: what the community is to remember of it, for the next fit's ``Facts.camps``. ``passes``: alternations
-    each round of the solver took.
+    ``mse``: mean squared error of the ratings that count. ``first_mse``: that of the first round. ``suspect``: the
+    first round explains so little (above 0.16 with 200 notes or more) that a caller with an older model should keep
+    it (docs/consensus.md). ``axis``: the axis test; None where it was not made. ``camps``: what to pass to the next
+    fit as ``Facts.camps``. ``passes``: the iterations of each round of the solver.
     """
 
     regime: Regime
@@ -61,11 +60,11 @@ class Scores:
     passes: tuple[int, ...] = ()
 
     def sums_of(self, note: int) -> Sums:
-        """Sums of the note at this place in ``note_ids``."""
+        """The sums of the note at this index of ``note_ids``."""
         return Sums.from_list(self.sums[note])
 
     def rater(self, place: int) -> Rater:
-        """The rater at this place in ``rater_ids``."""
+        """The rater at this index of ``rater_ids``."""
         known = bool(self.raters_acting[place])
         return Rater(
             intercept=float(self.rater_intercepts[place]),

@@ -1,4 +1,4 @@
-"""The fit: alternating exact half-steps, with exact steps along what leaves predictions unchanged (SCORING: 1.3, 2.2).
+"""The fit: alternating exact half-steps, with exact steps along what leaves predictions unchanged (docs/consensus.md).
 
 Minimises, over mu, i_u, f_u, i_n and f_n,
 
@@ -37,8 +37,8 @@ class Ridges:
     mu: float = INTERCEPT_RIDGE
 
     @classmethod
-    def of(cls, ratings: float, notes: int, raters: int, at_least: float = 0.0) -> "Ridges":
-        """Those of the objective: ``R_n = N/M``, or ``at_least`` that much, and ``R_u = N/U``."""
+    def from_counts(cls, ratings: float, notes: int, raters: int, at_least: float = 0.0) -> "Ridges":
+        """The ridges of the objective: ``R_n = N/M``, or ``at_least`` that much, and ``R_u = N/U``."""
         per_note, per_rater = max(ratings / notes, at_least), ratings / raters
         return cls(
             INTERCEPT_RIDGE * per_note,
@@ -93,27 +93,27 @@ def fit(
     start: tuple[FloatArray, FloatArray, FloatArray] | None = None,
     tolerance: float = TOLERANCE,
 ) -> Fit:
-    """Solve. ``start`` is mu per part, i_u and f_u of an earlier fit; ``factored`` False keeps every f at 0.
+    """Fit the parameters. ``start``: mu per part, i_u and f_u of an earlier fit; ``factored`` False: all f are 0.
 
-    Stops when no note's score moves by ``tolerance`` in a pass, or after ``AT_MOST`` passes.
+    Stops when no note's score changes by ``tolerance`` in a pass, or after ``AT_MOST`` passes.
     """
     search = _Search(matrix, ridges, factored)
     if start is None:
         search.start()
     else:
-        search.mu, search.rater_intercept, search.rater_factor = (one.copy() for one in start)
+        search.mu, search.rater_intercept, search.rater_factor = (array.copy() for array in start)
         search.solve_notes()
     passes = 0
-    moved = np.inf
-    while moved >= tolerance and passes < AT_MOST:
+    change = np.inf
+    while change >= tolerance and passes < AT_MOST:
         before = search.note_intercept
         search.solve_raters()
         search.rebalance()
         search.solve_notes()
-        moved = float(np.max(np.abs(search.note_intercept - before)))
+        change = float(np.max(np.abs(search.note_intercept - before)))
         passes += 1
     error = search.error()
-    search.point_to_negative()
+    search.orient()
     return Fit(
         search.mu,
         search.note_intercept,
@@ -126,7 +126,7 @@ def fit(
 
 
 class _Search:
-    """The parameters on their way to the optimum."""
+    """The parameters during the optimisation."""
 
     def __init__(self, matrix: Matrix, ridges: Ridges, factored: bool) -> None:
         self.matrix, self.ridges, self.factored = matrix, ridges, factored
@@ -146,7 +146,7 @@ class _Search:
         return np.bincount(part, values, self.matrix.parts).astype(np.float64)
 
     def start(self) -> None:
-        """Four additive sweeps, then the strongest direction of what they leave, by power iterations."""
+        """Four additive sweeps, then the strongest direction of their residuals, by power iteration."""
         factored, self.factored = self.factored, False
         for _ in range(ADDITIVE_SWEEPS):
             self.solve_notes()
@@ -160,21 +160,21 @@ class _Search:
 
     def _strongest_direction(self) -> FloatArray:
         matrix, ridges = self.matrix, self.ridges
-        left = matrix.with_entries(matrix.residuals(self._level(), self.note_intercept))
+        residuals = matrix.with_entries(matrix.residuals(self._level(), self.note_intercept))
         note_scale = 1.0 / (matrix.note_counts + ridges.note_intercept)
         rater_scale = 1.0 / np.sqrt(matrix.rater_counts + ridges.rater_intercept)
-        # Any fixed vector will do that is not orthogonal to what is looked for.
+        # Any fixed vector works that is not orthogonal to the direction.
         vector = (np.arange(1, len(rater_scale) + 1) * _GOLDEN) % 1.0 - 0.5
         for _ in range(POWER_ITERATIONS):
-            other = note_scale * times(left, rater_scale * vector)
-            vector = rater_scale * times(left.T, other)
+            other = note_scale * times(residuals, rater_scale * vector)
+            vector = rater_scale * times(residuals.T, other)
             vector /= self._norms(vector)[matrix.rater_part]
         direction = rater_scale * vector
         spread = self._norms(direction) / np.sqrt(self.raters_per_part)
         return direction * (_START_SPREAD / spread)[matrix.rater_part]
 
     def _norms(self, vector: FloatArray) -> FloatArray:
-        """Length per part; 1 for a part where it vanishes, which then stays without factors."""
+        """Length per part; 1 for a part where it is almost 0, which then stays without factors."""
         square = self._per_part(vector * vector, self.matrix.rater_part)
         return np.sqrt(np.where(square > 1e-200, square, 1.0))
 
@@ -202,7 +202,7 @@ class _Search:
     def _sums(
         self, pattern: Either, valued: Either, level: FloatArray, factor: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Of the other side's ``factor`` x and ``level`` l: sum x, sum x^2, sum l and sum (r - l) x."""
+        """With the other side's ``factor`` x and ``level`` l: sum x, sum x^2, sum l and sum (r - l) x."""
         if not self.factored:
             none = np.zeros(pattern.shape[0])
             return none, none, times(pattern, level), none
@@ -211,7 +211,7 @@ class _Search:
         return products[:, 0], products[:, 1], products[:, 2], times(valued, factor) - products[:, 3]
 
     def rebalance(self) -> None:
-        """Minimise exactly along the four directions that leave every prediction as it is."""
+        """Minimise exactly along the four directions that do not change any prediction."""
         if self.factored:
             notes, raters, ridges = self.matrix.note_part, self.matrix.rater_part, self.ridges
             shift = self._shift(
@@ -254,7 +254,7 @@ class _Search:
         other_rho: float,
         others: FloatArray,
     ) -> FloatArray:
-        """The t that is added to the other side's factors and, times the own factor, taken off the intercepts."""
+        """The t to add to the other side's factors and, times the own factor, to subtract from the intercepts."""
         along = rho_intercept * self._per_part(intercept * factor, part)
         along -= other_rho * self._per_part(other_factor, other_part)
         return along / (other_rho * others + rho_intercept * self._per_part(factor * factor, part))
@@ -262,12 +262,12 @@ class _Search:
     def _stretch(self) -> FloatArray:
         notes = self.ridges.note_factor * self._per_part(self.note_factor**2, self.matrix.note_part)
         raters = self.ridges.rater_factor * self._per_part(self.rater_factor**2, self.matrix.rater_part)
-        there = (notes > 1e-200) & (raters > 1e-200)
-        quotient: FloatArray = np.divide(notes, raters, out=np.ones_like(notes), where=there)
+        both_positive = (notes > 1e-200) & (raters > 1e-200)
+        quotient: FloatArray = np.divide(notes, raters, out=np.ones_like(notes), where=both_positive)
         return quotient**0.25
 
     def _split_level(self) -> None:
-        """Share mu + mean i_u + mean i_n out among the three as the ridges would have it."""
+        """Distribute mu + mean i_u + mean i_n over the three in the way that minimises the ridge terms."""
         notes, raters = self.matrix.note_part, self.matrix.rater_part
         rater_mean = self._per_part(self.rater_intercept, raters) / self.raters_per_part
         note_mean = self._per_part(self.note_intercept, notes) / self.notes_per_part
@@ -280,8 +280,8 @@ class _Search:
         self.rater_intercept = self.rater_intercept + (unit * to_raters - rater_mean)[raters]
         self.note_intercept = self.note_intercept + (unit * to_notes - note_mean)[notes]
 
-    def point_to_negative(self) -> None:
-        """At least half of the non-zero rater factors of a part are negative (SCORING: 1.2)."""
+    def orient(self) -> None:
+        """Choose signs so that at least half of a part's non-zero rater factors are negative (docs/consensus.md)."""
         sign = self._per_part(np.sign(self.rater_factor), self.matrix.rater_part)
         turn = np.where(sign > 0, -1.0, 1.0)
         self.rater_factor = self.rater_factor * turn[self.matrix.rater_part]

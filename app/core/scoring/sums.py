@@ -1,4 +1,4 @@
-"""What a note's ratings add up to: enough to solve for its score without looking at them again (SCORING: 2.3)."""
+"""The sums of a note's ratings: enough to compute its score without the ratings (docs/consensus.md)."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -10,21 +10,21 @@ from app.core.scoring.model import Model, Rater
 from app.core.scoring.verdict import Regime
 
 ANY = slice(0, 3)
-"""Ratings of any kind: how many 0, 0.5 and 1."""
+"""Ratings of any kind: the number of 0, 0.5 and 1."""
 SOLVED = slice(3, 8)
 """Over the ratings that count: n, S_f, S_ff, S_y, S_yf, with y = r - mu - i_u."""
 NEGATIVE = slice(8, 11)
 POSITIVE = slice(11, 14)
-"""Per side: how many 0, 0.5 and 1 among known raters."""
+"""Per side: the number of 0, 0.5 and 1 among known raters."""
 VOLUME = slice(14, 19)
 CORRELATED = slice(19, 24)
-"""The part of ``SOLVED`` that comes from high-volume raters, and from correlated ones."""
+"""The part of ``SOLVED`` from high-volume raters, and from correlated ones."""
 WIDTH = 24
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many raters said what."""
+    """The number of raters per rating level."""
 
     not_helpful: int
     somewhat_helpful: int
@@ -36,13 +36,13 @@ class Counts:
 
     @property
     def net(self) -> int:
-        """Helpful less not helpful."""
+        """Helpful minus not helpful."""
         return self.helpful - self.not_helpful
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The two viewpoints, as the sign of the raters' factor; raters without a known viewpoint are on neither."""
+    """The two viewpoints by the sign of the raters' factor; raters without a known viewpoint are on neither side."""
 
     negative: Counts
     positive: Counts
@@ -60,7 +60,7 @@ class Sums:
 
     @classmethod
     def from_list(cls, stored: "list[float] | FloatArray") -> Self:
-        """Raises ValueError if it is not what ``to_list`` gave."""
+        """Parse the list of ``to_list``. Raises ValueError for a wrong length."""
         if len(stored) != WIDTH:
             raise ValueError(f"sums: {len(stored)} numbers, not {WIDTH}")
         return cls(tuple(float(number) for number in stored))
@@ -69,14 +69,14 @@ class Sums:
         return list(self.row)
 
     def plus(self, model: Model, rater: Rater | None, value: float) -> Self:
-        """With one more rating; ``value`` is 0, 0.5 or 1."""
+        """The sums with one more rating; ``value`` is 0, 0.5 or 1."""
         added = _contribution(model, rater, value)
         return type(self)(tuple([a + b for a, b in zip(self.row, added, strict=True)]))
 
     def minus(self, model: Model, rater: Rater | None, value: float) -> Self:
-        """Without one of its ratings. Raises ValueError if there is no such rating to take away."""
-        taken = _contribution(model, rater, value)
-        row = tuple([a - b for a, b in zip(self.row, taken, strict=True)])
+        """The sums without one of its ratings. Raises ValueError if there is no such rating."""
+        removed = _contribution(model, rater, value)
+        row = tuple([a - b for a, b in zip(self.row, removed, strict=True)])
         if min(row[ANY]) < 0 or row[SOLVED.start] < 0:
             raise ValueError(f"value: the note has no rating of {value} to take away")
         return type(self)(row) if sum(row[ANY]) else self.zero()
@@ -88,7 +88,7 @@ class Sums:
 
     @property
     def counted(self) -> int:
-        """Ratings that count for the score."""
+        """The number of ratings that count for the score."""
         return round(self.row[SOLVED.start])
 
     @property

@@ -1,4 +1,4 @@
-"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (SCORING: 2.3)."""
+"""The sums of all notes at once: the same numbers as ``Sums.plus`` over every rating (docs/consensus.md)."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ _UNKNOWN, _NEGATIVE, _POSITIVE, _NO_SIDE = range(4)
 
 @dataclass(frozen=True, eq=False)
 class RaterArrays:
-    """Every rater's part of the model, beside ``Ratings.rater_ids``. Who is not kept has 0 and 0."""
+    """Every rater's parameters, parallel to ``Ratings.rater_ids``. A rater that is not kept has 0 and 0."""
 
     intercept: FloatArray
     factor: FloatArray
@@ -30,7 +30,7 @@ class RaterArrays:
 
 
 def tally(ratings: Ratings, raters: RaterArrays, model: Model) -> FloatArray:
-    """Sums of every note, ``(notes, WIDTH)``."""
+    """The sums of every note, ``(notes, WIDTH)``."""
     rows = np.zeros((len(ratings.note_ids), WIDTH))
     if not len(ratings):
         return rows
@@ -39,7 +39,7 @@ def tally(ratings: Ratings, raters: RaterArrays, model: Model) -> FloatArray:
     rows[:, NEGATIVE], rows[:, POSITIVE] = counts[:, _NEGATIVE], counts[:, _POSITIVE]
     counted = counts[:, 1:] if model.regime is Regime.FULL else counts
     rows[:, SOLVED.start] = counted.sum(axis=(1, 2))
-    weight, intercept, factor = _entering(raters, model)
+    weight, intercept, factor = _rater_terms(raters, model)
     rows[:, SOLVED.start + 1 : SOLVED.stop] = _sums(ratings, weight, intercept, factor, model.mu)
     for part, members in ((VOLUME, raters.volume), (CORRELATED, raters.correlated)):
         if members.any():
@@ -47,8 +47,10 @@ def tally(ratings: Ratings, raters: RaterArrays, model: Model) -> FloatArray:
     return rows
 
 
-def _entering(raters: RaterArrays, model: Model) -> tuple[FloatArray | None, FloatArray, FloatArray | None]:
-    """Weight (None: all 1), intercept and factor (None: all 0) with which each rater's ratings enter."""
+def _rater_terms(
+    raters: RaterArrays, model: Model
+) -> tuple[FloatArray | None, FloatArray, FloatArray | None]:
+    """Each rater's weight (None: all 1), intercept and factor (None: all 0) in the sums."""
     if model.regime is Regime.COLD:
         return None, np.zeros(len(raters.kept)), None
     factor = np.where(raters.kept, raters.factor, 0.0) if model.axis else None
@@ -63,7 +65,7 @@ def _classes(raters: RaterArrays, model: Model) -> IntArray:
 
 
 def _count(ratings: Ratings, classes: IntArray) -> IntArray:
-    """How many raters of each class gave each level: ``(notes, 4, 3)``."""
+    """The number of raters of each class per note and level: ``(notes, 4, 3)``."""
     cell = ratings.note.astype(np.int64) * 12
     cell += (classes * 3)[ratings.rater]
     cell += ratings.level
@@ -74,7 +76,7 @@ def _count(ratings: Ratings, classes: IntArray) -> IntArray:
 def _sums(
     ratings: Ratings, weight: FloatArray | None, intercept: FloatArray, factor: FloatArray | None, mu: float
 ) -> FloatArray:
-    """S_f, S_ff, S_y, S_yf of every note, ``(notes, 4)``. Ratings stand by note, so each note is one stretch."""
+    """S_f, S_ff, S_y, S_yf of every note, ``(notes, 4)``. Ratings are sorted by note, so each note is one run."""
     start = np.searchsorted(ratings.note, np.arange(len(ratings.note_ids), dtype=np.int32))
     y = ratings.value
     y -= (mu + intercept)[ratings.rater]
@@ -83,21 +85,21 @@ def _sums(
     sums = np.zeros((len(ratings.note_ids), 4))
     sums[:, 2] = np.add.reduceat(y, start)
     if factor is not None:
-        each = factor[ratings.rater]
-        sums[:, 0] = np.add.reduceat(each, start)
-        sums[:, 3] = np.add.reduceat(np.multiply(y, each, out=y), start)
-        sums[:, 1] = np.add.reduceat(np.multiply(each, each, out=each), start)
+        factors = factor[ratings.rater]
+        sums[:, 0] = np.add.reduceat(factors, start)
+        sums[:, 3] = np.add.reduceat(np.multiply(y, factors, out=y), start)
+        sums[:, 1] = np.add.reduceat(np.multiply(factors, factors, out=factors), start)
     return sums
 
 
 def _part(
     ratings: Ratings, members: BoolArray, intercept: FloatArray, factor: FloatArray | None, mu: float
 ) -> FloatArray:
-    """n, S_f, S_ff, S_y, S_yf of every note over the ratings of ``members`` alone, ``(notes, 5)``."""
-    theirs = np.flatnonzero(members[ratings.rater])
-    note, rater = ratings.note[theirs], ratings.rater[theirs]
-    y = ratings.level[theirs] * 0.5 - mu - intercept[rater]
-    f = np.zeros(len(theirs)) if factor is None else factor[rater]
+    """n, S_f, S_ff, S_y, S_yf of every note over the ratings of ``members`` only, ``(notes, 5)``."""
+    chosen = np.flatnonzero(members[ratings.rater])
+    note, rater = ratings.note[chosen], ratings.rater[chosen]
+    y = ratings.level[chosen] * 0.5 - mu - intercept[rater]
+    f = np.zeros(len(chosen)) if factor is None else factor[rater]
     size = len(ratings.note_ids)
     columns = [np.bincount(note, weights, size) for weights in (None, f, f * f, y, y * f)]
     return np.column_stack(columns).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What the ratings say of one note."""
+"""The result of scoring one note."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ from app.core.vocabulary import NoteStatus
 
 
 class Regime(StrEnum):
-    """How much of the model a community's ratings can carry (SCORING: 2.1)."""
+    """How much of the model a community has enough ratings for (docs/consensus.md)."""
 
     COLD = "cold"
     WARM = "warm"
@@ -21,13 +21,13 @@ class Regime(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the ratings say of one note.
+    """The result of scoring one note.
 
-    ``intercept`` is the note's score, about -1 to 1 (0.40 is a predicted helpfulness of 0.75), ``factor`` how
-    much it appeals to one viewpoint alone (0 where viewpoints are not told apart); ``confidence`` the
-    probability, 0.0 to 1.0, that the note is truly beyond the bound its status rests on, or, while it needs
-    more ratings, beyond the helpful ``threshold``; ``rule`` the code of what decided (``rules.RULES``);
-    ``ratings`` how many ratings of any kind there are.
+    ``intercept`` is the note's score, about -1 to 1 (0.40 is a predicted helpfulness of 0.75); ``factor`` how much
+    it appeals to only one viewpoint (0 where viewpoints are not separated); ``confidence`` the probability, 0.0 to
+    1.0, that the note is truly beyond the bound that decided its status or, while it needs more ratings, beyond the
+    helpful ``threshold``; ``rule`` the code of the deciding rule (``rules.RULES``); ``ratings`` the number of
+    ratings of any kind.
     """
 
     status: NoteStatus
@@ -41,10 +41,10 @@ class Verdict:
 
     @property
     def is_divisive(self) -> bool:
-        """Whether it is not helpful because it depends too much on the viewpoint."""
+        """Whether it is not helpful because its score depends too much on the viewpoint."""
         return self.rule.endswith(":divisive")
 
     @property
     def shown(self) -> int:
-        """The API's ``helpfulness_score``, a whole number from 0 to 100 (SCORING: 2.3)."""
+        """The API's ``helpfulness_score``, a whole number from 0 to 100 (docs/consensus.md)."""
         return shown(self.intercept)

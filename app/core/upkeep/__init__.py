@@ -1,7 +1,7 @@
-"""Upkeep: verbs that reach across many nouns.
+"""Upkeep: verbs that span many nouns.
 
-Erasing a person (``erasure``), joining two profiles of one person (``linking``, ``manual_links``), changing,
+Erasing a person (``erasure``), linking two profiles of one person (``linking``, ``manual_links``), changing,
 pausing and archiving a community (``community_revisions``, ``community_states``), what a restored backup must not
-send again (``restoring``), sealing every secret with a new key (``resealing``), and the texts of mails
+send again (``restoring``), encrypting every secret with a new key (``resealing``), and the texts of mails
 (``mail_texts``).
 """

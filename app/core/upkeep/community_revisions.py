@@ -1,4 +1,4 @@
-"""What operators set of their community: every change with its reason, nobody's save lost to another's."""
+"""Changes of a community's settings by operators: with a reason, and refused if based on outdated values."""
 
 import hashlib
 import json
@@ -18,6 +18,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict
 from app.core.helpfulness import refits
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Community, HistoryEntry, HistoryText
 from app.core.permissions import Actor, Permission, require
 
@@ -26,9 +27,9 @@ REVISED = "community.revised"
 
 @dataclass(frozen=True)
 class Draft:
-    """What an operator sets of a community; empty texts are None.
+    """The values of a community that an operator can set; empty texts are None.
 
-    A new column is a new field here; what else can be set is a new field of ``CommunitySettings``.
+    A new column needs a new field here; other settings are fields of ``CommunitySettings``.
     """
 
     name: str
@@ -40,17 +41,17 @@ class Draft:
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """Every value by its name, the settings' among them."""
-        own = asdict(self)
-        return {**{name: value for name, value in own.items() if name != "settings"}, **own["settings"]}
+        """All values by name, including the settings'."""
+        fields = asdict(self)
+        return {**{name: value for name, value in fields.items() if name != "settings"}, **fields["settings"]}
 
     @property
-    def edition(self) -> str:
-        """Names exactly these values, so that a page made from others is noticed."""
+    def etag(self) -> str:
+        """Opaque version of these values, so that a form on a stale page is refused."""
         return hashlib.sha256(json.dumps(self.values, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def draft_of(community: Community) -> Draft:
+def draft_of(session: Session, community: Community) -> Draft:
     """The values in force."""
     return Draft(
         name=community.name,
@@ -58,7 +59,7 @@ def draft_of(community: Community) -> Draft:
         policy_text=community.policy_text,
         is_public=community.is_public,
         ai_notes_enabled=community.ai_notes_enabled,
-        settings=community_settings.of(community),
+        settings=community_settings.for_community(community, community_settings.defaults(session)),
     )
 
 
@@ -71,12 +72,12 @@ def revise(
     *,
     based_on: str | None = None,
 ) -> bool:
-    """Set what operators set; whether anything changed. ``based_on`` is the edition that the draft was made from.
+    """Set the values. Return whether anything changed. ``based_on`` is the ``etag`` that the caller saw.
 
-    A setting that was never changed here goes on following the service's own default.
+    A setting that was never changed here keeps following the service's default.
 
     Raises:
-        Invalid: a text is too long, a number out of bounds, or the name or the reason is blank.
+        Invalid: a text is too long, a number is out of bounds, or the name or the reason is blank.
         Conflict: somebody saved other values meanwhile.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
@@ -88,15 +89,15 @@ def revise(
     serialise(session, community_id)
     community = communities.get(session, actor, community_id)
     session.refresh(community)
-    was, wanted = draft_of(community), draft.values
-    if based_on is not None and based_on != was.edition:
+    current, new_values = draft_of(session, community), draft.values
+    if based_on is not None and based_on != current.etag:
         raise Conflict("Somebody saved other values meanwhile", community_id)
-    before = {name: value for name, value in was.values.items() if value != wanted[name]}
+    before = {name: value for name, value in current.values.items() if value != new_values[name]}
     if not before:
         return False
-    set_here = {name: wanted[name] for name in before if name in community_settings.NAMES}
+    set_here = {name: new_values[name] for name in before if name in community_settings.NAMES}
     for name in before.keys() - set_here.keys():
-        setattr(community, name, wanted[name])
+        setattr(community, name, new_values[name])
     if set_here:
         community.settings = {**community.settings, **set_here}
     session.flush()
@@ -110,8 +111,8 @@ def revise(
         "community",
         community_id,
         before=before,
-        after={name: wanted[name] for name in before},
-        reason=reason,
+        after={name: new_values[name] for name in before},
+        why=Why(reason),
     )
     return True
 
@@ -125,16 +126,16 @@ def changes(
     among: sa.Select[uuid.UUID] | None = None,
     limit: int = 20,
 ) -> Sequence[tuple[HistoryEntry, HistoryText]]:
-    """What was done to a community's objects of these types, newest first, with who and why.
+    """The history of a community's objects of these types, newest first, with actor and reason.
 
-    ``among`` selects the ids of those objects that the actor may hear of; None: all.
+    ``among`` selects the ids of the objects that the actor may see; None: all.
     """
     require(actor, permission, community_id)
-    seen = sa.true() if among is None else HistoryEntry.object_id.in_(among)
+    visible = sa.true() if among is None else HistoryEntry.object_id.in_(among)
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(HistoryEntry.community_id == community_id, HistoryEntry.object_type.in_(object_types), seen)
+        .where(HistoryEntry.community_id == community_id, HistoryEntry.object_type.in_(object_types), visible)
         .order_by(HistoryEntry.number.desc())
         .limit(limit)
     )

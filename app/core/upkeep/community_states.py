@@ -1,4 +1,4 @@
-"""Pausing what a community does by itself, and archiving it (Decision 0020)."""
+"""Pause a community's automatic actions, and archive a community (decision 0020)."""
 
 import uuid
 from typing import Any
@@ -11,6 +11,7 @@ from app.core.actions import actions
 from app.core.communities import communities
 from app.core.db import serialise
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import Action, Community, Hold
 from app.core.permissions import Actor, Permission, require
 from app.core.review import holds
@@ -23,7 +24,7 @@ CAUSE = "the community was archived"
 
 
 def pause(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
-    """From this transaction on Tier 1 sends to review instead of acting, in every process. Paused: nothing changes."""
+    """From this transaction on, in every process, Tier 1 sends to review instead of acting. Idempotent."""
     community = _held(session, actor, Permission.PAUSE_ACTIONS, community_id, reason)
     if community.paused_at is None:
         community.paused_at = clock.now()
@@ -33,7 +34,7 @@ def pause(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) 
 
 
 def resume(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
-    """Tier 1 acts again; what was sent to review meanwhile stays there. Not paused: nothing changes."""
+    """Let Tier 1 act again; what was sent to review meanwhile stays there. Idempotent."""
     community = _held(session, actor, Permission.PAUSE_ACTIONS, community_id, reason)
     if community.paused_at is not None:
         community.paused_at = community.paused_by = community.paused_reason = None
@@ -42,9 +43,9 @@ def resume(session: Session, actor: Actor, community_id: uuid.UUID, reason: str)
 
 
 def archive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
-    """Close a community: nothing in it changes any more, and it stays readable. Archived: nothing changes.
+    """Archive a community: it becomes read-only. Idempotent.
 
-    Decisions that could still be undone are carried out first, then its reviews end, a batch a job.
+    Decisions that could still be undone are carried out first; then its reviews end, one batch per job.
     """
     community = _held(session, actor, Permission.ARCHIVE, community_id, reason)
     if community.archived_at is not None:
@@ -61,7 +62,7 @@ def archive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str
 
 
 def unarchive(session: Session, actor: Actor, community_id: uuid.UUID, reason: str) -> Community:
-    """Open it again. Reviews that ended stay ended. Not archived: nothing changes."""
+    """Reopen an archived community. Its ended reviews stay ended. Idempotent."""
     community = _held(session, actor, Permission.ARCHIVE, community_id, reason)
     if community.archived_at is not None:
         community.archived_at = None
@@ -70,9 +71,9 @@ def unarchive(session: Session, actor: Actor, community_id: uuid.UUID, reason: s
 
 
 def end_reviews(session: Session, community_id: uuid.UUID) -> int:
-    """End some of an archived community's reviews: how many. 0 when none is left, or it was opened again.
+    """End a batch of an archived community's reviews. Return how many; 0 when none is left or it was reopened.
 
-    As when time runs out: what waits for a decision is dismissed, a second look confirms.
+    The outcome is the same as when time runs out: a first review is dismissed, a second look confirms.
     """
     serialise(session, community_id)
     community = session.get_one(Community, community_id, populate_existing=True)
@@ -89,7 +90,7 @@ def end_reviews(session: Session, community_id: uuid.UUID) -> int:
         .execution_options(populate_existing=True)
     ).all()
     for action in waiting:
-        actions.lapse(session, action, cause=CAUSE)
+        actions.lapse(session, action, why=Why(cause=CAUSE))
     if len(waiting) == BATCH:
         _enqueue_end(session, community_id)
     return len(waiting)
@@ -103,7 +104,7 @@ def _enqueue_end(session: Session, community_id: uuid.UUID) -> None:
 def _held(
     session: Session, actor: Actor, permission: Permission, community_id: uuid.UUID, reason: str
 ) -> Community:
-    """The community as it is now, while no other writer changes it."""
+    """The community's current row, locked until the transaction ends."""
     require(actor, permission, community_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     serialise(session, community_id)
@@ -131,5 +132,5 @@ def _record(
         community.id,
         before=before,
         after=after,
-        reason=reason,
+        why=Why(reason),
     )

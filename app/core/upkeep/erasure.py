@@ -1,8 +1,8 @@
-"""Forgetting a person: what names them goes, what they decided stays under nobody's name (Decision 0021).
+"""Erases a person: their names are removed, their decisions stay without a name (decision 0021).
 
-Ratings and decisions stay, so that no score changes and no decision loses its ground. Of history only the texts go
-(``HistoryText``: name, reason, comment, and the salt, without which nobody can try names against the hash), so every
-chain still verifies.
+Ratings and decisions stay, so that no score changes and every decision keeps its basis. Of history only the texts
+are removed (``HistoryText``: name, reason, comment, and the salt, without which nobody can test names against the
+hash), so that every chain still verifies.
 """
 
 import uuid
@@ -30,7 +30,6 @@ from app.core.models import (
     Membership,
     Note,
     Notice,
-    Policy,
     Profile,
     Rating,
     Request,
@@ -38,25 +37,26 @@ from app.core.models import (
     RulePackVersion,
     SavedFilter,
     SignIn,
+    ThresholdSet,
 )
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
 
 NAMELESS = "Erased"
-"""What stands where a name was and may not be empty."""
+"""Replaces a name where the column may not be empty."""
 
 TOLD = ("account.erased", "profile.erased")
-"""The entries that tell of an erasure; they hold nothing to erase."""
+"""The history entries about an erasure; they contain nothing to erase."""
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
 OWN = (SignIn, AccountLink, LinkCode, Membership, SavedFilter, Notice)
-"""Rows with an ``account_id`` that are nobody else's: they go with the account."""
+"""Tables with an ``account_id`` whose rows belong only to that account: they are deleted with it."""
 
 
 @dataclass(frozen=True)
 class Erased:
-    """What one erasure did, as ``{what: rows}``: ``gone``, and ``kept`` under nobody's name."""
+    """The result of one erasure, as ``{what: rows}``: ``gone``, and ``kept`` without a name."""
 
     gone: dict[str, int]
     kept: dict[str, int]
@@ -65,15 +65,16 @@ class Erased:
 def erase_account(
     session: Session, actor: Actor, account_id: uuid.UUID, *, note_texts: bool = False
 ) -> Erased:
-    """Erase a person who signs in here. Said again, it changes nothing.
+    """Erase a person who signs in here. Repeating it changes nothing.
 
-    The account's row stays, for others refer to it, with nothing of the person in it; nobody can sign in to it. The
-    profiles lose their names and their link to each other. ``note_texts``: the text of the person's notes goes too.
+    The account's row stays, because others refer to it, without personal data; nobody can sign in to it. The
+    profiles lose their names and their link to each other. ``note_texts``: also erase the text of the person's
+    notes.
 
     Raises:
         NotFound: no such account, or somebody else's.
-        Conflict: the only service administrator cannot go: nobody could appoint another; nor can the last admin of
-            a community that is open.
+        Conflict: the only service admin cannot be erased, because nobody could appoint another; nor can the last
+            admin of an open community.
     """
     if not (actor.kind == "system" or actor.service_admin or actor.account_id == account_id):
         raise NotFound("account")
@@ -88,40 +89,44 @@ def erase_account(
         raise NotFound("account")
     if actor.kind != "system" and _is_only_admin(session, account):
         raise Conflict("You are the only service administrator; make somebody else one first", account.id)
-    people = session.scalars(sa.select(Profile).where(Profile.account_id == account.id)).all()
-    held = session.execute(sa.select(Hold.id, Hold.community_id).where(Hold.account_id == account.id)).all()
-    told = _communities_of(session, account, people)
-    for community_id in sorted({*told, *(one.community_id for one in held)}):
+    linked_profiles = session.scalars(sa.select(Profile).where(Profile.account_id == account.id)).all()
+    pending_holds = session.execute(
+        sa.select(Hold.id, Hold.community_id).where(Hold.account_id == account.id)
+    ).all()
+    community_ids = _communities_of(session, account, linked_profiles)
+    for community_id in sorted({*community_ids, *(hold.community_id for hold in pending_holds)}):
         serialise(session, community_id)
     if actor.account_id == account.id:
         members.refuse_last_admin(session, actor)
-    # Nothing has heard of a held decision yet; there will be nobody to have made it.
-    for hold_id, _ in held:
+    # A held decision has had no effect yet, and soon there is nobody who made it.
+    for hold_id, _ in pending_holds:
         with suppress(Conflict):  # it was carried out just now, and stays as a decision
             holds.undo(session, SYSTEM, hold_id)
-    is_new = account.email != _nowhere(account)
-    gone = {"accounts": int(is_new), "held decisions": len(held)}
+    is_new = account.email != _placeholder_email(account)
+    gone = {"accounts": int(is_new), "held decisions": len(pending_holds)}
     gone |= {model.__tablename__.replace("_", " "): _delete(session, model, account) for model in OWN}
-    gone |= _forget(session, people, account, note_texts=note_texts)
-    kept = _kept(session, people)
+    gone |= _forget(session, linked_profiles, account, note_texts=note_texts)
+    kept = _kept(session, linked_profiles)
     session.execute(
         sa.update(Community)
-        .where(Community.id.in_(told), Community.paused_by == account.display_name)
+        .where(Community.id.in_(community_ids), Community.paused_by == account.display_name)
         .values(paused_by=NAMELESS, updated_at=Community.updated_at)
         .execution_options(synchronize_session=False)
     )
     session.execute(
         sa.update(RulePackDraft)
-        .where(RulePackDraft.community_id.in_(told), RulePackDraft.changed_by == account.display_name)
+        .where(
+            RulePackDraft.community_id.in_(community_ids), RulePackDraft.changed_by == account.display_name
+        )
         .values(changed_by=NAMELESS)
         .execution_options(synchronize_session=False)
     )
     _empty(session, account)
-    for profile in people:
+    for profile in linked_profiles:
         profile.account_id = None
     session.flush()
     if is_new:
-        _tell(session, actor, told, "account", account.id, account.id)
+        _tell(session, actor, community_ids, "account", account.id, account.id)
     return Erased(gone, kept)
 
 
@@ -134,14 +139,14 @@ def erase_identity(
     *,
     note_texts: bool = False,
 ) -> Erased:
-    """Erase a person as a platform knows them, and the account that their profile is linked to.
+    """Erase a person by their platform identity, including the account that their profile is linked to.
 
-    Wherever their user id stood, as a post's author or submitter, a note's author or a rater, a made-up one stands
-    instead. What the platform itself keeps is the platform's: what it sends of them later makes a new profile.
+    Their user id is replaced by a pseudonym everywhere: as a post's author or submitter, a note's author or a
+    rater. The platform's own data is not affected: what it sends about them later creates a new profile.
 
     Raises:
-        Invalid: this platform's user ids mean one person only together with a ``provider_scope``.
-        NotFound: nobody of this name is known here.
+        Invalid: this platform's user ids are unique only together with a ``provider_scope``.
+        NotFound: nobody with this id is known here.
     """
     identity = profiles.Identity(platform, user_id, provider_scope)
     if not (actor.kind == "system" or actor.service_admin):
@@ -149,29 +154,39 @@ def erase_identity(
     if not profiles.is_complete(identity):
         raise Invalid.field("provider_scope", f"is needed: {platform} counts users anew in every community")
     profile = profiles.find(session, *identity)
-    within = sa.select(Community.id).where(Community.platform == platform)
+    in_communities = sa.select(Community.id).where(Community.platform == platform)
     if provider_scope:
-        within = within.where(Community.platform_community_server_id == provider_scope)
-    is_known = session.scalar(sa.select(Request.id).where(_mentions(within, user_id)).limit(1)) is not None
+        in_communities = in_communities.where(Community.platform_community_server_id == provider_scope)
+    is_known = (
+        session.scalar(sa.select(Request.id).where(_mentions(in_communities, user_id)).limit(1)) is not None
+    )
     if profile is None and not is_known:
         raise NotFound("user profile")
     account_id = profile.account_id if profile is not None else None
-    whole = erase_account(session, actor, account_id, note_texts=note_texts) if account_id else Erased({}, {})
-    gone, kept, people = dict(whole.gone), dict(whole.kept), [profile] if profile is not None else []
-    told = {one.community_id for one in session.execute(_where_active(people))}
-    told |= set(session.scalars(sa.select(Request.community_id).where(_mentions(within, user_id)).distinct()))
-    for community_id in sorted(told):
+    account_result = (
+        erase_account(session, actor, account_id, note_texts=note_texts) if account_id else Erased({}, {})
+    )
+    gone, kept, people = (
+        dict(account_result.gone),
+        dict(account_result.kept),
+        [profile] if profile is not None else [],
+    )
+    community_ids = {row.community_id for row in session.execute(_where_active(people))}
+    community_ids |= set(
+        session.scalars(sa.select(Request.community_id).where(_mentions(in_communities, user_id)).distinct())
+    )
+    for community_id in sorted(community_ids):
         serialise(session, community_id)
     pseudonym = f"erased-{profile.id if profile is not None else uuid.uuid4()}"
     for what, rows in _forget(session, people, None, note_texts=note_texts).items():
         gone[what] = gone.get(what, 0) + rows
     for what, rows in _kept(session, people).items():
         kept[what] = kept.get(what, 0) + rows
-    gone["names on posts"] = _rename_on_posts(session, within, user_id, pseudonym)
+    gone["names on posts"] = _rename_on_posts(session, in_communities, user_id, pseudonym)
     if profile is not None:
         profile.platform_user_id = pseudonym
         session.flush()
-        _tell(session, actor, told, "profile", profile.id, None)
+        _tell(session, actor, community_ids, "profile", profile.id, None)
     return Erased(gone, kept)
 
 
@@ -182,14 +197,14 @@ def _is_only_admin(session: Session, account: Account) -> bool:
     return account.service_admin and session.scalar(others.limit(1)) is None
 
 
-def _nowhere(account: Account) -> str:
-    """An address that no mail reaches (RFC 2606), one of its own for each: the column is unique."""
+def _placeholder_email(account: Account) -> str:
+    """A unique address that no mail reaches (RFC 2606): the column is unique."""
     return f"{account.id}@erased.invalid"
 
 
 def _empty(session: Session, account: Account) -> None:
     now = clock.now()
-    account.email, account.display_name = _nowhere(account), NAMELESS
+    account.email, account.display_name = _placeholder_email(account), NAMELESS
     account.password_hash = NO_PASSWORD
     account.service_admin = False
     account.confirmed_at = None
@@ -203,46 +218,48 @@ def _empty(session: Session, account: Account) -> None:
         .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
         .execution_options(synchronize_session=False)
     )
-    for model, what in ((Policy, "policy.revised"), (RulePackVersion, "rules.revised")):
-        made = sa.select(HistoryEntry.object_id).where(
+    for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):
+        made_by_them = sa.select(HistoryEntry.object_id).where(
             HistoryEntry.account_id == account.id, HistoryEntry.what == what
         )
         session.execute(
             sa.update(model)
-            .where(model.id.in_(made))
+            .where(model.id.in_(made_by_them))
             .values(made_by=NAMELESS)
             .execution_options(synchronize_session=False)
         )
 
 
 def _forget(
-    session: Session, people: Sequence[Profile], account: Account | None, *, note_texts: bool
+    session: Session, person_profiles: Sequence[Profile], account: Account | None, *, note_texts: bool
 ) -> dict[str, int]:
-    """Take names and words from the profiles and from history: what went, in rows."""
-    identities = [one.id for one in people]
-    theirs: sa.ColumnElement[bool] = HistoryEntry.profile_id.in_(identities)
+    """Remove names and texts from the profiles and from history. Return the number of rows by kind."""
+    profile_ids = [profile.id for profile in person_profiles]
+    theirs: sa.ColumnElement[bool] = HistoryEntry.profile_id.in_(profile_ids)
     if account is not None:
-        # With what others wrote when they gave this person a role or took it away.
+        # Also what others wrote when they gave this person a role or took it away.
         about = sa.and_(HistoryEntry.object_type == "account", HistoryEntry.object_id == account.id)
         theirs = sa.or_(theirs, HistoryEntry.account_id == account.id, about)
     gone = {"texts in history": _erase_texts(session, theirs)}
-    gone["names"] = sum(one.display_name is not None or bool(one.extra) for one in people)
-    for profile in people:
+    gone["names"] = sum(
+        profile.display_name is not None or bool(profile.extra) for profile in person_profiles
+    )
+    for profile in person_profiles:
         profile.display_name, profile.extra = None, {}
-    # How the platform calls them stands with what they gave, too.
+    # The platform's user id is also stored with their ratings and notes.
     for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
-        for identity in identities:
+        for profile_id in profile_ids:
             session.execute(
                 sa.update(model)
-                .where(column == identity)
-                .values({ref: str(identity), "updated_at": model.updated_at})
+                .where(column == profile_id)
+                .values({ref: str(profile_id), "updated_at": model.updated_at})
                 .execution_options(synchronize_session=False)
             )
     if note_texts:
         gone["texts of notes"] = _changed(
             session,
             sa.update(Note)
-            .where(Note.author_id.in_(identities), Note.summary != NAMELESS)
+            .where(Note.author_id.in_(profile_ids), Note.summary != NAMELESS)
             .values(summary=NAMELESS, sources=[], updated_at=Note.updated_at),
         )
     return gone
@@ -262,20 +279,20 @@ def _erase_texts(session: Session, theirs: sa.ColumnElement[bool]) -> int:
     )
 
 
-def _mentions(within: sa.Select[Any], user_id: str) -> sa.ColumnElement[bool]:
+def _mentions(in_communities: sa.Select[Any], user_id: str) -> sa.ColumnElement[bool]:
     return sa.and_(
-        Request.community_id.in_(within),
+        Request.community_id.in_(in_communities),
         sa.or_(Request.platform_author_id == user_id, Request.requested_by == user_id),
     )
 
 
-def _rename_on_posts(session: Session, within: sa.Select[Any], user_id: str, pseudonym: str) -> int:
+def _rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: str, pseudonym: str) -> int:
     rows = 0
     for column in (Request.platform_author_id, Request.requested_by):
         rows += _changed(
             session,
             sa.update(Request)
-            .where(Request.community_id.in_(within), column == user_id)
+            .where(Request.community_id.in_(in_communities), column == user_id)
             .values({column.key: pseudonym, "updated_at": Request.updated_at}),
         )
     return rows
@@ -284,7 +301,7 @@ def _rename_on_posts(session: Session, within: sa.Select[Any], user_id: str, pse
 def _delete(session: Session, model: Any, account: Account) -> int:
     theirs = model.account_id == account.id
     if model is AccountLink:
-        # Invitations and the like, from before there was an account, know the address alone.
+        # Invitations from before the account existed contain only the e-mail address.
         theirs = sa.or_(theirs, model.email == account.email, model.previous_email == account.email)
     return _changed(session, sa.delete(model).where(theirs))
 
@@ -295,7 +312,7 @@ def _changed(session: Session, statement: sa.Update | sa.Delete) -> int:
 
 
 def _where_active(people: Sequence[Profile]) -> sa.CompoundSelect[Any]:
-    identities = [one.id for one in people]
+    identities = [profile.id for profile in people]
     return sa.union(
         sa.select(Rating.community_id).where(Rating.rater_id.in_(identities)),
         sa.select(Note.community_id).where(Note.author_id.in_(identities)),
@@ -303,13 +320,13 @@ def _where_active(people: Sequence[Profile]) -> sa.CompoundSelect[Any]:
 
 
 def _communities_of(session: Session, account: Account, people: Sequence[Profile]) -> set[uuid.UUID]:
-    """Where it is told that somebody went: wherever they had a role, rated or wrote."""
+    """The communities whose history records the erasure: where the person had a role, rated or wrote."""
     member = sa.select(Membership.community_id).where(Membership.account_id == account.id)
     return {*session.scalars(member), *(row.community_id for row in session.execute(_where_active(people)))}
 
 
 def _kept(session: Session, people: Sequence[Profile]) -> dict[str, int]:
-    identities = [one.id for one in people]
+    identities = [profile.id for profile in people]
     counts = {"ratings": (Rating, Rating.rater_id), "notes": (Note, Note.author_id)}
     return {
         what: session.scalar(sa.select(sa.func.count()).select_from(model).where(column.in_(identities))) or 0
@@ -325,7 +342,7 @@ def _tell(
     identity: uuid.UUID,
     account_id: uuid.UUID | None,
 ) -> None:
-    """One entry in each community's history, without the name of whoever erased themself."""
+    """Write one entry to each community's history, without the name of an actor who erased their own account."""
     if account_id is not None and actor.account_id == account_id:
         actor = replace(actor, name=NAMELESS)
     for community_id in sorted(communities):

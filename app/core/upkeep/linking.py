@@ -1,8 +1,8 @@
-"""One person, one rater: platform profiles linked to the account that shows a code (Contract: section 6).
+"""Links platform profiles to the account that shows a code: one person is one rater (docs/integration.md).
 
-What a linked person rates and writes stands under the account's own profile, from wherever it came
-(``profiles.hold_canonical``). What the platform's profile gave before moves there; where both had rated one note, the
-newer rating stays. Unlinking moves nothing back: what was given was given by that person.
+What a linked person rates and writes, on any platform, is stored under the account's own profile
+(``profiles.hold_canonical``). Earlier ratings and notes of the platform profile move there; where both had rated
+one note, the newer rating stays. Unlinking moves nothing back, because that person gave them.
 """
 
 import uuid
@@ -16,6 +16,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import refits
 from app.core.history import chain as history
+from app.core.history.why import Why
 from app.core.models import (
     Account,
     Community,
@@ -45,16 +46,16 @@ def linked_to(session: Session, account_id: uuid.UUID) -> Sequence[Profile]:
 
 
 def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile:
-    """Link a platform profile to the account that shows ``code``. Said again, it changes nothing.
+    """Link a platform profile to the account that shows ``code``. Repeating it changes nothing.
 
     Raises:
-        Invalid: the code is wrong, used by another profile, or expired: one answer for all.
-        Conflict: the profile is linked to another account, or the account has as many as it may.
-        Forbidden: the profile is none of a platform's, or active where the actor may not act.
+        Invalid: the code is wrong, used by another profile, or expired; the same error for all.
+        Conflict: the profile is linked to another account, or the account has the most profiles allowed.
+        Forbidden: the profile does not belong to a platform, or is active in a community that is not the actor's.
     """
     if profile.platform in {profiles.WEB, profiles.SERVICE_PLATFORM}:
         raise Forbidden(f"Profiles of platform {profile.platform} cannot be linked")
-    # The lock of ``profiles.hold_canonical``: nobody rates as this profile while its ratings move.
+    # The lock of ``profiles.hold_canonical``: nobody can rate with this profile while its ratings move.
     serialise(session, profile.id)
     session.refresh(profile)
     row = link_codes.live(session, profile, code)
@@ -68,7 +69,7 @@ def link(session: Session, actor: Actor, profile: Profile, code: str) -> Profile
 
 
 def join(session: Session, actor: Actor, profile: Profile, account: Account, *, reason: str = "") -> Profile:
-    """Make an unlinked profile the account's: its notes and ratings move. The caller has locked and read the profile.
+    """Link a profile to the account and move its notes and ratings. The caller has locked and read the profile.
 
     Raises:
         Conflict, Forbidden: as ``link``.
@@ -78,13 +79,15 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
     _check_reach(session, actor, account, rated_in)
     person = profiles.of_account(session, account)
     doubtful = _doubtful(session, profile, person)
-    here = _memberships(session, account)
-    told = sorted({one for one in here if actor.sees(one)} | rated_in)
-    for community_id in sorted({*told, *doubtful.values()}):
+    member_of = _memberships(session, account)
+    community_ids = sorted(
+        {community_id for community_id in member_of if actor.sees(community_id)} | rated_in
+    )
+    for community_id in sorted({*community_ids, *doubtful.values()}):
         serialise(session, community_id)
     profile.account_id = account.id
     session.flush()
-    for community_id in told:
+    for community_id in community_ids:
         history.record(
             session,
             actor,
@@ -93,11 +96,11 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             "profile",
             profile.id,
             after={"account_profile_id": str(person.id)},
-            reason=reason,
+            why=Why(reason),
         )
     _move_notes(session, profile, person)
-    poorer = _merge_ratings(session, actor, profile, person)
-    for note_id in sorted({*poorer, *doubtful}):
+    merged = _merge_ratings(session, actor, profile, person)
+    for note_id in sorted({*merged, *doubtful}):
         note = session.get_one(Note, note_id)
         if note.deleted_at is None:
             verdicts.recount(session, note, cause=f"linked profile {profile.id}")
@@ -107,7 +110,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
 
 
 def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
-    """Let a profile of one's own account stand for itself again, from now on.
+    """Unlink a profile from the actor's own account; from now on it is a separate rater.
 
     Raises:
         NotFound: it is not linked to the actor's account.
@@ -123,20 +126,22 @@ def unlink(session: Session, actor: Actor, profile_id: uuid.UUID) -> Profile:
         or profile.account_id != actor.account_id
     ):
         raise NotFound("linked profile")
-    part(session, actor, profile)
+    detach(session, actor, profile)
     return profile
 
 
-def part(session: Session, actor: Actor, profile: Profile, *, reason: str = "") -> None:
-    """Let a linked profile stand for itself from now on. The caller has locked and read it."""
+def detach(session: Session, actor: Actor, profile: Profile, *, reason: str = "") -> None:
+    """Unlink a profile; from now on it is a separate rater. The caller has locked and read it."""
     profile.account_id = None
     session.flush()
-    for community_id in sorted(told_in(session, profile)):
-        history.record(session, actor, community_id, "profile.unlinked", "profile", profile.id, reason=reason)
+    for community_id in sorted(recorded_in(session, profile)):
+        history.record(
+            session, actor, community_id, "profile.unlinked", "profile", profile.id, why=Why(reason)
+        )
 
 
-def told_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:
-    """The communities whose histories tell that this profile was linked."""
+def recorded_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:
+    """The communities whose history records that this profile was linked."""
     return session.scalars(
         sa.select(HistoryEntry.community_id)
         .where(
@@ -149,21 +154,21 @@ def told_in(session: Session, profile: Profile) -> Sequence[uuid.UUID]:
 
 
 def _check_platform(session: Session, actor: Actor, profile: Profile) -> None:
-    """Where communities of a platform are, its user ids are theirs to vouch for.
+    """If a platform has communities here, only their keys and admins may link the platform's profiles.
 
-    Whoever opened a community of their own could otherwise link people who have not come here yet to themself.
+    Otherwise anybody could open a community and link people who have not come here yet to their own account.
     """
     if actor.communities is None or profile.provider_scope:
         return
-    there = sa.select(Community.id).where(Community.platform == profile.platform).limit(1)
-    theirs = there.where(Community.id.in_(actor.communities))
-    if session.scalar(theirs) is None and session.scalar(there) is not None:
+    on_platform = sa.select(Community.id).where(Community.platform == profile.platform).limit(1)
+    on_platform_mine = on_platform.where(Community.id.in_(actor.communities))
+    if session.scalar(on_platform_mine) is None and session.scalar(on_platform) is not None:
         raise Forbidden(OTHER_PLATFORM)
 
 
 def _check_reach(session: Session, actor: Actor, account: Account, active_in: Collection[uuid.UUID]) -> None:
-    """Nobody moves votes of communities that are none of theirs, nor gathers the votes of many in one account."""
-    if not all(actor.sees(one) for one in active_in):
+    """Refuse to move ratings of communities that are not the actor's, or to gather many profiles in one account."""
+    if not all(actor.sees(community_id) for community_id in active_in):
         raise Forbidden(NOT_YOURS if actor.kind == "account" else NOT_THE_KEYS)
     if len(linked_to(session, account.id)) >= limits.LINKED_PROFILES_MAX:
         raise Conflict(
@@ -178,14 +183,14 @@ def _memberships(session: Session, account: Account) -> Collection[uuid.UUID]:
 
 
 def communities_of(session: Session, profile: Profile) -> set[uuid.UUID]:
-    """Where this profile rated or wrote."""
+    """The communities where this profile rated or wrote."""
     return set(session.scalars(profiles.active_in(profile)))
 
 
 def _move_notes(session: Session, profile: Profile, person: Profile) -> None:
-    """The profile's notes become the person's, but where the person has one on the same request already.
+    """Move the profile's notes to the person, except where the person already has a note on the same request.
 
-    Those stay apart under the two names; ``profiles.are_one`` still knows whose they are.
+    Those notes keep their separate authors; ``profiles.are_one`` still treats them as one person.
     """
     other = aliased(Note)
     has_one = sa.exists().where(
@@ -203,7 +208,7 @@ def _move_notes(session: Session, profile: Profile, person: Profile) -> None:
 
 
 def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Profile) -> set[uuid.UUID]:
-    """The profile's ratings become the person's, one for each note: the notes that lost a rating."""
+    """Move the profile's ratings to the person, one per note. Return the ids of notes that lost a rating."""
     pair = (profile.id, person.id)
     twice = sa.select(Rating.note_id).where(Rating.rater_id.in_(pair)).group_by(Rating.note_id)
     doubled = session.scalars(
@@ -212,14 +217,14 @@ def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Pro
         .order_by(Rating.note_id, Rating.updated_at.desc(), Rating.id.desc())
     ).all()
     older = doubled[1::2]
-    own = session.scalars(
+    on_own_notes = session.scalars(
         sa.select(Rating)
         .join(Note, Note.id == Rating.note_id)
         .where(Rating.rater_id.in_(pair), Note.author_id.in_(pair))
     ).all()
-    gone = {rating.id: rating for rating in (*older, *own)}
-    notes = {rating.note_id for rating in gone.values()}
-    for rating in sorted(gone.values(), key=lambda one: one.id):
+    removed = {rating.id: rating for rating in (*older, *on_own_notes)}
+    notes = {rating.note_id for rating in removed.values()}
+    for rating in sorted(removed.values(), key=lambda rating: rating.id):
         ratings.remove(session, actor, rating, cause=f"linked profile {profile.id}: one person, one rating")
     moved = sa.select(Rating.note_id).where(Rating.rater_id == profile.id)
     session.execute(
@@ -238,10 +243,10 @@ def _merge_ratings(session: Session, actor: Actor, profile: Profile, person: Pro
 
 
 def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.UUID, uuid.UUID]:
-    """Notes with a rating that may begin or cease to count once the two are one, with their communities.
+    """Notes with a rating that may start or stop to count after linking, with their communities.
 
-    Those that the person rated on what the profile submitted or wrote, and those whose rating did not count so far:
-    the other name may have been known for longer, or have more trust (SCORING: 4).
+    Those are ratings of what the profile submitted or wrote, and ratings that did not count so far: the other
+    profile may be older, or have a higher trust level (docs/consensus.md).
     """
     rows = session.execute(
         sa.select(Rating.note_id, Rating.community_id)
@@ -250,7 +255,7 @@ def _doubtful(session: Session, profile: Profile, person: Profile) -> dict[uuid.
         .where(
             Rating.rater_id.in_((profile.id, person.id)),
             sa.or_(
-                Rating.excluded.is_not(None),
+                Rating.exclusion_reason.is_not(None),
                 Request.requested_by == profile.platform_user_id,
                 Request.platform_author_id == profile.platform_user_id,
             ),

@@ -1,4 +1,4 @@
-"""The words of every mail. Plain text: nothing to load, nothing that tells the sender it was opened."""
+"""The texts of all mails. Plain text: nothing to load, and nothing that reports when a mail was opened."""
 
 import hashlib
 import hmac
@@ -19,14 +19,14 @@ _IGNORE = "If this was not you, ignore this mail: nothing happens then."
 
 
 @dataclass(frozen=True)
-class Letterhead:
-    """Where links lead (``https://host``, no slash at the end), and the key that signs one-click unsubscribing."""
+class MailLinks:
+    """The base URL of links (``https://host``, no slash at the end), and the key that signs unsubscribe links."""
 
     base_url: str
     key: bytes
 
     def unsubscribe_token(self, account_id: uuid.UUID) -> str:
-        """Proves that whoever shows it was sent a digest. It ends nothing but digests, so it never expires."""
+        """A signature that authorises unsubscribing from the digest. It allows nothing else, so it never expires."""
         return hmac.new(self.key, b"unsubscribe:" + account_id.bytes, hashlib.sha256).hexdigest()[:40]
 
     def is_unsubscribe_token(self, account_id: uuid.UUID, token: str) -> bool:
@@ -37,135 +37,135 @@ class Letterhead:
 
 def write(
     session: Session,
-    letterhead: Letterhead,
+    mail_links: MailLinks,
     kind: Kind,
     *,
     account_id: uuid.UUID | None = None,
     link_id: uuid.UUID | None = None,
 ) -> Message | None:
-    """The mail, with a token of its own when it carries a link; None when there is nothing to say any more."""
+    """Write a mail, with a new token if it carries a link. None when there is nothing to send any more."""
     if kind in _WITH_LINK:
         minted = mailed_links.mint(session, link_id) if link_id is not None else None
-        return _with_link(session, letterhead, kind, *minted) if minted else None
+        return _with_link(session, mail_links, kind, *minted) if minted else None
     if kind is Kind.EMAIL_CHANGED:
         link = session.get(AccountLink, link_id) if link_id is not None else None
-        return _email_changed(letterhead, link) if link is not None else None
+        return _email_changed(mail_links, link) if link is not None else None
     account = session.get(Account, account_id) if account_id is not None else None
     if account is None or account.disabled_at is not None:
         return None
     if kind is Kind.ADDRESS_TAKEN:
-        return _letter(
+        return _message(
             kind,
             account.email,
             "You already have an account",
             "Somebody, probably you, wanted to use this address for an account. You already have one.",
-            f"Sign in: {letterhead.base_url}/sign-in",
-            f"Forgot your password? {letterhead.base_url}/forgot",
+            f"Sign in: {mail_links.base_url}/sign-in",
+            f"Forgot your password? {mail_links.base_url}/forgot",
             _IGNORE,
         )
     if kind is Kind.PASSWORD_CHANGED:
-        return _letter(
+        return _message(
             kind,
             account.email,
             "Your password was changed",
             "The password of your account was changed, and every other browser was signed out.",
-            f"If this was not you, choose a new password now: {letterhead.base_url}/forgot",
+            f"If this was not you, choose a new password now: {mail_links.base_url}/forgot",
         )
     if kind is Kind.WEBHOOK_DISABLED:
-        return _letter(
+        return _message(
             kind,
             account.email,
             "A webhook was disabled",
             "Deliveries to a webhook of yours failed for so long, or its receiver said so often that it is gone, that "
             "nothing is sent to it any more. What is due waits until you enable it.",
-            f"See which one, and why: {letterhead.base_url}/notices",
+            f"See which one, and why: {mail_links.base_url}/notices",
         )
-    return _digest(session, letterhead, account)
+    return _digest(session, mail_links, account)
 
 
 def _with_link(
-    session: Session, letterhead: Letterhead, kind: Kind, link: AccountLink, token: str
+    session: Session, mail_links: MailLinks, kind: Kind, link: AccountLink, token: str
 ) -> Message | None:
     if link.purpose is LinkPurpose.RESET and link.account_id is None:
-        # Asked for an address without account: it took its time like any other, and ends here.
+        # A reset for an e-mail address without an account: it took the same time as any other, and ends here.
         session.delete(link)
         return None
     if kind is Kind.CONFIRM:
-        return _letter(
+        return _message(
             kind,
             link.email,
             "Confirm your email address",
             "Somebody, probably you, created a Bridgenote account with this address. "
             "Open this page and press the button:",
-            f"{letterhead.base_url}/confirm/{token}",
+            f"{mail_links.base_url}/confirm/{token}",
             f"The link works once, for {limits.CONFIRM_HOURS} hours.",
             _IGNORE,
         )
     if kind is Kind.RESET:
-        return _letter(
+        return _message(
             kind,
             link.email,
             "Choose a new password",
             "Somebody, probably you, forgot the password of your account. Choose a new one here:",
-            f"{letterhead.base_url}/reset/{token}",
+            f"{mail_links.base_url}/reset/{token}",
             f"The link works once, for {limits.RESET_MINUTES} minutes.",
             _IGNORE,
         )
     if kind is Kind.CHANGE_EMAIL:
-        return _letter(
+        return _message(
             kind,
             link.email,
             "Confirm your new email address",
             "You asked to sign in with this address from now on. Open this page and press the button:",
-            f"{letterhead.base_url}/confirm/{token}",
+            f"{mail_links.base_url}/confirm/{token}",
             f"The link works once, for {limits.CONFIRM_HOURS} hours.",
             _IGNORE,
         )
-    return _invitation(session, letterhead, link, token)
+    return _invitation(session, mail_links, link, token)
 
 
-def _invitation(session: Session, letterhead: Letterhead, link: AccountLink, token: str) -> Message | None:
+def _invitation(session: Session, mail_links: MailLinks, link: AccountLink, token: str) -> Message | None:
     community = session.get(Community, link.community_id) if link.community_id else None
     if community is None or link.role is None:
         return None
     inviter = session.get(Account, link.invited_by_id) if link.invited_by_id else None
     who = one_line(inviter.display_name) if inviter else "Bridgenote"
     name = one_line(community.name)
-    return _letter(
+    return _message(
         Kind.INVITE,
         link.email,
         f"Join {name}",
         f"{who} invites you to join {name} as {with_article(link.role)}. Open this page to accept:",
-        f"{letterhead.base_url}/join/{token}",
+        f"{mail_links.base_url}/join/{token}",
         f"The link works once, for {limits.INVITATION_DAYS} days. If you do not want to join, ignore this mail.",
     )
 
 
-def _email_changed(letterhead: Letterhead, link: AccountLink) -> Message | None:
+def _email_changed(mail_links: MailLinks, link: AccountLink) -> Message | None:
     if link.previous_email is None:
         return None
-    return _letter(
+    return _message(
         Kind.EMAIL_CHANGED,
         link.previous_email,
         "Your email address was changed",
         "Your account was moved to another email address. You can no longer sign in with this one.",
-        f"If this was not you, write to whoever runs {letterhead.base_url} at once.",
+        f"If this was not you, write to whoever runs {mail_links.base_url} at once.",
     )
 
 
-def _digest(session: Session, letterhead: Letterhead, account: Account) -> Message | None:
+def _digest(session: Session, mail_links: MailLinks, account: Account) -> Message | None:
     waiting = digests.waiting_for(session, account)
     if not waiting:
         return None
     total = sum(count for _, count in waiting)
-    stop = f"{letterhead.base_url}/unsubscribe/{account.id}/{letterhead.unsubscribe_token(account.id)}"
+    stop = f"{mail_links.base_url}/unsubscribe/{account.id}/{mail_links.unsubscribe_token(account.id)}"
     lines = "\n".join(f"{one_line(community.name)}: {count}" for community, count in waiting)
-    return _letter(
+    return _message(
         Kind.DIGEST,
         account.email,
         "1 post needs your help" if total == 1 else f"{total} posts need your help",
         f"These posts wait for members to say what should happen to them:\n\n{lines}",
-        f"Help: {letterhead.base_url}/help-needed",
+        f"Help: {mail_links.base_url}/help-needed",
         f"You get this mail {account.digest}. Change that in Settings, or stop it here:\n{stop}",
         headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
     )
@@ -175,7 +175,7 @@ def with_article(role: Role) -> str:
     return f"an {role}" if role.value[0] in "aeiou" else f"a {role}"
 
 
-def _letter(
+def _message(
     kind: Kind, to: str, subject: str, *paragraphs: str, headers: dict[str, str] | None = None
 ) -> Message:
     return Message(kind, to, subject, "\n\n".join(paragraphs) + "\n\nBridgenote\n", headers or {})

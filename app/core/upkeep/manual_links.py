@@ -1,6 +1,6 @@
-"""Linking members to platform profiles by hand, for those who cannot enter a code (Decision 0020).
+"""Links members to platform profiles manually, for members who cannot enter a code (decision 0020).
 
-What follows is the same as with a code (``linking``): the profile's votes become the member's.
+The effect is the same as with a code (``linking``): the profile's ratings become the member's.
 """
 
 import uuid
@@ -21,7 +21,7 @@ SHOWN = 20
 
 
 def search(session: Session, actor: Actor, community_id: uuid.UUID, words: str) -> Sequence[Profile]:
-    """Platform profiles that rated or wrote here and whose name or id has these words; linked ones too."""
+    """Platform profiles that rated or wrote here and whose name or id contains ``words``; linked ones too."""
     require(actor, Permission.MANAGE_PEOPLE, community_id)
     if not words.strip():
         return []
@@ -45,9 +45,9 @@ def link(
     """Link a profile that is active in the member's community to their account.
 
     Raises:
-        NotFound: member or profile are unknown here.
-        Forbidden: the profile is also active where the actor is no admin.
-        Conflict: it is linked already, or the account has as many as it may.
+        NotFound: the member or the profile is unknown here.
+        Forbidden: the profile is also active in a community that the actor does not administer.
+        Conflict: it is linked already, or the account has the most profiles allowed.
     """
     member = members.get(session, actor, membership_id)
     limits.text(reason, "reason", limits.REASON_MAX)
@@ -68,24 +68,24 @@ def link(
 def unlink(
     session: Session, actor: Actor, membership_id: uuid.UUID, profile_id: uuid.UUID, reason: str
 ) -> Profile:
-    """Let a member's profile stand for itself again, from now on.
+    """Unlink a member's profile; from now on it is a separate rater.
 
     Raises:
         NotFound: it is not linked to this member.
-        Forbidden: its link also counts where the actor is no admin.
+        Forbidden: the link also affects a community that the actor does not administer.
     """
     member = members.get(session, actor, membership_id)
     limits.text(reason, "reason", limits.REASON_MAX)
     profile = _locked(session, profile_id)
     if profile is None or profile.platform == profiles.WEB or profile.account_id != member.account.id:
         raise NotFound("linked profile")
-    _check_administers(actor, linking.told_in(session, profile))
-    linking.part(session, actor, profile, reason=reason)
+    _check_administers(actor, linking.recorded_in(session, profile))
+    linking.detach(session, actor, profile, reason=reason)
     return profile
 
 
 def _locked(session: Session, profile_id: uuid.UUID) -> Profile | None:
-    """The profile as it is, while nobody rates as it (the lock of ``profiles.hold_canonical``)."""
+    """The profile's current row; nobody can rate with it until the transaction ends (``profiles.hold_canonical``)."""
     serialise(session, profile_id)
     return session.get(Profile, profile_id, populate_existing=True)
 
@@ -100,5 +100,5 @@ def _is_active_in(community_id: uuid.UUID) -> sa.ColumnElement[bool]:
 
 
 def _check_administers(actor: Actor, communities: Collection[uuid.UUID]) -> None:
-    if not all(allows(actor, Permission.MANAGE_PEOPLE, one) for one in communities):
+    if not all(allows(actor, Permission.MANAGE_PEOPLE, community_id) for community_id in communities):
         raise Forbidden(linking.NOT_YOURS)

@@ -1,6 +1,6 @@
-"""Every sealed value of the database: which do not open, and sealing them anew with another key.
+"""All encrypted values of the database: count unreadable ones, and encrypt them with a new key.
 
-Whoever adds a sealed column names it in ``SEALED``; a test compares that with the models.
+A new encrypted column must be added to ``SEALED``; a test compares that with the models.
 """
 
 import uuid
@@ -9,18 +9,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.sealing import SealBroken, Sealer
 
-SEALED: tuple[Any, ...] = (Endpoint.secret, Endpoint.previous_secret)
-"""The sealed columns. Each is sealed for the id of its row."""
+SEALED: tuple[Any, ...] = (Webhook.secret, Webhook.previous_secret)
+"""The encrypted columns. Each value is sealed for the id of its row."""
 
 
 def unreadable(session: Session, sealer: Sealer) -> int:
-    """How many sealed values this key does not open."""
+    """The number of encrypted values that no known key can decrypt."""
     bad = 0
     for column in SEALED:
-        for row_id, blob in session.execute(_held(column)):
+        for row_id, blob in session.execute(_sealed_values(column)):
             try:
                 sealer.open(blob, str(row_id))
             except SealBroken:
@@ -29,25 +29,29 @@ def unreadable(session: Session, sealer: Sealer) -> int:
 
 
 def outdated(session: Session, sealer: Sealer) -> int:
-    """How many sealed values were sealed with another key than the one that seals now."""
-    return sum(not sealer.is_current(blob) for column in SEALED for _, blob in session.execute(_held(column)))
+    """The number of values encrypted with another key than the current one."""
+    return sum(
+        not sealer.is_current(blob)
+        for column in SEALED
+        for _, blob in session.execute(_sealed_values(column))
+    )
 
 
 def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, list[uuid.UUID]]:
-    """Seal up to ``limit`` values anew that another key sealed: how many, and the rows of those that no key opens.
+    """Encrypt up to ``limit`` values with the current key. Return their number and the ids of unreadable rows.
 
-    The rows are locked meanwhile, so a secret that is changed at the same moment is not overwritten. Repeated until it
-    does nothing, it has done everything, wherever it was interrupted.
+    Rows are locked meanwhile, so that a concurrent change of a secret is not overwritten. Callers repeat it until
+    it returns 0; it may be interrupted at any time.
     """
-    done = 0
+    resealed = 0
     broken: list[uuid.UUID] = []
     for column in SEALED:
         model = column.class_
-        for row_id, blob in session.execute(_held(column)).all():
+        for row_id, blob in session.execute(_sealed_values(column)).all():
             if sealer.is_current(blob):
                 continue
-            if done >= limit:
-                return done, broken
+            if resealed >= limit:
+                return resealed, broken
             locked = session.execute(
                 sa.select(column).where(model.id == row_id).with_for_update(key_share=True)
             ).scalar()
@@ -67,9 +71,9 @@ def reseal(session: Session, sealer: Sealer, *, limit: int = 100) -> tuple[int, 
                 .values(values)
                 .execution_options(synchronize_session=False)
             )
-            done += 1
-    return done, broken
+            resealed += 1
+    return resealed, broken
 
 
-def _held(column: Any) -> sa.Select[Any]:
+def _sealed_values(column: Any) -> sa.Select[Any]:
     return sa.select(column.class_.id, column).where(column.is_not(None)).order_by(column.class_.id)

@@ -1,7 +1,7 @@
-"""What a restored backup must not do by itself (Decision 0021).
+"""Suspends pending work after a backup was restored (decision 0021).
 
-Nobody knows what happened between the backup and the restore: whatever it was about to send or decide may have been
-sent and decided since. So nothing of it goes out by itself; people look, and say so one by one or by range.
+Nobody knows what happened between the backup and the restore: pending deliveries and decisions may have been sent
+or made since. So nothing is sent automatically; people check and release it one by one or by range.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ UNSCORED = "Restored from a backup before it was scored; try again"
 
 
 @dataclass(frozen=True)
-class Quieted:
-    """How many of each were stopped."""
+class Suspended:
+    """The number of suspended rows of each kind."""
 
     deliveries: int = 0
     holds: int = 0
@@ -35,12 +35,12 @@ class Quieted:
     sign_ins: int = 0
 
 
-def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
-    """Stop everything that would act by itself.
+def suspend_pending(session: Session, *, score_waiting: bool = False) -> Suspended:
+    """Stop everything that would otherwise run automatically.
 
-    Undelivered events are parked, to be replayed by hand. Held decisions lapse, and their moderators are told. What
-    waited to be scored has failed and can be tried again; with ``score_waiting`` it is scored. Bulk work is stopped,
-    and everybody signs in anew: sessions that ended after the backup would live again.
+    Undelivered events are parked, to be replayed manually. Held decisions lapse, and their moderators are notified.
+    Unscored requests fail and can be retried; with ``score_waiting`` they are scored. Bulk work is stopped, and
+    everybody must sign in again, because sessions that ended after the backup would be valid again.
     """
     parked = _changed(
         session,
@@ -69,23 +69,23 @@ def quiet(session: Session, *, score_waiting: bool = False) -> Quieted:
     ended = _changed(session, sa.update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now))
     for community_id in session.scalars(sa.select(Community.id).order_by(Community.id)).all():
         history.record(session, SYSTEM, community_id, "community.restored", "community", community_id)
-    return Quieted(parked, held, len(waiting), bulk, ended)
+    return Suspended(parked, held, len(waiting), bulk, ended)
 
 
 def _lapse_holds(session: Session) -> int:
     held = session.scalars(sa.select(Hold).order_by(Hold.community_id, Hold.id)).all()
-    for one in held:
-        serialise(session, one.community_id)
-        actor = accounts.actor_for(accounts.get(session, one.account_id))
-        entry = decision_trace.lapsed(session, actor, one, CAUSE)
-        notices.tell_lapsed(session, one, entry)
-        session.delete(one)
+    for hold in held:
+        serialise(session, hold.community_id)
+        actor = accounts.actor_for(accounts.get(session, hold.account_id))
+        entry = decision_trace.lapsed(session, actor, hold, CAUSE)
+        notices.tell_lapsed(session, hold, entry)
+        session.delete(hold)
     session.flush()
     return len(held)
 
 
 def _stop_bulk(session: Session) -> int:
-    """Overturnings and replays of many at once, which would go on where the backup was."""
+    """Stop running bulk overturns and replays, which would continue where the backup was."""
     now = clock.now()
     overturns = sa.update(Overturn).where(Overturn.state == OverturnState.RUNNING)
     replays = sa.update(Replay).where(Replay.finished_at.is_(None))

@@ -1,4 +1,4 @@
-"""Deliveries as people see them: listed, looked into, sent again, their log pruned (Contract: section 7)."""
+"""Deliveries in the dashboard and the API: list, show, send again, delete old attempts (docs/integration.md)."""
 
 import dataclasses
 import uuid
@@ -15,7 +15,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
 from app.core.ids import parse_id
-from app.core.models import Action, Attempt, Delivery, Endpoint, Event, Request
+from app.core.models import Action, Attempt, Delivery, Event, Request, Webhook
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import endpoints as webhooks
@@ -23,14 +23,15 @@ from app.core.webhooks import endpoints as webhooks
 REPLAYABLE = (DeliveryState.DEAD, DeliveryState.DELIVERED, DeliveryState.PARKED)
 
 MOST_COUNTED = 100
-"""What the navigation counts; more than that are many."""
+"""The navigation counts up to this; above it it only says that there are more."""
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What to list; None leaves a filter out. ``since`` ≤ when it was put into the queue < ``until``.
+    """Filters for a list of deliveries; None leaves a filter out. ``since`` ≤ time of queueing < ``until``.
 
-    ``about`` is an id: of the delivery, its event, the action, or the request (ours, or the integration's own string).
+    ``about`` is an id: of the delivery, its event, the action, or the request (ours, or the integration's own
+    string).
     """
 
     state: DeliveryState | None = None
@@ -43,7 +44,7 @@ class Filters:
 
 @dataclass(frozen=True)
 class Line:
-    """A delivery with its event and endpoint loaded, and its last attempt if there was one."""
+    """A delivery with its event and webhook loaded, and its last attempt, None before the first."""
 
     delivery: Delivery
     last: Attempt | None
@@ -54,28 +55,28 @@ def listing(
     actor: Actor,
     community_id: uuid.UUID | None,
     filters: Filters,
-    wanted: paging.Slice,
+    part: paging.Slice,
 ) -> paging.Page[Line]:
-    """The deliveries of one community, or of all where the actor manages webhooks, newest first.
+    """A page of deliveries, newest first: of one community, or of all whose webhooks the actor manages.
 
-    Three queries however many there are.
+    Three queries however many deliveries there are.
     """
     statement = (
         _managed(actor, community_id, sa.select(Delivery))
-        .options(joinedload(Delivery.event), joinedload(Delivery.endpoint))
+        .options(joinedload(Delivery.event), joinedload(Delivery.webhook))
         .where(*clauses(filters))
     )
-    page = paging.paginate(session, statement, Delivery.created_at, Delivery.id, wanted)
+    page = paging.paginate(session, statement, Delivery.created_at, Delivery.id, part)
     return dataclasses.replace(page, rows=_lines(session, page.rows))
 
 
-def latest(session: Session, actor: Actor, endpoint: Endpoint, limit: int) -> list[Line]:
-    """An endpoint's newest deliveries; two queries."""
-    require(actor, Permission.MANAGE_WEBHOOKS, endpoint.community_id, "webhook")
+def latest(session: Session, actor: Actor, webhook: Webhook, limit: int) -> list[Line]:
+    """A webhook's newest deliveries; two queries."""
+    require(actor, Permission.MANAGE_WEBHOOKS, webhook.community_id, "webhook")
     rows = session.scalars(
         sa.select(Delivery)
-        .options(joinedload(Delivery.event), joinedload(Delivery.endpoint))
-        .where(Delivery.community_id == endpoint.community_id, Delivery.endpoint_id == endpoint.id)
+        .options(joinedload(Delivery.event), joinedload(Delivery.webhook))
+        .where(Delivery.community_id == webhook.community_id, Delivery.endpoint_id == webhook.id)
         .order_by(Delivery.created_at.desc(), Delivery.id.desc())
         .limit(limit)
     )
@@ -83,30 +84,30 @@ def latest(session: Session, actor: Actor, endpoint: Endpoint, limit: int) -> li
 
 
 def counts(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> dict[DeliveryState, int]:
-    """How many deliveries are in each state."""
+    """The number of deliveries in each state."""
     columns: list[Any] = [Delivery.state, sa.func.count()]
     statement = _managed(actor, community_id, sa.select(*columns))
-    found = {row[0]: row[1] for row in session.execute(statement.group_by(Delivery.state))}
-    return {state: found.get(state, 0) for state in DeliveryState}
+    by_state = {row[0]: row[1] for row in session.execute(statement.group_by(Delivery.state))}
+    return {state: by_state.get(state, 0) for state in DeliveryState}
 
 
 def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> tuple[int, int]:
-    """Deliveries given up or parked that could be sent again, and disabled endpoints: two quick queries.
+    """Count the dead or parked deliveries that could be sent again, and the disabled webhooks; two quick queries.
 
-    More than ``MOST_COUNTED`` deliveries are not counted further.
+    Deliveries are counted up to one more than ``MOST_COUNTED``.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-    present = sa.and_(Endpoint.community_id == community_id, Endpoint.deleted_at.is_(None))
+    present = sa.and_(Webhook.community_id == community_id, Webhook.deleted_at.is_(None))
     dead = (
         sa.select(Delivery.id)
         .where(
-            Delivery.endpoint_id.in_(sa.select(Endpoint.id).where(present)),
+            Delivery.endpoint_id.in_(sa.select(Webhook.id).where(present)),
             Delivery.state.in_((DeliveryState.DEAD, DeliveryState.PARKED)),
         )
         .limit(MOST_COUNTED + 1)
         .subquery()
     )
-    disabled = sa.select(sa.func.count()).select_from(Endpoint).where(present, sa.not_(Endpoint.is_active))
+    disabled = sa.select(sa.func.count()).select_from(Webhook).where(present, sa.not_(Webhook.is_active))
     return (
         session.scalar(sa.select(sa.func.count()).select_from(dead)) or 0,
         session.scalar(disabled) or 0,
@@ -114,35 +115,35 @@ def need_attention(session: Session, actor: Actor, community_id: uuid.UUID) -> t
 
 
 def get(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
-    """The delivery with its event and endpoint. Raises NotFound when unknown or foreign."""
+    """Return the delivery with its event and webhook. Raises NotFound when unknown or foreign."""
     delivery = session.get(
-        Delivery, delivery_id, options=[joinedload(Delivery.event), joinedload(Delivery.endpoint)]
+        Delivery, delivery_id, options=[joinedload(Delivery.event), joinedload(Delivery.webhook)]
     )
     return require_found(actor, Permission.MANAGE_WEBHOOKS, delivery, "delivery")
 
 
 def of_event(session: Session, event_id: uuid.UUID, endpoint_id: uuid.UUID) -> uuid.UUID:
-    """The delivery of an event to an endpoint, which exists."""
+    """The id of the delivery of an event to a webhook; it must exist."""
     which = sa.and_(Delivery.event_id == event_id, Delivery.endpoint_id == endpoint_id)
     return session.scalars(sa.select(Delivery.id).where(which)).one()
 
 
 def attempts_of(session: Session, delivery: Delivery) -> Sequence[Attempt]:
-    """Every attempt that is still on record, oldest first."""
+    """All attempts that are still stored, oldest first."""
     return session.scalars(
         sa.select(Attempt).where(Attempt.delivery_id == delivery.id).order_by(Attempt.at, Attempt.id)
     ).all()
 
 
 def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
-    """Send a dead or delivered one again, with the same ``event_id`` and a fresh set of attempts.
+    """Send a dead, parked or delivered delivery again, with the same ``event_id``, its attempt count reset to 0.
 
     Raises:
-        Conflict: it is on its way already, or its endpoint is removed or disabled.
+        Conflict: it is already in the queue, or its webhook is removed or disabled.
     """
     delivery = get(session, actor, delivery_id)
     serialise(session, delivery.community_id)
-    _check_receives(session.get_one(Endpoint, delivery.endpoint_id, populate_existing=True))
+    _check_receives(session.get_one(Webhook, delivery.endpoint_id, populate_existing=True))
     if not send_again(session, Delivery.id == delivery.id, REPLAYABLE):
         raise Conflict("This delivery is already on its way", delivery.id)
     session.refresh(delivery)
@@ -159,9 +160,9 @@ def replay(session: Session, actor: Actor, delivery_id: uuid.UUID) -> Delivery:
 
 
 def prune_attempts(session: Session, older_than: datetime, *, limit: int = 5_000) -> int:
-    """Forget up to ``limit`` attempts older than that: how many. A caller repeats it in new transactions.
+    """Delete up to ``limit`` attempts older than ``older_than``. Return how many; callers repeat it until 0.
 
-    One statement over a month of attempts would keep every other writer of SQLite waiting.
+    One statement over a month of attempts would block every other writer of SQLite.
     """
     old = sa.select(Attempt.id).where(Attempt.at < older_than).limit(limit)
     result = session.execute(
@@ -182,8 +183,8 @@ def _managed(actor: Actor, community_id: uuid.UUID | None, statement: sa.Select[
 
 
 def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
-    """The filters as conditions on deliveries."""
-    given: list[tuple[Any, Any]] = [
+    """The filters as SQL conditions on deliveries."""
+    conditions: list[tuple[Any, Any]] = [
         (filters.state, Delivery.state == filters.state),
         (filters.endpoint_id, Delivery.endpoint_id == filters.endpoint_id),
         (filters.event, Delivery.event.has(Event.name == filters.event)),
@@ -191,11 +192,11 @@ def clauses(filters: Filters) -> list[sa.ColumnElement[bool]]:
         (filters.since, Delivery.created_at >= filters.since if filters.since else sa.true()),
         (filters.until, Delivery.created_at < filters.until if filters.until else sa.true()),
     ]
-    return [clause for value, clause in given if value is not None]
+    return [clause for value, clause in conditions if value is not None]
 
 
 def _is_about(text: str) -> sa.ColumnElement[bool]:
-    """Every branch looks into an index."""
+    """SQL condition: the delivery is about the object with this id. Every branch uses an index."""
     theirs = Event.request_id.in_(sa.select(Request.id).where(Request.request_id == text))
     identity = parse_id(text)
     if identity is None:
@@ -224,15 +225,15 @@ def _last_attempts(session: Session, delivery_ids: Collection[uuid.UUID]) -> dic
     return {attempt.delivery_id: attempt for attempt in rows}
 
 
-def _check_receives(endpoint: Endpoint) -> None:
-    if endpoint.deleted_at is not None:
-        raise Conflict("The webhook of this delivery has been removed", endpoint.id)
-    if not endpoint.is_active:
-        raise Conflict("This webhook is disabled; enable it first", endpoint.id)
+def _check_receives(webhook: Webhook) -> None:
+    if webhook.deleted_at is not None:
+        raise Conflict("The webhook of this delivery has been removed", webhook.id)
+    if not webhook.is_active:
+        raise Conflict("This webhook is disabled; enable it first", webhook.id)
 
 
 def send_again(session: Session, which: sa.ColumnElement[bool], states: Collection[DeliveryState]) -> int:
-    """Put deliveries back into the queue with a fresh set of attempts: how many. Who asks has been checked."""
+    """Put deliveries back into the queue, attempt counts reset. Return how many. Callers check permissions."""
     now = clock.now()
     rows = (
         sa.select(Delivery.id)

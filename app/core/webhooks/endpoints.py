@@ -1,6 +1,6 @@
-"""Webhook endpoints: registered, changed, rotated, disabled, removed (Contract: section 7, Register).
+"""Webhooks: register, change, rotate the secret, disable, remove (docs/integration.md).
 
-A secret is sealed for the row that holds it and appears in no reply, no history entry and no refusal.
+A secret is sealed for the row that holds it and appears in no response, no history entry and no error message.
 """
 
 import uuid
@@ -17,8 +17,9 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history import settings as setting_history
+from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import Community, Endpoint, Event
+from app.core.models import Community, Event, Webhook
 from app.core.permissions import Actor, Permission, allows, require, require_found
 from app.core.sealing import Sealer
 from app.core.vocabulary import DeliveryState
@@ -31,11 +32,11 @@ REMOVED = "Removed"
 
 
 class Outdated(Conflict):
-    """What the caller saw of a webhook is no longer what is set."""
+    """The webhook has changed since the caller read it."""
 
 
 class Unchanged(Enum):
-    """Stands for "as it was" where None has a meaning of its own."""
+    """Marks an argument as not given where None has its own meaning."""
 
     UNCHANGED = "unchanged"
 
@@ -52,44 +53,44 @@ def register(
     url: str,
     secret: str,
     event_names: Sequence[str] | None = None,
-) -> tuple[Endpoint, bool]:
-    """Register ``url`` for the community's events, None meaning all of them: (endpoint, made).
+) -> tuple[Webhook, bool]:
+    """Register ``url`` for the community's events (None: all of them). Return (webhook, whether it is new).
 
-    The same community and URL again updates instead: the new secret, the events, and enabled once more; the
-    old secret goes on signing for 24 hours beside the new one.
+    Registering the same community and URL again updates the webhook: the new secret, the events, and enabled again.
+    The old secret also signs for 24 hours beside the new one.
 
     Raises:
-        Invalid: the URL is one we never send to, the secret's form is wrong, an event is unknown.
-        Forbidden, NotFound: not this actor's to do.
+        Invalid: the URL is not allowed, the secret has a wrong form, an event is unknown.
+        Forbidden, NotFound: the actor may not manage webhooks here.
     """
     require(actor, Permission.MANAGE_WEBHOOKS, community.id)
-    values.check_address(url, allow)
+    values.require_allowed_url(url, allow)
     values.check_secret(secret)
     chosen = values.checked_events(event_names)
     serialise(session, community.id)
-    endpoint = _at(session, community.id, url)
-    if endpoint is None:
-        made = _insert(session, actor, sealer, community.id, url, secret, chosen)
-        if made is not None:
+    webhook = _find_by_url(session, community.id, url)
+    if webhook is None:
+        created = _insert(session, actor, sealer, community.id, url, secret, chosen)
+        if created is not None:
             history.record(
                 session,
                 actor,
                 community.id,
                 "webhook.registered",
                 "webhook",
-                made.id,
-                after=health.shown(made),
+                created.id,
+                after=health.history_values(created),
             )
-            return made, True
-        endpoint = _at(session, community.id, url)
-        if endpoint is None:
+            return created, True
+        webhook = _find_by_url(session, community.id, url)
+        if webhook is None:
             raise Conflict("This webhook is being registered and removed right now")
-    before = health.shown(endpoint)
-    rotated = secrets.replace(endpoint, sealer, secret, clock.now())
-    endpoint.events = chosen
-    health.enable(session, endpoint)
-    _record_change(session, actor, endpoint, before, rotated)
-    return endpoint, False
+    before = health.history_values(webhook)
+    rotated = secrets.replace(webhook, sealer, secret, clock.now())
+    webhook.events = chosen
+    health.enable(session, webhook)
+    _record_change(session, actor, webhook, before, rotated)
+    return webhook, False
 
 
 def get(
@@ -97,53 +98,56 @@ def get(
     actor: Actor,
     endpoint_id: uuid.UUID,
     permission: Permission = Permission.MANAGE_WEBHOOKS,
-) -> Endpoint:
-    """The endpoint, for whoever holds ``permission``. Raises NotFound when unknown, removed or foreign."""
-    endpoint = session.get(Endpoint, endpoint_id)
-    present = endpoint if endpoint is not None and endpoint.deleted_at is None else None
+) -> Webhook:
+    """Return the webhook if the actor holds ``permission``. Raises NotFound when unknown, removed or foreign."""
+    webhook = session.get(Webhook, endpoint_id)
+    present = webhook if webhook is not None and webhook.deleted_at is None else None
     return require_found(actor, permission, present, "webhook")
 
 
-def at_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Endpoint | None:
-    """The community's endpoint with this URL."""
+def find_by_url(session: Session, actor: Actor, community_id: uuid.UUID, url: str) -> Webhook | None:
+    """The community's webhook with this URL, or None."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     limits.storable(url, "url")
     serialise(session, community_id)
-    return _at(session, community_id, url)
+    return _find_by_url(session, community_id, url)
 
 
-def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Endpoint]:
-    """The endpoints of one community, which the actor manages, or of all where they see webhooks; oldest first."""
+def visible(session: Session, actor: Actor, community_id: uuid.UUID | None = None) -> list[Webhook]:
+    """The webhooks of one community, or for None of every community where the actor sees webhooks; oldest first.
+
+    One community needs the permission to manage webhooks.
+    """
     if community_id is not None:
         require(actor, Permission.MANAGE_WEBHOOKS, community_id)
-        statement = _present().where(Endpoint.community_id == community_id)
+        statement = _present().where(Webhook.community_id == community_id)
     else:
-        statement = matching(actor)
-    return list(session.scalars(statement.order_by(Endpoint.created_at, Endpoint.id)))
+        statement = visible_statement(actor)
+    return list(session.scalars(statement.order_by(Webhook.created_at, Webhook.id)))
 
 
-def matching(actor: Actor) -> sa.Select[Any]:
-    """The endpoints of every community where the actor sees webhooks, unordered. Raises Forbidden for none."""
+def visible_statement(actor: Actor) -> sa.Select[Any]:
+    """SELECT of the webhooks of all communities where the actor sees webhooks. Raises Forbidden for none."""
     if actor.communities is None:
         return _present()
-    return _present().where(Endpoint.community_id.in_(_communities_with(actor, Permission.SEE_WEBHOOKS)))
+    return _present().where(Webhook.community_id.in_(_communities_with(actor, Permission.SEE_WEBHOOKS)))
 
 
 def _present() -> sa.Select[Any]:
-    return sa.select(Endpoint).where(Endpoint.deleted_at.is_(None))
+    return sa.select(Webhook).where(Webhook.deleted_at.is_(None))
 
 
 def managed_communities(actor: Actor) -> list[uuid.UUID]:
-    """Of an actor's listed communities those whose webhooks are theirs. Raises Forbidden when none is."""
+    """The listed communities of the actor whose webhooks they may manage. Raises Forbidden when there is none."""
     return _communities_with(actor, Permission.MANAGE_WEBHOOKS)
 
 
 def _communities_with(actor: Actor, permission: Permission) -> list[uuid.UUID]:
     listed = actor.communities or frozenset()
-    found = [one for one in listed if allows(actor, permission, one)]
-    if listed and not found:
+    allowed = [community_id for community_id in listed if allows(actor, permission, community_id)]
+    if listed and not allowed:
         raise Forbidden(f"You may not {permission.replace('_', ' ')} here")
-    return found
+    return allowed
 
 
 def change(
@@ -157,57 +161,57 @@ def change(
     secret: str | None = None,
     event_names: Sequence[str] | Unchanged | None = UNCHANGED,
     is_active: bool | None = None,
-    edition: str | None = None,
+    etag: str | None = None,
     based_on: str | None = None,
     reason: str = "",
-) -> Endpoint:
-    """Change what is given. A new secret starts a rotation; enabling forgets past failures.
+) -> Webhook:
+    """Change the values that are not None. A new secret starts a rotation; enabling resets the failure counters.
 
-    ``edition`` is the secret's that the caller means to replace: a form sent twice rotates once. ``based_on`` is the
-    ``webhook_values.edition`` of what the caller saw: nobody's save is lost to another's.
+    ``etag`` identifies the secret that the caller means to replace: a form sent twice rotates once. ``based_on`` is
+    the ``values.etag`` of the webhook that the caller saw, so that nobody overwrites another's changes unseen.
 
     Raises:
         Invalid: as ``register``.
-        Conflict: another endpoint of the community already has this URL, the secret is another one by now, or somebody
+        Conflict: another webhook of the community has this URL, the secret was replaced meanwhile, or somebody
             saved another URL or other events meanwhile.
     """
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
-    endpoint = _held(session, actor, endpoint_id)
-    if edition is not None and edition != secrets.edition(endpoint):
-        raise Conflict("The secret was replaced already", endpoint.id)
-    if based_on is not None and based_on != values.edition(endpoint):
-        who = setting_history.by_whom(session, "webhook", endpoint.id, CHANGED)
-        raise Outdated(f"Somebody saved other values meanwhile{who}", endpoint.id)
-    before, rotated = health.shown(endpoint), False
-    if url is not None and url != endpoint.url:
-        values.check_address(url, allow)
-        _move_to(session, endpoint, url)
+    webhook = _lock(session, actor, endpoint_id)
+    if etag is not None and etag != secrets.etag(webhook):
+        raise Conflict("The secret was replaced already", webhook.id)
+    if based_on is not None and based_on != values.etag(webhook):
+        who = setting_history.last_changed_by(session, "webhook", webhook.id, CHANGED)
+        raise Outdated(f"Somebody saved other values meanwhile{who}", webhook.id)
+    before, rotated = health.history_values(webhook), False
+    if url is not None and url != webhook.url:
+        values.require_allowed_url(url, allow)
+        _move_to(session, webhook, url)
     if secret is not None:
         values.check_secret(secret)
-        rotated = secrets.replace(endpoint, sealer, secret, clock.now())
+        rotated = secrets.replace(webhook, sealer, secret, clock.now())
     if not isinstance(event_names, Unchanged):
-        endpoint.events = values.checked_events(event_names)
-    if is_active is True and not endpoint.is_active:
-        health.enable(session, endpoint)
-    elif is_active is False and endpoint.is_active:
-        health.disable(session, endpoint, BY_HAND)
-    _record_change(session, actor, endpoint, before, rotated, reason)
-    return endpoint
+        webhook.events = values.checked_events(event_names)
+    if is_active is True and not webhook.is_active:
+        health.enable(session, webhook)
+    elif is_active is False and webhook.is_active:
+        health.disable(session, webhook, BY_HAND)
+    _record_change(session, actor, webhook, before, rotated, reason)
+    return webhook
 
 
-def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str = "") -> Endpoint:
-    """Remove an endpoint: its secrets are forgotten and what was due to it is cancelled; its log stays."""
+def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str = "") -> Webhook:
+    """Remove a webhook: delete its secrets and cancel its due deliveries. Its delivery log stays."""
     limits.text(reason, "reason", limits.REASON_MAX, least=0)
-    endpoint = _held(session, actor, endpoint_id)
-    before = health.shown(endpoint)
-    endpoint.deleted_at = clock.now()
-    endpoint.is_active = False
-    endpoint.disabled_reason = REMOVED
-    endpoint.secret, endpoint.previous_secret, endpoint.previous_until = b"", None, None
+    webhook = _lock(session, actor, endpoint_id)
+    before = health.history_values(webhook)
+    webhook.deleted_at = clock.now()
+    webhook.is_active = False
+    webhook.disabled_reason = REMOVED
+    webhook.secret, webhook.previous_secret, webhook.previous_until = b"", None, None
     session.flush()
     health.change_due(
         session,
-        endpoint.id,
+        webhook.id,
         sa.true(),
         state=DeliveryState.CANCELLED,
         due_at=None,
@@ -217,39 +221,39 @@ def remove(session: Session, actor: Actor, endpoint_id: uuid.UUID, reason: str =
     history.record(
         session,
         actor,
-        endpoint.community_id,
+        webhook.community_id,
         "webhook.removed",
         "webhook",
-        endpoint.id,
+        webhook.id,
         before=before,
-        reason=reason,
+        why=Why(reason),
     )
-    return endpoint
+    return webhook
 
 
 def send_test(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Event:
-    """Send a test event to this endpoint alone. Raises Conflict while it is disabled."""
-    endpoint = _held(session, actor, endpoint_id)
-    if not endpoint.is_active:
-        raise Conflict("This webhook is disabled; enable it first", endpoint.id)
-    history.record(session, actor, endpoint.community_id, "webhook.tested", "webhook", endpoint.id)
-    return events.emit_test(session, endpoint)
+    """Send a test event to this webhook only. Raises Conflict while it is disabled."""
+    webhook = _lock(session, actor, endpoint_id)
+    if not webhook.is_active:
+        raise Conflict("This webhook is disabled; enable it first", webhook.id)
+    history.record(session, actor, webhook.community_id, "webhook.tested", "webhook", webhook.id)
+    return events.emit_test(session, webhook)
 
 
-def _held(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Endpoint:
-    """The endpoint as it is now, with nobody else changing it until the transaction ends."""
-    endpoint = get(session, actor, endpoint_id)
-    serialise(session, endpoint.community_id)
-    session.refresh(endpoint, with_for_update={"key_share": True})
-    if endpoint.deleted_at is not None:
+def _lock(session: Session, actor: Actor, endpoint_id: uuid.UUID) -> Webhook:
+    """The webhook's current row, locked until the transaction ends."""
+    webhook = get(session, actor, endpoint_id)
+    serialise(session, webhook.community_id)
+    session.refresh(webhook, with_for_update={"key_share": True})
+    if webhook.deleted_at is not None:
         raise NotFound("webhook")
-    return endpoint
+    return webhook
 
 
-def _at(session: Session, community_id: uuid.UUID, url: str) -> Endpoint | None:
+def _find_by_url(session: Session, community_id: uuid.UUID, url: str) -> Webhook | None:
     return session.scalars(
-        sa.select(Endpoint)
-        .where(Endpoint.community_id == community_id, Endpoint.url == url, Endpoint.deleted_at.is_(None))
+        sa.select(Webhook)
+        .where(Webhook.community_id == community_id, Webhook.url == url, Webhook.deleted_at.is_(None))
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).first()
@@ -263,10 +267,10 @@ def _insert(
     url: str,
     secret: str,
     chosen: list[str] | None,
-) -> Endpoint | None:
-    """The new row, or None when somebody registered the same URL between our look and our insert."""
+) -> Webhook | None:
+    """Insert a row; None when another transaction registered the same URL since we looked."""
     identity = new_id()
-    endpoint = Endpoint(
+    webhook = Webhook(
         id=identity,
         community_id=community_id,
         key_id=actor.key_id,
@@ -279,17 +283,17 @@ def _insert(
     )
     try:
         with session.begin_nested():
-            session.add(endpoint)
+            session.add(webhook)
     except IntegrityError:
         return None
-    return endpoint
+    return webhook
 
 
-def _move_to(session: Session, endpoint: Endpoint, url: str) -> None:
+def _move_to(session: Session, webhook: Webhook, url: str) -> None:
     try:
         with session.begin_nested():
-            endpoint.url = url
-            health.forget_failures(endpoint)
+            webhook.url = url
+            health.forget_failures(webhook)
     except IntegrityError as error:
         raise Conflict("Another webhook of this community already has this URL") from error
 
@@ -297,24 +301,24 @@ def _move_to(session: Session, endpoint: Endpoint, url: str) -> None:
 def _record_change(
     session: Session,
     actor: Actor,
-    endpoint: Endpoint,
+    webhook: Webhook,
     before: dict[str, Any],
     rotated: bool,
     reason: str = "",
 ) -> None:
     session.flush()
-    after = health.shown(endpoint)
+    after = health.history_values(webhook)
     changed = {name for name in after if after[name] != before[name]}
     if not changed and not rotated:
         return
     history.record(
         session,
         actor,
-        endpoint.community_id,
+        webhook.community_id,
         CHANGED,
         "webhook",
-        endpoint.id,
+        webhook.id,
         before={name: before[name] for name in sorted(changed)},
         after={name: after[name] for name in sorted(changed)} | ({"secret": "changed"} if rotated else {}),
-        reason=reason,
+        why=Why(reason),
     )

@@ -1,4 +1,4 @@
-"""Events for machines: rows written in the transaction of the change they tell of, with their deliveries."""
+"""Events: rows written, with their deliveries, in the same transaction as the change they report."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, outbox
 from app.core.ids import new_id
-from app.core.models import Action, Community, Decision, Delivery, Endpoint, Event, Note, Request
+from app.core.models import Action, Community, Decision, Delivery, Event, Note, Request, Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import payloads
 
@@ -33,16 +33,16 @@ def emit_decision(session: Session, request: Request, decision: Decision) -> Eve
 
 def emit_note(session: Session, note: Note) -> Event:
     community = session.get_one(Community, note.community_id)
-    # Only the plugin of Discourse reads of it.
-    meant = note.rationale and community.platform == payloads.DISCOURSE
-    payload = payloads.note_event(community, note, _action_of(session, note) if meant else None)
+    # Only the Discourse plugin uses the action.
+    for_plugin = note.rationale and community.platform == payloads.DISCOURSE
+    payload = payloads.note_event(community, note, _action_of(session, note) if for_plugin else None)
     return _emit(
         session, EventName.NOTE_STATUS, community, payload, request_id=note.request_id, note_id=note.id
     )
 
 
 def _action_of(session: Session, note: Note) -> Action | None:
-    """The action whose rationale this note is. ``actions.of_note`` would be a circle of imports."""
+    """The action whose rationale this note is. (Importing ``actions.of_note`` would be circular.)"""
     return session.scalars(
         sa.select(Action)
         .where(Action.note_id == note.id, Action.restores_id.is_(None))
@@ -52,22 +52,22 @@ def _action_of(session: Session, note: Note) -> Action | None:
     ).first()
 
 
-def emit_test(session: Session, endpoint: Endpoint) -> Event:
-    """A test event for one endpoint alone, whatever it subscribes to."""
+def emit_test(session: Session, webhook: Webhook) -> Event:
+    """Write a test event for one webhook only, whatever it subscribes to."""
     event = Event(
         id=new_id(),
-        community_id=endpoint.community_id,
+        community_id=webhook.community_id,
         name=EventName.TEST,
         payload={
             "event": EventName.TEST.value,
-            "community_server_id": str(endpoint.community_id),
+            "community_server_id": str(webhook.community_id),
             "data": {},
         },
     )
     event.payload = {**event.payload, "event_id": str(event.id)}
     session.add(event)
     session.flush()
-    _deliver(session, event, endpoint)
+    _deliver(session, event, webhook)
     return event
 
 
@@ -79,22 +79,22 @@ def _emit(
     session.add(event)
     session.flush()
     endpoints = session.scalars(
-        sa.select(Endpoint).where(
-            Endpoint.community_id == community.id, Endpoint.deleted_at.is_(None), Endpoint.is_active
+        sa.select(Webhook).where(
+            Webhook.community_id == community.id, Webhook.deleted_at.is_(None), Webhook.is_active
         )
     )
-    for endpoint in endpoints:
-        if endpoint.events is None or not payloads.subscriptions(name).isdisjoint(endpoint.events):
-            _deliver(session, event, endpoint)
+    for webhook in endpoints:
+        if webhook.events is None or not payloads.subscriptions(name).isdisjoint(webhook.events):
+            _deliver(session, event, webhook)
     return event
 
 
-def _deliver(session: Session, event: Event, endpoint: Endpoint) -> None:
+def _deliver(session: Session, event: Event, webhook: Webhook) -> None:
     session.add(
         Delivery(
             event_id=event.id,
-            endpoint_id=endpoint.id,
-            community_id=endpoint.community_id,
+            endpoint_id=webhook.id,
+            community_id=webhook.community_id,
             due_at=clock.now(),
         )
     )

@@ -1,4 +1,4 @@
-"""How each endpoint's receiver has been doing of late, for its operators (RELIABILITY: section 1)."""
+"""Delivery statistics of each webhook for its operators: success rates, latency, backlog (docs/reliability.md)."""
 
 import uuid
 from collections.abc import Collection, Mapping
@@ -21,8 +21,11 @@ _FAILED = sa.or_(Attempt.status.is_(None), Attempt.status < 200, Attempt.status 
 
 @dataclass(frozen=True)
 class Figures:
-    """One endpoint's. Rates are shares of the attempts, 0.0–1.0; latencies, of those answered within the week, in
-    milliseconds; each None while there is nothing to tell. ``failure`` is the week's last attempt that failed."""
+    """The statistics of one webhook.
+
+    Rates are shares of the attempts, 0.0–1.0. Latencies, in milliseconds, are of attempts answered within the week.
+    Each is None without any attempts. ``failure`` is the last failed attempt of the week.
+    """
 
     attempts_day: int = 0
     attempts_week: int = 0
@@ -35,8 +38,8 @@ class Figures:
     dead: int = 0
 
 
-def of(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
-    """The figures of endpoints that the caller may see: four queries however many there are."""
+def for_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Figures]:
+    """The statistics of webhooks that the caller may see: four queries however many there are."""
     now = clock.now()
     day, week = now - DAY, now - WEEK
     mine = sa.and_(Delivery.endpoint_id.in_(endpoint_ids), Attempt.at >= week)
@@ -61,12 +64,12 @@ def of(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UU
     latencies = {row[0]: (row[2], row[3]) for row in session.execute(quantiles.by_part(answered, 0.5, 0.95))}
     failures = _failures(session, {row[0]: row[5] for row in counted if row[5] is not None})
     queued = _queued(session, endpoint_ids)
-    by_endpoint = {row[0]: row for row in counted}
-    found = {}
+    by_webhook = {row[0]: row for row in counted}
+    figures = {}
     for endpoint_id in endpoint_ids:
-        _, in_week, ok_week, in_day, ok_day, _ = by_endpoint.get(endpoint_id, (endpoint_id, 0, 0, 0, 0, None))
+        _, in_week, ok_week, in_day, ok_day, _ = by_webhook.get(endpoint_id, (endpoint_id, 0, 0, 0, 0, None))
         median, p95 = latencies.get(endpoint_id, (None, None))
-        found[endpoint_id] = Figures(
+        figures[endpoint_id] = Figures(
             attempts_day=in_day,
             attempts_week=in_week,
             rate_day=ok_day / in_day if in_day else None,
@@ -77,11 +80,11 @@ def of(session: Session, endpoint_ids: Collection[uuid.UUID]) -> Mapping[uuid.UU
             waiting=queued.get((endpoint_id, DeliveryState.DUE), 0),
             dead=queued.get((endpoint_id, DeliveryState.DEAD), 0),
         )
-    return found
+    return figures
 
 
 def _failures(session: Session, moments: Mapping[uuid.UUID, datetime]) -> dict[uuid.UUID, Attempt]:
-    """The attempt of each endpoint that failed at the moment given."""
+    """The failed attempt of each webhook at the given time."""
     if not moments:
         return {}
     rows = session.execute(

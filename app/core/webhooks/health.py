@@ -1,6 +1,6 @@
-"""How an endpoint's receiver is doing: failures counted, given up on, enabled again (Contract: section 7).
+"""Health of a webhook's receiver: count failures, disable after too many, enable again (docs/integration.md).
 
-Whoever calls holds the endpoint's row, and where history may be written, the community's lock before it.
+Callers must hold the lock of the webhook's row and, where history may be written, the community's lock before it.
 """
 
 import uuid
@@ -13,7 +13,8 @@ from sqlalchemy.orm import Session
 from app.core import clock, outbox
 from app.core.history import chain as history
 from app.core.history import notices
-from app.core.models import Delivery, Endpoint
+from app.core.history.why import Why
+from app.core.models import Delivery, Webhook
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import DeliveryState
 from app.core.webhooks.sending import Outcome
@@ -23,40 +24,40 @@ FAILURE_LIMIT = 20
 FAILING_LIMIT = timedelta(days=5)
 
 
-def shown(endpoint: Endpoint) -> dict[str, Any]:
-    """What history says of an endpoint. A query string may hold the receiver's token, so it is left out."""
+def history_values(webhook: Webhook) -> dict[str, Any]:
+    """The webhook's values for history. The URL's query string may contain the receiver's token, so it is left out."""
     return {
-        "url": endpoint.url.partition("?")[0],
-        "events": list(endpoint.events) if endpoint.events is not None else None,
-        "is_active": endpoint.is_active,
+        "url": webhook.url.partition("?")[0],
+        "events": list(webhook.events) if webhook.events is not None else None,
+        "is_active": webhook.is_active,
     }
 
 
-def enable(session: Session, endpoint: Endpoint) -> None:
-    """Enable it with a clean slate; what waited for it is due now."""
-    endpoint.is_active = True
-    endpoint.disabled_reason = None
-    forget_failures(endpoint)
+def enable(session: Session, webhook: Webhook) -> None:
+    """Enable the webhook and reset its failures; deliveries that waited for it are due now."""
+    webhook.is_active = True
+    webhook.disabled_reason = None
+    forget_failures(webhook)
     session.flush()
-    change_due(session, endpoint.id, Delivery.due_at.is_(None), due_at=clock.now())
+    change_due(session, webhook.id, Delivery.due_at.is_(None), due_at=clock.now())
     outbox.wake_dispatcher(session)
 
 
-def disable(session: Session, endpoint: Endpoint, reason: str) -> None:
-    """Disable it; ``reason`` is shown to its operators.
+def disable(session: Session, webhook: Webhook, reason: str) -> None:
+    """Disable the webhook; ``reason`` is shown to its operators.
 
-    What is due waits without a time: thousands of rows must not lie in the way of every look at what is due.
+    Its due deliveries get no due time: thousands of such rows would slow down every query for due deliveries.
     """
-    endpoint.is_active = False
-    endpoint.disabled_reason = reason
+    webhook.is_active = False
+    webhook.disabled_reason = reason
     session.flush()
-    change_due(session, endpoint.id, sa.true(), due_at=None)
+    change_due(session, webhook.id, sa.true(), due_at=None)
 
 
 def change_due(
     session: Session, endpoint_id: uuid.UUID, which: sa.ColumnElement[bool], **values: Any
 ) -> None:
-    """Change the endpoint's due deliveries, locked in the order in which ``record_attempts`` locks them."""
+    """Change the webhook's due deliveries, locked in the same order as in ``record_attempts``."""
     rows = (
         sa.select(Delivery.id)
         .where(Delivery.endpoint_id == endpoint_id, Delivery.state == DeliveryState.DUE, which)
@@ -71,57 +72,57 @@ def change_due(
     )
 
 
-def forget_failures(endpoint: Endpoint) -> None:
-    endpoint.failures, endpoint.gone_answers, endpoint.failing_since = 0, 0, None
+def forget_failures(webhook: Webhook) -> None:
+    webhook.failures, webhook.gone_answers, webhook.failing_since = 0, 0, None
 
 
-def count(endpoint: Endpoint, outcome: Outcome, ended: datetime) -> None:
-    """Count one attempt. A 410 counts as "in a row" only directly after another."""
+def count_attempt(webhook: Webhook, outcome: Outcome, ended: datetime) -> None:
+    """Count one attempt. A 410 counts as "in a row" only directly after another 410."""
     if outcome.delivered:
-        forget_failures(endpoint)
-        endpoint.last_success_at = ended
+        forget_failures(webhook)
+        webhook.last_success_at = ended
         return
-    endpoint.failures += 1
-    endpoint.gone_answers = endpoint.gone_answers + 1 if outcome.status == 410 else 0
-    if endpoint.failing_since is None:
-        endpoint.failing_since = ended
+    webhook.failures += 1
+    webhook.gone_answers = webhook.gone_answers + 1 if outcome.status == 410 else 0
+    if webhook.failing_since is None:
+        webhook.failing_since = ended
 
 
-def may_be_given_up(outcome: Outcome, failing_since: datetime | None, ended: datetime) -> bool:
-    """Whether counting this attempt could disable its endpoint, judged from an unlocked read.
+def may_disable_webhook(outcome: Outcome, failing_since: datetime | None, ended: datetime) -> bool:
+    """Whether counting this attempt could disable its webhook, judged from an unlocked read.
 
-    ``failing_since`` only ever moves from none to the present or back, so what an unlocked read misses is no
-    five days old.
+    ``failing_since`` only ever changes from None to the present time or back, so whatever an unlocked read misses
+    is not yet five days old.
     """
     old = failing_since is not None and ended - failing_since >= FAILING_LIMIT
     return outcome.status == 410 or (old and not outcome.delivered)
 
 
-def give_up_if_hopeless(session: Session, endpoint: Endpoint, now: datetime) -> None:
-    """Disable an enabled endpoint after three 410s in a row, or 20 failures and no success for five days."""
-    reason = _reason_to_give_up(endpoint, now) if endpoint.is_active else None
+def disable_if_failing(session: Session, webhook: Webhook, now: datetime) -> None:
+    """Disable an enabled webhook after three 410s in a row, or after 20 failures and no success for five days."""
+    reason = _reason_to_disable(webhook, now) if webhook.is_active else None
     if reason is None:
         return
-    before = shown(endpoint)
-    disable(session, endpoint, reason)
+    before = history_values(webhook)
+    disable(session, webhook, reason)
     entry = history.record(
         session,
         SYSTEM,
-        endpoint.community_id,
+        webhook.community_id,
         "webhook.disabled",
         "webhook",
-        endpoint.id,
+        webhook.id,
         before=before,
-        after=shown(endpoint),
-        cause=reason,
+        after=history_values(webhook),
+        why=Why(cause=reason),
     )
     notices.tell_disabled(session, entry)
 
 
-def _reason_to_give_up(endpoint: Endpoint, now: datetime) -> str | None:
-    if endpoint.gone_answers >= GONE_LIMIT:
-        return f"The receiver answered {endpoint.gone_answers} times in a row that it is gone (410)"
-    since = endpoint.failing_since
-    if endpoint.failures >= FAILURE_LIMIT and since is not None and now - since >= FAILING_LIMIT:
-        return f"{endpoint.failures} failures and no success since {since:%Y-%m-%d %H:%M} UTC"
+def _reason_to_disable(webhook: Webhook, now: datetime) -> str | None:
+    if webhook.gone_answers >= GONE_LIMIT:
+        return f"The receiver answered {webhook.gone_answers} times in a row that it is gone (410)"
+    since = webhook.failing_since
+    if webhook.failures >= FAILURE_LIMIT and since is not None and now - since >= FAILING_LIMIT:
+        return f"{webhook.failures} failures and no success since {since:%Y-%m-%d %H:%M} UTC"
     return None

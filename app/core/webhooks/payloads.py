@@ -1,7 +1,7 @@
-"""What webhooks carry: shapes A and B (Spec: Events; Contract: section 7). No user text; at most 4 decimals.
+"""Webhook payloads: shapes A and B (docs/integration.md). No user text; at most 4 decimals.
 
-Communities on Discourse get the flat members that its plugin reads beside Shape A's, and the plugin's own name of
-``moderation_action.created`` (Decision 0027).
+Communities on Discourse also get the flat members that the Discourse plugin reads beside Shape A's, and the
+plugin's own name for ``moderation_action.created`` (decision 0027).
 """
 
 from collections.abc import Collection, Mapping
@@ -18,24 +18,25 @@ RECOMMENDED = {
     ActionType.WARN: "warn_user",
     ActionType.SILENCE: "silence_user",
 }
-"""How existing integrations name the platform's own operation (Contract: sections 3 and 8)."""
+"""The platform operation for each action type, in the terms of existing integrations (docs/integration.md)."""
 
 PROPOSED = "moderation_action.proposed"
-"""How the Discourse plugin calls ``moderation_action.created``."""
+"""The Discourse plugin's name for ``moderation_action.created``."""
 _ENDED = frozenset({ActionState.DISMISSED, ActionState.OVERTURNED, ActionState.SCAN_EXEMPT})
-"""States in which the platform is not to do what the action once proposed."""
+"""States in which the platform must not carry out what the action proposed."""
 
 
 def subscriptions(name: EventName) -> frozenset[str]:
-    """The names under which an event can be subscribed to."""
+    """The names under which a webhook can subscribe to an event."""
     return frozenset({name.value, PROPOSED} if name is EventName.ACTION_CREATED else {name.value})
 
 
 def as_subscribed(payload: Mapping[str, Any], names: Collection[str] | None) -> Mapping[str, Any]:
-    """The payload under the one name that a webhook is to get it by; ``names`` as its ``events``.
+    """The payload under the event name that the webhook subscribed to; ``names`` is its ``events``.
 
-    ``moderation_action.created`` is sent as ``moderation_action.proposed`` to webhooks that subscribe to that name, and
-    on Discourse to those that subscribe to everything. ``event`` and, where it is there, ``event_type`` agree.
+    ``moderation_action.created`` is sent as ``moderation_action.proposed`` to webhooks that subscribe to that name,
+    and on Discourse to those that subscribe to everything. ``event`` and ``event_type``, if present, get the same
+    name.
     """
     name = payload.get("event")
     if name is None:
@@ -47,18 +48,18 @@ def as_subscribed(payload: Mapping[str, Any], names: Collection[str] | None) -> 
 
 
 def name_of(payload: Mapping[str, Any]) -> str:
-    """The event's name as its payload says it, for the header that repeats it."""
+    """The event name in the payload, for the header that repeats it."""
     return str(payload.get("event") or payload["event_type"])
 
 
 def number(value: float) -> float | int:
-    """At most 4 decimals, and a whole number without a fraction: ``1``, never ``1.0``."""
+    """Round to 4 decimals; a whole number has no fraction: ``1``, never ``1.0``."""
     rounded = round(value, 4)
     return int(rounded) if rounded == int(rounded) else rounded
 
 
 def classifier_evidence(action: Action) -> dict[str, Any] | None:
-    """``score`` and ``category`` as specified, with what else is known beside them."""
+    """``score`` and ``category`` as specified, with further evidence beside them; None without evidence."""
     if action.evidence is None:
         return None
     return dict(action.evidence)
@@ -100,7 +101,7 @@ def decision_event(community: Community, request: Request, decision: Decision) -
 
 
 def note_event(community: Community, note: Note, action: Action | None) -> dict[str, Any]:
-    """``note.status_changed`` in Shape A's form; ``action`` is the one whose rationale the note is, if any."""
+    """``note.status_changed`` in Shape A; ``action`` is the action whose rationale the note is, or None."""
     payload: dict[str, Any] = {
         "event": EventName.NOTE_STATUS.value,
         "community_server_id": str(community.id),
@@ -116,8 +117,8 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
     }
     if community.platform == DISCOURSE:
         payload |= _flat(payload, action)
-        # The plugin hides the post of a helpful note that recommends it. Ratings may go on after the action ended, and
-        # must not have it carried out then.
+        # The plugin hides the post of a helpful note that recommends it. Ratings may continue after the action has
+        # ended, and must not make the plugin act then.
         is_recommended = action is not None and action.action_state not in _ENDED
         payload |= {
             "note_id": str(note.id),
@@ -128,7 +129,7 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
 
 
 def _flat(payload: Mapping[str, Any], action: Action | None) -> dict[str, Any]:
-    """The members that the Discourse plugin reads at the top level of every event; null where no action is meant."""
+    """The top-level members that the Discourse plugin reads in every event; null without an action."""
     return {
         "event_type": payload["event"],
         "request_id": payload["data"]["request_id"],

@@ -1,10 +1,10 @@
-"""The queue of deliveries as the dispatcher sees it: claimed by lease, sent, recorded.
+"""The delivery queue of the dispatcher: claim by lease, send, record.
 
-``claim_due`` and ``record_attempts`` are two short transactions with the HTTP call between them, so none is
-open while a receiver makes up its mind. A process that dies leaves leases behind; they expire, and somebody
-else sends again: at least once (Spec: Delivery semantics; Contract: section 7).
+``claim_due`` and ``record_attempts`` are two short transactions around the HTTP call, so that no transaction is
+open while a receiver answers. If a process dies, its leases expire and another process sends again: delivery is at
+least once (docs/integration.md).
 
-Locks are taken in one order everywhere: community, endpoint, delivery.
+Locks are always taken in the order community, webhook, delivery.
 """
 
 import random
@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.db import serialise
-from app.core.models import Attempt, Delivery, Endpoint, Event
+from app.core.models import Attempt, Delivery, Event, Webhook
 from app.core.sealing import SealBroken, Sealer
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import health, payloads
@@ -26,14 +26,14 @@ from app.core.webhooks import secrets as webhook_secrets
 from app.core.webhooks.sending import RETRY_AFTER_LIMIT, Outcome
 
 LEASE_SECONDS = 20.0
-"""Longer than the longest attempt (10 s, and 1 s for the answer's body), with time to record it."""
+"""Seconds. Longer than the longest attempt (10 s, and 1 s for the response body), with time to record it."""
 
 DEADLINES = {EventName.DECISION: 5.0}
-"""Seconds to answer in, by event; the others have ``DEADLINE`` (Spec: Delivery semantics)."""
+"""Seconds that a receiver has to answer, by event; the others have ``DEADLINE`` (docs/integration.md)."""
 DEADLINE = 10.0
 
 JITTER = 0.05
-"""Most that a retry is late, as a part of its delay; it is never early."""
+"""The greatest random delay of a retry, as a share of its delay; a retry is never early."""
 
 _SUCCESS_NOTED_EVERY = timedelta(seconds=30)
 _ERROR_LENGTH = 255
@@ -41,9 +41,9 @@ _ERROR_LENGTH = 255
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A delivery to send now, with all that the call needs. ``deadline`` in seconds.
+    """A claimed delivery with everything that the HTTP call needs. ``deadline`` is in seconds.
 
-    ``secrets`` are newest first, and none when they cannot be opened.
+    ``secrets`` are newest first; empty when they cannot be decrypted.
     """
 
     delivery_id: uuid.UUID
@@ -58,8 +58,8 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of sending one claimed delivery; ``ended`` is when."""
+class SendResult:
+    """The result of sending one claimed delivery; ``ended`` is when the attempt ended."""
 
     delivery_id: uuid.UUID
     outcome: Outcome
@@ -67,20 +67,20 @@ class Tried:
 
 
 def is_anything_due(session: Session, now: datetime) -> bool:
-    """One look at one index: what an idle dispatcher asks five times a second."""
+    """Whether any delivery is due. One read of one index, because an idle dispatcher asks five times a second."""
     look = sa.select(Delivery.id).where(_is_free(now)).limit(1)
     return session.scalar(look) is not None
 
 
-def endpoints_due(session: Session, now: datetime, full: Collection[uuid.UUID] = ()) -> list[Endpoint]:
-    """The enabled endpoints, other than ``full``, for which at least one delivery can be claimed."""
-    statement = sa.select(Endpoint).where(
-        Endpoint.is_active,
-        Endpoint.deleted_at.is_(None),
-        sa.exists().where(Delivery.endpoint_id == Endpoint.id, _is_free(now)),
+def webhooks_due(session: Session, now: datetime, full: Collection[uuid.UUID] = ()) -> list[Webhook]:
+    """The enabled webhooks, except ``full``, that have at least one claimable delivery."""
+    statement = sa.select(Webhook).where(
+        Webhook.is_active,
+        Webhook.deleted_at.is_(None),
+        sa.exists().where(Delivery.endpoint_id == Webhook.id, _is_free(now)),
     )
     if full:
-        statement = statement.where(Endpoint.id.not_in(full))
+        statement = statement.where(Webhook.id.not_in(full))
     return list(session.scalars(statement))
 
 
@@ -92,39 +92,39 @@ def claim_due(
     *,
     busy: Mapping[uuid.UUID, int],
     hanging: Collection[uuid.UUID] = (),
-    per_endpoint: int = 16,
+    per_webhook: int = 16,
     limit: int = 64,
     lease_seconds: float = LEASE_SECONDS,
 ) -> list[Claimed]:
-    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among the endpoints.
+    """Lease up to ``limit`` due deliveries to ``owner``, shared evenly among the webhooks.
 
-    ``busy`` says how many of each endpoint's deliveries the owner is sending already: with them an endpoint
-    has at most ``per_endpoint``, and one in ``hanging`` at most 1. Needs a writing session. Two claimers never
-    get the same row: SQLite lets one writer in at a time, PostgreSQL skips rows that another has locked.
+    ``busy``: how many deliveries of each webhook the owner is already sending. Including those, a webhook gets at
+    most ``per_webhook``, and one in ``hanging`` at most 1. Needs a writing session. Two claimers never get the same
+    row: SQLite allows one writer at a time, PostgreSQL skips rows that another transaction has locked.
     """
 
     def room(endpoint_id: uuid.UUID) -> int:
-        return (1 if endpoint_id in hanging else per_endpoint) - busy.get(endpoint_id, 0)
+        return (1 if endpoint_id in hanging else per_webhook) - busy.get(endpoint_id, 0)
 
     full = [endpoint_id for endpoint_id in busy if room(endpoint_id) < 1]
-    waiting = endpoints_due(session, now, full)
-    # The idle ones first and ties by lot, so that an old backlog elsewhere never holds a newcomer up.
+    waiting = webhooks_due(session, now, full)
+    # Idle webhooks first, ties in random order, so that an old backlog of one never delays a new one.
     random.shuffle(waiting)
-    waiting.sort(key=lambda endpoint: busy.get(endpoint.id, 0))
+    waiting.sort(key=lambda webhook: busy.get(webhook.id, 0))
     claimed: list[Claimed] = []
-    left = {endpoint.id: room(endpoint.id) for endpoint in waiting}
+    left = {webhook.id: room(webhook.id) for webhook in waiting}
     while waiting and len(claimed) < limit:
         share = max(1, (limit - len(claimed)) // len(waiting))
-        unfinished: list[Endpoint] = []
-        for endpoint in waiting:
-            wanted = min(share, left[endpoint.id], limit - len(claimed))
-            if wanted < 1:
+        unfinished: list[Webhook] = []
+        for webhook in waiting:
+            quota = min(share, left[webhook.id], limit - len(claimed))
+            if quota < 1:
                 break
-            got = _lease(session, sealer, endpoint, owner, now, wanted, lease_seconds)
-            claimed += got
-            left[endpoint.id] -= len(got)
-            if len(got) == wanted and left[endpoint.id] > 0:
-                unfinished.append(endpoint)
+            leased = _lease(session, sealer, webhook, owner, now, quota, lease_seconds)
+            claimed += leased
+            left[webhook.id] -= len(leased)
+            if len(leased) == quota and left[webhook.id] > 0:
+                unfinished.append(webhook)
         waiting = unfinished
     return claimed
 
@@ -137,38 +137,39 @@ def record_attempt(
     now: datetime,
     retry_delays: Sequence[float],
 ) -> None:
-    """``record_attempts`` for one that ended ``now``."""
-    record_attempts(session, owner, [Tried(delivery_id, outcome, now)], retry_delays)
+    """``record_attempts`` for a single attempt that ended at ``now``."""
+    record_attempts(session, owner, [SendResult(delivery_id, outcome, now)], retry_delays)
 
 
 def record_attempts(
-    session: Session, owner: str, tried: Sequence[Tried], retry_delays: Sequence[float]
+    session: Session, owner: str, tried: Sequence[SendResult], retry_delays: Sequence[float]
 ) -> None:
-    """Log attempts, in the order in which they ended, and draw the consequences.
+    """Store attempts, in the order in which they ended, and update their deliveries and webhooks.
 
-    ``retry_delays``: seconds after the first, second, … failure; one attempt more than delays is made. Every
-    attempt is logged. A success counts whoever holds the lease, for the receiver has the event; a failure
-    moves the delivery only while ``owner`` still holds it, as somebody else may be sending it by now.
+    ``retry_delays``: seconds to wait after the first, second, … failure; there is one attempt more than delays.
+    Every attempt is stored. A success counts even if another process holds the lease, because the receiver has the
+    event. A failure changes the delivery only while ``owner`` still holds the lease, because another process may be
+    sending it by now.
     """
-    facts = _facts(session, {one.delivery_id for one in tried})
-    tried = [one for one in tried if one.delivery_id in facts]
+    facts = _facts(session, {attempt.delivery_id for attempt in tried})
+    tried = [attempt for attempt in tried if attempt.delivery_id in facts]
     for community_id in sorted(_may_disable(tried, facts)):
         serialise(session, community_id)
-    endpoints = _lock_endpoints(session, _touched(tried, facts))
+    endpoints = _lock_webhooks(session, _touched(tried, facts))
     deliveries = _lock_deliveries(session, facts.keys())
-    for one in tried:
-        delivery = deliveries[one.delivery_id]
-        endpoint = endpoints.get(delivery.endpoint_id)
-        session.add(_attempt(one))
-        if endpoint is not None:
-            health.count(endpoint, one.outcome, one.ended)
-        if one.outcome.delivered:
-            _arrived(delivery, one.ended)
-        elif endpoint is not None and delivery.state is DeliveryState.DUE and delivery.leased_by == owner:
-            _failed(delivery, endpoint, one, retry_delays)
+    for attempt in tried:
+        delivery = deliveries[attempt.delivery_id]
+        webhook = endpoints.get(delivery.endpoint_id)
+        session.add(_attempt(attempt))
+        if webhook is not None:
+            health.count_attempt(webhook, attempt.outcome, attempt.ended)
+        if attempt.outcome.delivered:
+            _arrived(delivery, attempt.ended)
+        elif webhook is not None and delivery.state is DeliveryState.DUE and delivery.leased_by == owner:
+            _failed(delivery, webhook, attempt, retry_delays)
     session.flush()
-    for endpoint in endpoints.values():
-        health.give_up_if_hopeless(session, endpoint, max(one.ended for one in tried))
+    for webhook in endpoints.values():
+        health.disable_if_failing(session, webhook, max(attempt.ended for attempt in tried))
 
 
 def _is_free(now: datetime) -> sa.ColumnElement[bool]:
@@ -182,18 +183,18 @@ def _is_free(now: datetime) -> sa.ColumnElement[bool]:
 def _lease(
     session: Session,
     sealer: Sealer,
-    endpoint: Endpoint,
+    webhook: Webhook,
     owner: str,
     now: datetime,
-    wanted: int,
+    limit: int,
     lease_seconds: float,
 ) -> list[Claimed]:
     rows = session.execute(
         sa.select(Delivery.id, Delivery.attempts_made, Event.id, Event.name, Event.payload)
         .join(Event, Event.id == Delivery.event_id)
-        .where(Delivery.endpoint_id == endpoint.id, _is_free(now))
+        .where(Delivery.endpoint_id == webhook.id, _is_free(now))
         .order_by(Delivery.due_at, Delivery.id)
-        .limit(wanted)
+        .limit(limit)
         .with_for_update(of=Delivery, skip_locked=True, key_share=True)
     ).all()
     if not rows:
@@ -205,17 +206,17 @@ def _lease(
         .execution_options(synchronize_session=False)
     )
     try:
-        secrets = tuple(webhook_secrets.live(endpoint, sealer, now))
+        secrets = tuple(webhook_secrets.live(webhook, sealer, now))
     except SealBroken:
         secrets = ()
     return [
         Claimed(
             delivery_id=delivery_id,
-            endpoint_id=endpoint.id,
+            endpoint_id=webhook.id,
             event_id=event_id,
             event_name=name,
-            url=endpoint.url,
-            payload=payloads.as_subscribed(payload, endpoint.events),
+            url=webhook.url,
+            payload=payloads.as_subscribed(payload, webhook.events),
             secrets=secrets,
             attempts_made=attempts_made,
             deadline=DEADLINES.get(name, DEADLINE),
@@ -228,53 +229,63 @@ _Facts = Mapping[uuid.UUID, Any]
 
 
 def _facts(session: Session, delivery_ids: Collection[uuid.UUID]) -> _Facts:
-    """What decides which locks are needed, read without any."""
+    """What decides which locks are needed, read without any lock."""
     rows = session.execute(
         sa.select(
             Delivery.id,
             Delivery.endpoint_id,
-            Endpoint.community_id,
-            Endpoint.failures,
-            Endpoint.gone_answers,
-            Endpoint.failing_since,
-            Endpoint.last_success_at,
+            Webhook.community_id,
+            Webhook.failures,
+            Webhook.gone_answers,
+            Webhook.failing_since,
+            Webhook.last_success_at,
         )
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.endpoint_id)
         .where(Delivery.id.in_(delivery_ids))
     )
     return {row.id: row for row in rows}
 
 
-def _may_disable(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
-    """Communities whose history may get an entry; their lock comes before the rows' (``serialise``)."""
+def _may_disable(tried: Iterable[SendResult], facts: _Facts) -> set[uuid.UUID]:
+    """Communities whose history may get an entry; their lock must be taken before the rows' locks (``serialise``)."""
     return {
-        facts[one.delivery_id].community_id
-        for one in tried
-        if health.may_be_given_up(one.outcome, facts[one.delivery_id].failing_since, one.ended)
+        facts[attempt.delivery_id].community_id
+        for attempt in tried
+        if health.may_disable_webhook(
+            attempt.outcome, facts[attempt.delivery_id].failing_since, attempt.ended
+        )
     }
 
 
-def _touched(tried: Iterable[Tried], facts: _Facts) -> set[uuid.UUID]:
-    """Endpoints to lock and count on. Success after success needs none: the row would be hot for it."""
-    found = set()
-    for one in tried:
-        fact = facts[one.delivery_id]
-        noted = fact.last_success_at is not None and one.ended - fact.last_success_at < _SUCCESS_NOTED_EVERY
-        if not one.outcome.delivered or fact.failures or fact.gone_answers or fact.failing_since or not noted:
-            found.add(fact.endpoint_id)
-    return found
+def _touched(tried: Iterable[SendResult], facts: _Facts) -> set[uuid.UUID]:
+    """Ids of the webhooks to lock and update. Repeated successes need no update: it would make the row contended."""
+    touched = set()
+    for attempt in tried:
+        fact = facts[attempt.delivery_id]
+        noted = (
+            fact.last_success_at is not None and attempt.ended - fact.last_success_at < _SUCCESS_NOTED_EVERY
+        )
+        if (
+            not attempt.outcome.delivered
+            or fact.failures
+            or fact.gone_answers
+            or fact.failing_since
+            or not noted
+        ):
+            touched.add(fact.endpoint_id)
+    return touched
 
 
-def _lock_endpoints(session: Session, endpoint_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Endpoint]:
-    # "No key update" is the weakest lock that serves: whoever writes an event may go on referring to the row.
+def _lock_webhooks(session: Session, endpoint_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Webhook]:
+    # "No key update" is the weakest lock that suffices: transactions that write events can still refer to the row.
     rows = session.scalars(
-        sa.select(Endpoint)
-        .where(Endpoint.id.in_(endpoint_ids))
-        .order_by(Endpoint.id)
+        sa.select(Webhook)
+        .where(Webhook.id.in_(endpoint_ids))
+        .order_by(Webhook.id)
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )
-    return {endpoint.id: endpoint for endpoint in rows}
+    return {webhook.id: webhook for webhook in rows}
 
 
 def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Delivery]:
@@ -288,11 +299,11 @@ def _lock_deliveries(session: Session, delivery_ids: Collection[uuid.UUID]) -> d
     return {delivery.id: delivery for delivery in rows}
 
 
-def _attempt(one: Tried) -> Attempt:
-    outcome = one.outcome
+def _attempt(attempt: SendResult) -> Attempt:
+    outcome = attempt.outcome
     return Attempt(
-        delivery_id=one.delivery_id,
-        at=one.ended - timedelta(milliseconds=outcome.milliseconds),
+        delivery_id=attempt.delivery_id,
+        at=attempt.ended - timedelta(milliseconds=outcome.milliseconds),
         status=outcome.status,
         milliseconds=outcome.milliseconds,
         excerpt=outcome.excerpt,
@@ -309,21 +320,21 @@ def _arrived(delivery: Delivery, ended: datetime) -> None:
     delivery.due_at = delivery.leased_by = delivery.leased_until = None
 
 
-def _failed(delivery: Delivery, endpoint: Endpoint, one: Tried, retry_delays: Sequence[float]) -> None:
+def _failed(delivery: Delivery, webhook: Webhook, attempt: SendResult, retry_delays: Sequence[float]) -> None:
     delivery.attempts_made += 1
     delivery.leased_by = delivery.leased_until = None
-    if endpoint.deleted_at is not None:
+    if webhook.deleted_at is not None:
         delivery.state, delivery.due_at = DeliveryState.CANCELLED, None
-    elif one.outcome.permanent or delivery.attempts_made > len(retry_delays):
+    elif attempt.outcome.permanent or delivery.attempts_made > len(retry_delays):
         delivery.state, delivery.due_at = DeliveryState.DEAD, None
-    elif not endpoint.is_active:
-        delivery.due_at = None  # It waits until the endpoint is enabled again.
+    elif not webhook.is_active:
+        delivery.due_at = None  # The delivery waits until the webhook is enabled again.
     else:
-        seconds = _wait(retry_delays[delivery.attempts_made - 1], one.outcome.retry_after)
-        delivery.due_at = one.ended + timedelta(seconds=seconds)
+        seconds = _wait(retry_delays[delivery.attempts_made - 1], attempt.outcome.retry_after)
+        delivery.due_at = attempt.ended + timedelta(seconds=seconds)
 
 
 def _wait(delay: float, retry_after: int | None) -> float:
-    """Seconds until the next attempt: the longer of our delay, jittered, and what the receiver asked for."""
+    """Seconds until the next attempt: the longer of our delay with jitter and what the receiver asked for."""
     jittered = delay * (1 + random.random() * JITTER)  # noqa: S311 - spreads load, guards nothing
     return max(jittered, min(retry_after or 0, RETRY_AFTER_LIMIT))

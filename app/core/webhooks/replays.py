@@ -1,7 +1,7 @@
-"""A range of deliveries sent again: counted first, then put back into the queue in batches that survive a restart.
+"""Send a range of deliveries again: count them first, then put them back into the queue in batches.
 
-The engine calls ``go_on`` until it says that nothing is left; a batch and where it ended are one transaction, so a
-process that dies repeats nothing. Every delivery keeps its ``event_id`` (RELIABILITY: section 1).
+The job engine calls ``run_batch`` until nothing is left. A batch and its position are written in one transaction,
+so that a restart repeats nothing. Every delivery keeps its ``event_id`` (docs/reliability.md).
 """
 
 import uuid
@@ -17,7 +17,7 @@ from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
-from app.core.models import Delivery, Endpoint, Replay
+from app.core.models import Delivery, Replay, Webhook
 from app.core.permissions import Actor, Permission, require, require_found
 from app.core.vocabulary import DeliveryState, EventName
 from app.core.webhooks import deliveries
@@ -25,13 +25,15 @@ from app.core.webhooks.deliveries import Filters
 
 REPLAY_JOB = "replay_range"
 BATCH = 500
-"""Deliveries put back in one transaction. A range of no more than this is sent again at once."""
+"""Deliveries put back in one transaction. A range no larger than this is sent again at once, without a job."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a range holds: ``dead``, ``parked`` and ``delivered`` can be sent again, ``shut_out`` not, for their webhook
-    is disabled or removed."""
+    """Counts of a range: ``dead``, ``parked`` and ``delivered`` ones can be sent again.
+
+    ``shut_out`` ones cannot, because their webhook is disabled or removed.
+    """
 
     dead: int
     parked: int
@@ -45,14 +47,14 @@ class Preview:
 
 
 def preview(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters) -> Preview:
-    """What the filters match, in one query. Raises Invalid for an empty range."""
+    """Count what the filters match, in one query. Raises Invalid for an empty range."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     _check(filters)
-    receives = sa.and_(Endpoint.is_active, Endpoint.deleted_at.is_(None))
+    receives = sa.and_(Webhook.is_active, Webhook.deleted_at.is_(None))
     columns: list[Any] = [Delivery.state, receives, sa.func.count()]
     rows = session.execute(
         sa.select(*columns)
-        .join(Endpoint, Endpoint.id == Delivery.endpoint_id)
+        .join(Webhook, Webhook.id == Delivery.endpoint_id)
         .where(
             Delivery.community_id == community_id,
             Delivery.state.in_(deliveries.REPLAYABLE),
@@ -60,24 +62,24 @@ def preview(session: Session, actor: Actor, community_id: uuid.UUID, filters: Fi
         )
         .group_by(Delivery.state, receives)
     )
-    found = {(state, bool(open_)): count for state, open_, count in rows}
+    counts = {(state, bool(open_)): count for state, open_, count in rows}
     return Preview(
-        dead=found.get((DeliveryState.DEAD, True), 0),
-        parked=found.get((DeliveryState.PARKED, True), 0),
-        delivered=found.get((DeliveryState.DELIVERED, True), 0),
-        shut_out=sum(count for (_, open_), count in found.items() if not open_),
+        dead=counts.get((DeliveryState.DEAD, True), 0),
+        parked=counts.get((DeliveryState.PARKED, True), 0),
+        delivered=counts.get((DeliveryState.DELIVERED, True), 0),
+        shut_out=sum(count for (_, open_), count in counts.items() if not open_),
     )
 
 
 def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filters) -> Replay:
-    """Send again the deliveries that match; without a state all that can be, those too that arrived.
+    """Send the matching deliveries again; without a state also those that arrived.
 
-    A small range is back in the queue when this returns, a large one becomes a job. What is put into the queue from
-    now on is no part of it.
+    A small range is back in the queue when this returns; a large one becomes a job. Deliveries queued from now on
+    are not part of it.
 
     Raises:
         Invalid: the range is empty.
-        Conflict: nothing in it can be sent again.
+        Conflict: no delivery in it can be sent again.
     """
     serialise(session, community_id)
     now = clock.now()
@@ -85,8 +87,8 @@ def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filt
     total = preview(session, actor, community_id, chosen).total
     if total == 0:
         raise Conflict("Nothing here can be sent again")
-    made = Replay(community_id=community_id, filters=written(chosen), total=total, sent=0)
-    session.add(made)
+    created = Replay(community_id=community_id, filters=written(chosen), total=total, sent=0)
+    session.add(created)
     session.flush()
     history.record(
         session,
@@ -94,48 +96,48 @@ def begin(session: Session, actor: Actor, community_id: uuid.UUID, filters: Filt
         community_id,
         "delivery.range_replayed",
         "replay",
-        made.id,
-        after={**made.filters, "deliveries": total},
+        created.id,
+        after={**created.filters, "deliveries": total},
     )
-    if total > BATCH or not go_on(session, made.id):
-        args, key = {"replay_id": str(made.id)}, str(made.id)
+    if total > BATCH or not run_batch(session, created.id):
+        args, key = {"replay_id": str(created.id)}, str(created.id)
         outbox.enqueue(session, REPLAY_JOB, args, community_id=community_id, key=key)
-    return made
+    return created
 
 
-def go_on(session: Session, replay_id: uuid.UUID) -> bool:
-    """Put the next batch back into the queue; whether that was the last."""
-    one = session.get_one(Replay, replay_id)
-    serialise(session, one.community_id)
-    session.refresh(one, with_for_update=True)
-    if one.finished_at is not None:
+def run_batch(session: Session, replay_id: uuid.UUID) -> bool:
+    """Put the next batch back into the queue. Return whether it was the last."""
+    job = session.get_one(Replay, replay_id)
+    serialise(session, job.community_id)
+    session.refresh(job, with_for_update=True)
+    if job.finished_at is not None:
         return True
-    filters = read(one.filters)
+    filters = read(job.filters)
     which = [
-        Delivery.community_id == one.community_id,
+        Delivery.community_id == job.community_id,
         Delivery.state.in_(deliveries.REPLAYABLE),
         Delivery.endpoint_id.in_(
-            sa.select(Endpoint.id).where(Endpoint.is_active, Endpoint.deleted_at.is_(None))
+            sa.select(Webhook.id).where(Webhook.is_active, Webhook.deleted_at.is_(None))
         ),
         *deliveries.clauses(filters),
     ]
-    if one.last_id is not None:
-        which.append(Delivery.id > one.last_id)
+    if job.last_id is not None:
+        which.append(Delivery.id > job.last_id)
     ids = session.scalars(sa.select(Delivery.id).where(*which).order_by(Delivery.id).limit(BATCH)).all()
     if ids:
-        one.sent += deliveries.send_again(session, Delivery.id.in_(ids), deliveries.REPLAYABLE)
-        one.last_id = ids[-1]
+        job.sent += deliveries.send_again(session, Delivery.id.in_(ids), deliveries.REPLAYABLE)
+        job.last_id = ids[-1]
     if len(ids) < BATCH:
-        one.finished_at = clock.now()
+        job.finished_at = clock.now()
     session.flush()
-    return one.finished_at is not None
+    return job.finished_at is not None
 
 
 def give_up(session: Session, replay_id: uuid.UUID, why: str) -> None:
-    """The job failed for good: say so where its progress stands."""
-    one = session.get(Replay, replay_id)
-    if one is not None and one.finished_at is None:
-        one.finished_at, one.stopped = clock.now(), why
+    """Record in the replay that its job failed permanently."""
+    job = session.get(Replay, replay_id)
+    if job is not None and job.finished_at is None:
+        job.finished_at, job.stopped = clock.now(), why
         session.flush()
 
 
@@ -145,7 +147,7 @@ def get(session: Session, actor: Actor, replay_id: uuid.UUID) -> Replay:
 
 
 def recent(session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 3) -> Sequence[Replay]:
-    """The community's latest, newest first."""
+    """The community's latest replays, newest first."""
     require(actor, Permission.MANAGE_WEBHOOKS, community_id)
     return session.scalars(
         sa.select(Replay)
@@ -156,7 +158,7 @@ def recent(session: Session, actor: Actor, community_id: uuid.UUID, limit: int =
 
 
 def written(filters: Filters) -> dict[str, Any]:
-    """Filters as plain JSON, without those that are not set."""
+    """The filters as plain JSON, without those that are not set."""
     values: dict[str, Any] = {
         "state": filters.state,
         "endpoint_id": str(filters.endpoint_id) if filters.endpoint_id else None,
@@ -169,7 +171,7 @@ def written(filters: Filters) -> dict[str, Any]:
 
 
 def read(values: Mapping[str, Any]) -> Filters:
-    """The filters that ``written`` wrote."""
+    """The filters from the JSON of ``written``."""
     return Filters(
         state=DeliveryState(values["state"]) if "state" in values else None,
         endpoint_id=uuid.UUID(values["endpoint_id"]) if "endpoint_id" in values else None,

@@ -1,7 +1,7 @@
-"""What the core knows of sending: where a delivery may go, and what came of it.
+"""Sending a delivery: which URLs are allowed, and what a response means.
 
-The wire itself is an adapter's; this module is the standard library alone. Source: Spec, Delivery semantics;
-CONTRACT section 7, Addresses; ASVS 5.0 1.3.6, 13.2.4, 15.3.2.
+``adapters.webhook_sender`` opens the connection; this module needs only the standard library. Sources:
+docs/integration.md (Webhooks); OWASP ASVS 5.0, 1.3.6, 13.2.4, 15.3.2.
 """
 
 import codecs
@@ -18,7 +18,7 @@ EXCERPT_BYTES = 1024
 URL_LENGTH = 2048
 HTTPS_PORTS = (443, 8443)
 RETRY_AFTER_LIMIT = 600
-"""Seconds. A receiver that asks for longer is given this long."""
+"""Seconds. A receiver that asks for a longer wait gets this one."""
 
 TIMEOUT = "timeout"
 BAD_ADDRESS = "bad address"
@@ -51,9 +51,9 @@ _REFUSED_V4 = tuple(
         "240.0.0.0/4",  # reserved, and broadcast
     )
 )
-# Only 2000::/3 is given out as global unicast, so everything outside it is refused unnamed: unspecified,
-# loopback, IPv4-compatible (::/96), NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard, unique local, link-local,
-# site-local (fec0::/10), multicast. These are the holes within.
+# Only 2000::/3 is assigned as global unicast, so everything outside it is refused without being listed:
+# unspecified, loopback, IPv4-compatible (::/96), NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard, unique local,
+# link-local, site-local (fec0::/10), multicast. These are the exceptions within it.
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(
     ipaddress.IPv6Network(block)
@@ -67,7 +67,7 @@ _REFUSED_V6 = tuple(
 
 
 class BadAddress(ValueError):
-    """A URL to which nothing is ever sent. ``reason`` completes "The URL …"."""
+    """A URL to which we never send. ``reason`` completes "The URL …"."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -76,14 +76,13 @@ class BadAddress(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one attempt.
+    """The result of one attempt.
 
-    ``status``: the HTTP status, or None when no complete head arrived. ``milliseconds``: from the start to
-    the head of the answer, or to the failure. ``excerpt``: the answer's first kilobyte, safe to store.
-    ``error``: None, or a kind and its detail: ``timeout…``, ``connection refused``, ``connection failed: …``,
-    ``dns: …``, ``tls: …``, ``address not allowed: …``, ``broken answer: …``, ``bad address: …``.
-    ``retry_after``: seconds the receiver asks us to wait, 0–600, or None; the longer of it and the schedule
-    holds.
+    ``status``: the HTTP status, or None when no complete response head arrived. ``milliseconds``: from the start to
+    the response head, or to the failure. ``excerpt``: the first kilobyte of the body, safe to store. ``error``:
+    None, or a kind and its detail: ``timeout…``, ``connection refused``, ``connection failed: …``, ``dns: …``,
+    ``tls: …``, ``address not allowed: …``, ``broken answer: …``, ``bad address: …``. ``retry_after``: seconds the
+    receiver asks us to wait, 0–600, or None; the longer of it and the schedule applies.
     """
 
     status: int | None
@@ -100,8 +99,8 @@ class Outcome:
     def permanent(self) -> bool:
         """Whether a retry is pointless: a 4xx other than 429, or a URL to which we never send.
 
-        A name that *resolves* to a forbidden address is no permanent failure: nothing was sent, and its owner
-        may mend the DNS record before the next attempt, which vets it afresh.
+        A name that *resolves* to a forbidden IP address is no permanent failure: nothing was sent, and its owner
+        may correct the DNS record before the next attempt, which resolves and checks it again.
         """
         if self.status is not None:
             return 400 <= self.status < 500 and self.status != 429
@@ -109,24 +108,24 @@ class Outcome:
 
     @property
     def timed_out(self) -> bool:
-        """Whether the receiver used up the whole deadline, in whatever phase."""
+        """Whether the receiver used up the whole deadline, in any phase."""
         return self.error is not None and self.error.startswith(TIMEOUT)
 
 
 class Sender(Protocol):
-    """Sends one attempt. Any thread may call it."""
+    """Sends one attempt. Thread-safe."""
 
     def send(self, url: str, body: bytes, headers: Mapping[str, str], deadline: float) -> Outcome:
-        """POST ``body`` within ``deadline`` seconds, counted from the start to the answer's head.
+        """POST ``body`` within ``deadline`` seconds, counted from the start to the response head.
 
-        Whatever the receiver or the network does is an Outcome, never an exception.
+        Every failure of the receiver or the network is returned as an Outcome, never raised.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The place a URL names. ``host``: lowercase, IPv6 without brackets. ``trusted``: allow-listed."""
+    """The host that a URL names. ``host``: lowercase, IPv6 without brackets. ``trusted``: on the allow-list."""
 
     scheme: str
     host: str
@@ -136,13 +135,13 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class AllowList:
-    """Hosts, each with one port or with any (None), to which plain http and private addresses are allowed."""
+    """Hosts, each with one port or any port (None), for which plain http and private addresses are allowed."""
 
     entries: frozenset[tuple[str, int | None]] = frozenset()
 
     @classmethod
     def parse(cls, text: str) -> "AllowList":
-        """The list written as ``host,host:port,[::1]:port``. Raises ValueError naming a bad entry."""
+        """Parse ``host,host:port,[::1]:port``. Raises ValueError naming a bad entry."""
         entries: set[tuple[str, int | None]] = set()
         for entry in filter(None, (part.strip() for part in text.split(","))):
             try:
@@ -157,10 +156,10 @@ class AllowList:
 
 
 def check_url(url: str, allow: AllowList) -> Target:
-    """The place to which deliveries for ``url`` go. Raises BadAddress for one we never send to.
+    """Parse the URL of a webhook. Raises BadAddress for one to which we never send.
 
-    Text alone is judged: what a name resolves to is vetted at every attempt. The grammar is narrower than a
-    URL's on purpose, so that no second parser can read another host into the same text.
+    Only the text is checked here: the IP addresses that a name resolves to are checked at every attempt. The
+    grammar is narrower than a URL's on purpose, so that no other parser can read another host into the same text.
     """
     if len(url) > URL_LENGTH:
         raise BadAddress(f"must have at most {URL_LENGTH} characters")
@@ -191,10 +190,10 @@ def check_url(url: str, allow: AllowList) -> Target:
 
 
 def is_public(address: str | ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether an IP address is one on the public Internet; False for text that is no address.
+    """Whether an IP address is on the public Internet; False for text that is no IP address.
 
-    The list is ours because ``is_global`` says yes to multicast, NAT64, 6to4, site-local and IPv4-compatible
-    addresses, each of which can lead back inside.
+    We keep our own list because ``is_global`` is true for multicast, NAT64, 6to4, site-local and IPv4-compatible
+    addresses, each of which can lead back into the internal network.
     """
     try:
         ip = ipaddress.ip_address(address)
@@ -210,7 +209,7 @@ def is_public(address: str | ipaddress.IPv4Address | ipaddress.IPv6Address) -> b
 def parse_retry_after(value: str | None, now: datetime) -> int | None:
     """Seconds to wait by a ``Retry-After`` header, 0–600: whole seconds or an HTTP date (RFC 9110, 10.2.3).
 
-    Longer waits are cut to 600. None for what no one can mean: other text, signs, fractions, more than a day.
+    Longer waits are cut to 600. None for implausible values: other text, signs, fractions, more than a day.
     """
     text = (value or "").strip()
     if re.fullmatch(r"[0-9]{1,9}", text):
@@ -228,13 +227,13 @@ def parse_retry_after(value: str | None, now: datetime) -> int | None:
 
 
 def excerpt_of(raw: bytes) -> str:
-    """The first kilobyte as text that may be stored, logged and shown on one line.
+    """The first kilobyte as text that can be stored, logged and shown on one line.
 
-    Control and direction-changing characters are replaced: PostgreSQL refuses a NUL, a line break forges log
-    lines, and a right-to-left override makes an answer read as something else.
+    Control and direction-changing characters are replaced: PostgreSQL refuses a NUL, a line break forges log lines,
+    and a right-to-left override makes a text read as another one.
     """
     cut = raw[:EXCERPT_BYTES]
-    # final=False drops a character that the cut itself split; a short answer is decoded to its end.
+    # final=False drops a character that the cut itself split; a short response is decoded to its end.
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(cut, final=len(raw) <= EXCERPT_BYTES)
     return "".join(_storable(character) for character in text)
 

@@ -1,6 +1,6 @@
 """Signatures on deliveries: the spec's body fields, the X- headers and the Standard Webhooks headers.
 
-Three signatures go with each attempt, all HMAC-SHA256 and all made anew for that attempt:
+Three signatures go with each attempt, all HMAC-SHA256 and all computed again for each attempt:
 
 ====================================  =============================================  ====================
 where                                 message                                        digest
@@ -10,7 +10,7 @@ where                                 message                                   
 ``webhook-signature``                 ``{event id}.{timestamp}.{raw body}``          ``v1,`` and base64
 ====================================  =============================================  ====================
 
-Source: Spec, Signature verification; CONTRACT section 7; the Standard Webhooks specification.
+Sources: docs/integration.md (Webhooks); the Standard Webhooks specification.
 """
 
 import base64
@@ -32,13 +32,13 @@ STANDARD_PREFIX = "whsec_"
 TOLERANCE_SECONDS = 300
 SECRET_BYTES = 32
 STAMPED = ("X-Webhook-Timestamp", "X-Webhook-Signature", "webhook-timestamp", "webhook-signature")
-"""The headers that each attempt makes anew."""
+"""The headers that differ in each attempt."""
 
 _HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class BadSignature(ValueError):
-    """A delivery that a receiver must refuse. ``reason`` says why, in words safe to log."""
+    """A delivery that a receiver must refuse. ``reason`` says why and is safe to log."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -46,24 +46,24 @@ class BadSignature(ValueError):
 
 
 def new_secret() -> str:
-    """A secret nobody could guess, in the form of Standard Webhooks."""
+    """A new random secret in the form of Standard Webhooks."""
     return STANDARD_PREFIX + base64.b64encode(randomness.token_bytes(SECRET_BYTES)).decode("ascii")
 
 
 def canonical(payload: Mapping[str, Any]) -> bytes:
     """The payload as RFC 8785 JSON: keys sorted at every level, no spaces, raw UTF-8, ``1`` for ``1.0``.
 
-    Raises ValueError for what JSON cannot carry: NaN, infinities, integers beyond 2**53 - 1, lone surrogates,
-    keys that are not text, and types such as UUID that the payload's builder should have written out.
+    Raises ValueError for what JSON cannot represent: NaN, infinities, integers beyond 2**53 - 1, lone surrogates,
+    keys that are not text, and types such as UUID that the caller should have converted.
     """
     return rfc8785.dumps(dict(payload))
 
 
 def sign_body(payload: Mapping[str, Any], secret: str, timestamp: int) -> bytes:
-    """The bytes to send: the canonical payload with its timestamp and signature inside.
+    """The bytes to send: the canonical payload including its timestamp and signature.
 
-    ``timestamp`` is Unix time in seconds, the moment of this attempt. Earlier values of the two signature
-    fields are replaced. Raises ValueError as ``canonical`` does.
+    ``timestamp`` is the Unix time of this attempt in seconds. Earlier values of the two signature fields are
+    replaced. Raises ValueError as ``canonical`` does.
     """
     unsigned = _without_signature(payload)
     signature = _body_signature(unsigned, secret, timestamp)
@@ -73,11 +73,11 @@ def sign_body(payload: Mapping[str, Any], secret: str, timestamp: int) -> bytes:
 def headers_for(
     body: bytes, event_id: str, event_name: str, secrets: Sequence[str], timestamp: int
 ) -> dict[str, str]:
-    """The headers of one attempt over exactly these bytes.
+    """The headers of one attempt for exactly these bytes.
 
-    ``secrets`` are the endpoint's live ones, newest first: the newest makes the body's and the X- signature,
-    and all of them are listed in ``webhook-signature``, so that a receiver may change over at any moment of a
-    rotation. Raises ValueError when there is none.
+    ``secrets`` are the webhook's live ones, newest first: the newest signs the body and the X- header, and all of
+    them are listed in ``webhook-signature``, so that a receiver can switch at any moment of a rotation. Raises
+    ValueError when there is none.
     """
     if not secrets:
         raise ValueError("an endpoint needs at least one secret")
@@ -103,10 +103,10 @@ def same_headers(event_id: str, event_name: str) -> dict[str, str]:
 
 
 def verify_body(body: bytes, secret: str, now: int, tolerance: int = TOLERANCE_SECONDS) -> dict[str, Any]:
-    """The payload of a delivery whose body signature holds, with its two signature fields.
+    """Verify the body signature of a delivery. Return the payload, including its two signature fields.
 
-    ``now`` is Unix time and ``tolerance`` the greatest difference allowed either way, both in seconds.
-    Raises BadSignature for anything else; the digest is compared in constant time.
+    ``now`` is Unix time and ``tolerance`` the greatest difference allowed either way, both in seconds. Raises
+    BadSignature for anything else; the digest is compared in constant time.
     """
     payload = _parsed(body)
     timestamp = payload.get(TIMESTAMP_FIELD)
@@ -131,10 +131,10 @@ def verify_body(body: bytes, secret: str, now: int, tolerance: int = TOLERANCE_S
 
 
 def standard_key(secret: str) -> bytes:
-    """The HMAC key that a secret stands for in the Standard Webhooks header.
+    """The HMAC key of a secret in the Standard Webhooks header.
 
-    Text after ``whsec_`` is base64. A secret with that prefix whose rest is not base64 is taken as it stands:
-    integrations choose their secrets, and a delivery must not fail for the spelling of one.
+    Text after ``whsec_`` is base64. A secret with that prefix whose rest is not base64 is used as it is:
+    integrations choose their own secrets, and a malformed one must not make deliveries fail.
     """
     if secret.startswith(STANDARD_PREFIX):
         encoded = secret.removeprefix(STANDARD_PREFIX).rstrip("=")
@@ -165,7 +165,7 @@ def _hmac(key: bytes, message: bytes) -> bytes:
 
 def _parsed(body: bytes) -> dict[str, Any]:
     try:
-        # Decoded here because json.loads would also guess UTF-16 and UTF-32.
+        # Decode here, because json.loads would also guess UTF-16 and UTF-32.
         payload = json.loads(
             body.decode(), object_pairs_hook=_unrepeated, parse_constant=_refused, parse_int=_number
         )
@@ -184,7 +184,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(digits: str) -> int | float:
-    # To RFC 8785 every number is a double, and a great one is written without a point or an exponent.
+    # In RFC 8785 every number is a double, and a large one is written without a point or an exponent.
     number = float(digits)
     return int(number) if abs(number) < 2**53 else number
 

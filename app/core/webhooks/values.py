@@ -1,4 +1,4 @@
-"""What an endpoint may be given: an address we send to, a secret that signs, events that exist."""
+"""Validation of a webhook's values: a URL that we send to, a secret that can sign, events that exist."""
 
 import hashlib
 import json
@@ -6,23 +6,23 @@ from collections.abc import Sequence
 
 from app.core import limits
 from app.core.errors import Invalid, Problem
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import payloads, signing
 from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
-EVENTS = (*(one.value for one in EventName), payloads.PROPOSED)
-"""What a webhook may subscribe to."""
+EVENTS = (*(event_name.value for event_name in EventName), payloads.PROPOSED)
+"""The event names to which a webhook can subscribe."""
 
 
-def edition(endpoint: Endpoint) -> str:
-    """Names exactly what an operator edits of a webhook, so that a page made from other values is noticed."""
-    events = None if endpoint.events is None else sorted(endpoint.events)
-    return hashlib.sha256(json.dumps([endpoint.url, events]).encode()).hexdigest()[:16]
+def etag(webhook: Webhook) -> str:
+    """Opaque version of what an operator edits of a webhook, so that a form on a stale page is refused."""
+    events = None if webhook.events is None else sorted(webhook.events)
+    return hashlib.sha256(json.dumps([webhook.url, events]).encode()).hexdigest()[:16]
 
 
-def check_address(url: str, allow: AllowList) -> None:
-    """Refuse a URL to which nothing is ever sent."""
+def require_allowed_url(url: str, allow: AllowList) -> None:
+    """Raise Invalid for a URL to which we never send."""
     try:
         check_url(url, allow)
     except BadAddress as error:
@@ -30,8 +30,8 @@ def check_address(url: str, allow: AllowList) -> None:
 
 
 def check_secret(secret: str) -> None:
-    """Refuse a secret that is too short, too long, blank, or no base64 although it says so."""
-    # The refusals never carry the value: ``input`` is echoed to the caller and may be logged there.
+    """Raise Invalid for a secret that is too short, too long, blank, or not base64 despite its prefix."""
+    # The error never contains the value: ``input`` is echoed to the caller and may be logged there.
     if not limits.SECRET_MIN <= len(secret) <= limits.SECRET_MAX:
         raise Invalid.field("secret", f"must have {limits.SECRET_MIN} to {limits.SECRET_MAX} characters")
     limits.storable(secret, "secret")
@@ -42,7 +42,7 @@ def check_secret(secret: str) -> None:
 
 
 def checked_events(names: Sequence[str] | None) -> list[str] | None:
-    """The events, each once; None stands for all of them."""
+    """The event names without duplicates; None means all events. Raises Invalid for unknown names."""
     if names is None:
         return None
     if not names:

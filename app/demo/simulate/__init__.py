@@ -1,1 +1,1 @@
-"""An integration and a crowd of raters, played against a running server over HTTP alone."""
+"""Simulates an integration and many raters against a running server, using only HTTP."""

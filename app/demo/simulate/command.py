@@ -1,7 +1,7 @@
-"""Play an integration and a crowd of raters against a running server, over HTTP alone.
+"""``simulate``: acts as an integration and many raters against a running server, using only HTTP.
 
-Submits varied content at a chosen rate, receives and verifies webhooks, acknowledges proposals, and rates
-what is under review from two camps that agree on plain cases and differ on the others. Ends with a table.
+Submits varied content at a chosen rate, receives and verifies webhooks, acknowledges proposals, and rates what is under
+review, with two camps of raters that agree on clear cases and disagree on others. Prints a table at the end.
 """
 
 import random
@@ -25,7 +25,7 @@ RECEIVER_PORT = 8999
 
 
 def _demo_key(data_dir: Path) -> str:
-    key = sign_ins.kept_key(data_dir)
+    key = sign_ins.load_key(data_dir)
     if key is None:
         raise click.UsageError("no demo key found; name one with --key")
     return key
@@ -119,9 +119,9 @@ def _prepare(
     seed: int,
 ) -> Run:
     query = {"platform": platform, "platform_community_server_id": community}
-    found = integration.call("GET", f"{API}/community-servers/lookup", params=query)
-    if found.status_code != 200:
-        raise click.ClickException(f"looking the community up: {found.status_code} {found.text[:300]}")
+    response = integration.call("GET", f"{API}/community-servers/lookup", params=query)
+    if response.status_code != 200:
+        raise click.ClickException(f"looking the community up: {response.status_code} {response.text[:300]}")
     hook = {
         "url": f"http://127.0.0.1:{receiver.server_address[1]}/hook",
         "secret": receiver.secret,
@@ -137,7 +137,7 @@ def _prepare(
     return Run(
         integration=integration,
         receiver=receiver,
-        community_id=found.json()["data"]["id"],
+        community_id=response.json()["data"]["id"],
         count=count,
         rate=rate,
         wait=wait,
@@ -149,7 +149,7 @@ def _prepare(
 
 
 def _check(run: Run, counts: dict[str, int]) -> None:
-    """What must hold: nothing lost, nothing failed, every proposal acknowledged."""
+    """Check the results: nothing lost, nothing failed, every proposal acknowledged."""
     missing = len(run.tally.submitted) - sum(counts.values())
     if missing:
         run.tally.problem(f"{missing} submissions are not on the server")
@@ -158,7 +158,7 @@ def _check(run: Run, counts: dict[str, int]) -> None:
 
 
 def summarise(run: Run, counts: dict[str, int]) -> Table:
-    """The closing table; latencies in milliseconds."""
+    """Return the table with the results; latencies are in milliseconds."""
     tally = run.tally
     table = Table(title=f"Simulation {run.name}")
     table.add_column("What")

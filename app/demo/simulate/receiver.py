@@ -1,4 +1,4 @@
-"""What a run counts, and the receiver that verifies every webhook it gets."""
+"""The counters of a run, and the receiver that verifies every webhook delivery."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from app.core.webhooks import payloads, signing
 
 @dataclass
 class Tally:
-    """What happened, filled by several threads; times are ``time.monotonic()`` seconds."""
+    """Counters and times of a run, filled by several threads; times are ``time.monotonic()`` seconds."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     submitted: dict[str, float] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Tally:
 
 
 class Receiver(ThreadingHTTPServer):
-    """The integration's webhook endpoint: verifies, deduplicates on ``event_id``, answers at once."""
+    """The integration's webhook endpoint: verifies, deduplicates by ``event_id``, answers at once."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -45,7 +45,7 @@ class Receiver(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Hook)
 
     def take(self, body: bytes) -> int:
-        """The status to answer with."""
+        """Handle one delivery and return the status of the response."""
         try:
             event = signing.verify_body(body, self.secret, int(time.time()))
         except signing.BadSignature as error:
@@ -78,11 +78,11 @@ class _Hook(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length)
         if len(body) < length:
-            self.close_connection = True  # the service was killed in the middle of it: nothing arrived
+            self.close_connection = True  # the service was killed while sending; treat it as not arrived
             return
         self.send_response(self.server.take(body))
         self.send_header("Content-Length", "0")
         self.end_headers()
 
     def log_message(self, *_arguments: Any) -> None:
-        """The table at the end says what arrived."""
+        """Log nothing: the table at the end shows what arrived."""

@@ -16,11 +16,11 @@ from app.demo.simulate.receiver import Receiver, Tally
 API = "/api/public/v1"
 POLL_SECONDS = 0.25
 CONTESTED = frozenset({"misinformation", "toxicity"})
-"""Categories on which the camps differ in half of the cases."""
+"""Categories on which the camps disagree in half of the cases."""
 
 
 class Integration:
-    """The API as an integration calls it: retries what may be retried, and nothing else."""
+    """API client that retries only what an integration may retry."""
 
     def __init__(self, url: str, key: str, platform: str, tally: Tally) -> None:
         limits = httpx.Limits(max_connections=40)
@@ -31,7 +31,7 @@ class Integration:
         self.tally = tally
 
     def call(self, method: str, path: str, *, user: str | None = None, **options: Any) -> httpx.Response:
-        """One call, tried three times when overloaded or unreachable (Spec: Retry classification)."""
+        """Make one call; try up to three times if the server is overloaded or unreachable (docs/integration.md)."""
         headers = {"X-Adapter-Platform": self.platform, "X-Adapter-User-Id": user} if user else {}
         for attempt in (1, 2, 3):
             try:
@@ -58,13 +58,13 @@ class Integration:
 
 @dataclass(frozen=True)
 class Rater:
-    """A member of the crowd with a camp, 0 or 1."""
+    """A simulated rater in camp 0 or 1."""
 
     user_id: str
     camp: int
 
     def opinion(self, category: str, note_id: str, dice: random.Random) -> str:
-        """Plain cases: nearly everybody agrees. Contested ones: the camps do not."""
+        """Return this rater's answer: nearly all raters agree on clear cases; the camps disagree on contested ones."""
         contested = category in CONTESTED and int(note_id[-2:], 16) % 2 == 0
         if dice.random() < 0.04:
             return "SOMEWHAT_HELPFUL"
@@ -75,7 +75,7 @@ class Rater:
 
 @dataclass
 class Run:
-    """One simulation. ``rate`` is submissions a second, ``wait`` seconds to wait for the rest at the end."""
+    """One simulation. ``rate`` is submissions per second; ``wait`` is the longest wait at the end, in seconds."""
 
     integration: Integration
     receiver: Receiver
@@ -127,13 +127,13 @@ class Run:
                     self.tally.acknowledged += 1
 
     def rate_all(self) -> None:
-        """Everybody rates everything under review until it is decided or nobody is left."""
-        given: dict[str, int] = {}
+        """Let all raters rate everything under review until it is decided or no rater is left."""
+        turns: dict[str, int] = {}
         while not self.done.is_set():
             for action in self._under_review():
                 if self.done.is_set():
                     return
-                self._rate_next(action, given)
+                self._rate_next(action, turns)
             self.done.wait(POLL_SECONDS)
 
     def _under_review(self) -> list[dict[str, Any]]:
@@ -145,10 +145,10 @@ class Run:
         response = self.integration.call("GET", f"{API}/moderation-actions", params=query)
         if not self.integration.expect({200}, response, "listing actions"):
             return []
-        found: list[dict[str, Any]] = response.json()["data"]
-        return found
+        actions: list[dict[str, Any]] = response.json()["data"]
+        return actions
 
-    def _rate_next(self, action: dict[str, Any], given: dict[str, int]) -> None:
+    def _rate_next(self, action: dict[str, Any], turns: dict[str, int]) -> None:
         attributes = action["attributes"]
         note_id = attributes["note_id"]
         request_id = attributes["request_id"]
@@ -156,10 +156,10 @@ class Run:
             return
         with self.tally.lock:
             self.tally.queued.add(request_id)
-        turn = given.get(note_id, 0)
+        turn = turns.get(note_id, 0)
         if turn >= len(self.raters):
             return
-        given[note_id] = turn + 1
+        turns[note_id] = turn + 1
         rater = self.raters[turn]
         category = (attributes["classifier_evidence"] or {}).get("category", "")
         rating = {"note_id": note_id, "helpfulness_level": rater.opinion(category, note_id, self.dice)}
@@ -171,13 +171,13 @@ class Run:
             user=rater.user_id,
             json={"data": {"type": "ratings", "attributes": rating}},
         )
-        # 403: somebody in the dashboard decided and locked it meanwhile.
+        # 403: a moderator decided and locked it in the dashboard meanwhile.
         if self.integration.expect({200, 201, 403}, response, "rating"):
             with self.tally.lock:
                 self.tally.ratings += 1
 
     def statuses(self) -> dict[str, int]:
-        """How many of this run's requests are in which status, asked of the server page by page."""
+        """Return the number of this run's requests by status, read from the server page by page."""
         counts: dict[str, int] = {}
         path: str | None = f"{API}/requests"
         query: dict[str, str] | None = {
@@ -189,15 +189,15 @@ class Run:
             if not self.integration.expect({200}, response, "listing requests"):
                 break
             document = response.json()
-            for one in document["data"]:
-                if one["attributes"]["request_id"].startswith(f"{self.name}-"):
-                    status = one["attributes"]["status"]
+            for item in document["data"]:
+                if item["attributes"]["request_id"].startswith(f"{self.name}-"):
+                    status = item["attributes"]["status"]
                     counts[status] = counts.get(status, 0) + 1
             path, query = document["links"]["next"], None
         return counts
 
     def settle(self) -> None:
-        """Wait until everything is scored and every open review has heard all raters, or ``wait`` is over."""
+        """Wait until everything is scored and all raters have rated every open review, at most ``wait`` seconds."""
         end = time.monotonic() + self.wait
         while time.monotonic() < end:
             counts = self.statuses()
@@ -209,7 +209,7 @@ class Run:
                 if r.startswith(f"{self.name}-")
             )
             if not unscored and not waiting and self.receiver.proposals.empty():
-                time.sleep(1.0)  # the last deliveries are on their way
+                time.sleep(1.0)  # time for the last deliveries to arrive
                 return
             time.sleep(0.5)
         self.tally.problem(f"not everything was settled after {self.wait:g} s")

@@ -1,1 +1,1 @@
-"""Account pages: signing up, in and out, passwords, invitations, settings of one person."""
+"""Account pages: sign up, sign in and out, passwords, invitations, personal settings."""

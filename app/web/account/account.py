@@ -1,4 +1,4 @@
-"""One's own account, under Settings: name, address, password, the browsers it is signed in on, its end."""
+"""The account section of Settings: name, e-mail address, password, signed-in browsers, deleting the account."""
 
 import uuid
 
@@ -14,7 +14,7 @@ from app.web import auth, forms, page
 from app.web.account import session_cookie
 from app.web.account.forms import AccountForms, DeleteForm, NameForm, NewEmailForm, NewPasswordForm
 from app.web.account.settings import show
-from app.web.account.sign_up import wait
+from app.web.account.sign_up import too_many_page
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -24,7 +24,7 @@ WRONG = "This is not your current password."
 @web.post("/settings/name")
 def save_name() -> Response:
     form = forms.posted(NameForm)
-    if forms.filled_in(form):
+    if form.validate():
         try:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)
@@ -38,40 +38,40 @@ def save_name() -> Response:
 @web.post("/settings/email")
 def change_email() -> Response:
     form = forms.posted(NewEmailForm)
-    mine = AccountForms(email=form)
-    if refused := _unproven(form, form.email_password, mine):
+    account_forms = AccountForms(email=form)
+    if refused := _unproven(form, form.email_password, account_forms):
         return refused
     account = auth.current_reader().account
     try:
         wired().throttle.hit("mail", limits.email(form.email.data or ""))
         with wired().database.writing() as session:
-            address = credentials.ask_new_email(
+            email = credentials.ask_new_email(
                 session, accounts.get(session, account.id), form.email.data or ""
             )
     except TooMany as refusal:
-        return wait(refusal, "Too many mails were asked for.")
+        return too_many_page(refusal, "Too many mails were asked for.")
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return show(mine=mine, status=422)
+        return show(mine=account_forms, status=422)
     return page.done(
         None,
         url_for("web.settings"),
-        f"We have sent a mail to {address}. Open the link in it; until then your address stays as it is.",
+        f"We have sent a mail to {email}. Open the link in it; until then your address stays as it is.",
     )
 
 
 @web.post("/settings/password")
 def change_password() -> Response:
     form = forms.posted(NewPasswordForm)
-    mine = AccountForms(password=form)
-    if refused := _unproven(form, form.current_password, mine):
+    account_forms = AccountForms(password=form)
+    if refused := _unproven(form, form.current_password, account_forms):
         return refused
     who = auth.current_reader()
     try:
         hashed = accounts.hash_password(form.new_password.data or "", who.account.email, "new_password")
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return show(mine=mine, status=422)
+        return show(mine=account_forms, status=422)
     with wired().database.writing() as session:
         account = accounts.get(session, who.account.id)
         credentials.change_password(session, account, hashed, who.sign_in.id)
@@ -98,22 +98,22 @@ def end_other_sessions() -> Response:
     who = auth.current_reader()
     with wired().database.writing() as session:
         ended = sessions.end_all(session, who.account.id, but=who.sign_in.id)
-    told = "Every other browser is signed out." if ended else "You are signed in on this browser only."
-    return page.done(None, url_for("web.settings", _anchor="sessions"), told)
+    message = "Every other browser is signed out." if ended else "You are signed in on this browser only."
+    return page.done(None, url_for("web.settings", _anchor="sessions"), message)
 
 
 @web.post("/settings/delete")
 def delete_account() -> Response:
     form = forms.posted(DeleteForm)
-    mine = AccountForms(delete=form)
-    if refused := _unproven(form, form.delete_password, mine):
+    account_forms = AccountForms(delete=form)
+    if refused := _unproven(form, form.delete_password, account_forms):
         return refused
     who = auth.current_reader()
     try:
         with wired().database.writing() as session:
             erasure.erase_account(session, who.actor, who.account.id)
     except Conflict as refusal:
-        return show(mine=mine, status=409, alert=f"{refusal.detail}.")
+        return show(mine=account_forms, status=409, alert=f"{refusal.detail}.")
     response = make_response(redirect(url_for("web.home"), 303))
     session_cookie.end(response)
     flash("Your account is deleted.", "status")
@@ -123,35 +123,35 @@ def delete_account() -> Response:
 @web.get("/unsubscribe/<uuid:account_id>/<token>")
 @auth.from_mail
 def unsubscribe(account_id: uuid.UUID, token: str) -> Response:
-    """Only the button ends it: programs that check mail open every link in it."""
-    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    """Show a button that unsubscribes. The link itself does not, because mail scanners open every link."""
+    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
     return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=False)
 
 
 @web.post("/unsubscribe/<uuid:account_id>/<token>")
 @auth.one_click
 def unsubscribe_submit(account_id: uuid.UUID, token: str) -> Response:
-    """The button, and the mail program's own (RFC 8058): no form token, for the address is one."""
-    valid = wired().letterhead.is_unsubscribe_token(account_id, token)
+    """Unsubscribe, by the button or by a mail program (RFC 8058). The token in the URL replaces the form token."""
+    valid = wired().mail_links.is_unsubscribe_token(account_id, token)
     if valid:
         with wired().database.writing() as session:
             digests.unsubscribe(session, account_id)
     return page.render("account/unsubscribe.html", status=200 if valid else 404, valid=valid, is_done=valid)
 
 
-def _unproven(form: Form, password: PasswordField, mine: AccountForms) -> Response | None:
-    """What to answer when the form is not filled in, or its password is not the account's; None when both are right.
+def _unproven(form: Form, password: PasswordField, account_forms: AccountForms) -> Response | None:
+    """Return the response if the form is invalid or its password is wrong; None if both are right.
 
-    A stolen session must not be able to try passwords: they count like sign-ins.
+    Attempts count against the sign-in limits, so that a stolen session cannot try passwords.
     """
-    if not forms.filled_in(form):
-        return show(mine=mine, status=422)
+    if not form.validate():
+        return show(mine=account_forms, status=422)
     account = auth.current_reader().account
     try:
-        wired().throttle.hit("sign_in", account.email, auth.address())
+        wired().throttle.hit("sign_in", account.email, auth.client_ip())
     except TooMany as refusal:
-        return wait(refusal, "Too many tries.")
+        return too_many_page(refusal, "Too many tries.")
     if not accounts.has_password(account, password.data or ""):
         password.errors = [WRONG]
-        return show(mine=mine, status=422)
+        return show(mine=account_forms, status=422)
     return None

@@ -1,4 +1,4 @@
-"""What a browser calls itself, in words that its owner knows it by."""
+"""Turns a User-Agent header into a readable name of the browser."""
 
 import re
 
@@ -19,11 +19,11 @@ _SYSTEMS = (
     ("ChromeOS", r"\bCrOS\b"),
     ("Linux", r"\bLinux\b"),
 )
-"""In this order: each names itself as some that stand below it, too."""
+"""The order matters: a browser's User-Agent also contains names that are further down the list."""
 
 
 def device(user_agent: str) -> str:
-    """“Firefox on Linux”; what is not known is named by its first word."""
+    """Return a name such as “Firefox on Linux”; for an unknown browser, the first word of its User-Agent."""
     browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
     if browser and system:
         return f"{browser} on {system}"

@@ -1,4 +1,4 @@
-"""Forms about one's account. What a password or an address must be is ``core``'s word; these say what is missing."""
+"""Forms of the account pages. They check for missing values; ``core`` checks passwords and addresses."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ class SignUpForm(Form):
 
 
 class JoinForm(Form):
-    """Create the account of an invitation, whose address is known."""
+    """Create the account for an invitation; its address is already known."""
 
     display_name = StringField(
         "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
@@ -31,20 +31,20 @@ class JoinForm(Form):
 
 
 class ForgotForm(Form):
-    """Ask for a link to choose a new password."""
+    """Request a link for choosing a new password."""
 
     email = EmailField("Email", ADDRESS, filters=[forms.trimmed])
 
 
 class ResetForm(Form):
-    """Choose a new password. ``username`` tells password managers whose it is; the server does not read it."""
+    """Choose a new password. ``username`` is only for password managers; the server does not read it."""
 
     username = HiddenField()
     password = PasswordField("New password", [InputRequired("Enter a new password.")])
 
 
 class NameForm(Form):
-    """The name that others read."""
+    """Change the display name."""
 
     display_name = StringField(
         "Name", [DataRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")]
@@ -52,28 +52,28 @@ class NameForm(Form):
 
 
 class NewEmailForm(Form):
-    """Another address to sign in with."""
+    """Change the address for signing in."""
 
     email = EmailField("New email", ADDRESS, filters=[forms.trimmed])
     email_password = PasswordField("Current password", [InputRequired("Enter your current password.")])
 
 
 class NewPasswordForm(Form):
-    """Another password."""
+    """Change the password."""
 
     current_password = PasswordField("Current password", [InputRequired("Enter your current password.")])
     new_password = PasswordField("New password", [InputRequired("Enter a new password.")])
 
 
 class DeleteForm(Form):
-    """The end of an account."""
+    """Delete the account."""
 
     delete_password = PasswordField("Password", [InputRequired("Enter your password.")])
 
 
 @dataclass
 class AccountForms:
-    """The forms of the settings page about the account; the one that came back holds its errors."""
+    """The account forms of the settings page. A form that was posted and refused has its errors."""
 
     name: NameForm = field(default_factory=NameForm)
     email: NewEmailForm = field(default_factory=NewEmailForm)

@@ -1,4 +1,4 @@
-"""Becoming a member: by an invitation, or of a public community; and leaving."""
+"""Joining a community by invitation, joining a public community, and leaving."""
 
 import uuid
 
@@ -17,7 +17,7 @@ from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page
 from app.web.account import session_cookie
 from app.web.account.forms import JoinForm
-from app.web.account.sign_up import over
+from app.web.account.sign_up import invalid_link_page
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -34,7 +34,7 @@ def join(token: str) -> Response:
 @web.post("/join/<token>")
 @auth.from_mail
 def join_submit(token: str) -> Response:
-    """Whoever has an account accepts signed in to it; whoever has none creates it here, its address confirmed."""
+    """Accept an invitation. A signed-in user joins; a new user creates an account here, with its address confirmed."""
     who = auth.reader()
     form = forms.posted(JoinForm)
     try:
@@ -45,7 +45,7 @@ def join_submit(token: str) -> Response:
             with wired().database.writing() as session:
                 invitations.accept(session, accounts.get(session, who.account.id), token)
             return page.done(None, _start(offer.community), f"You belong to {offer.community.name} now.")
-        if not forms.filled_in(form):
+        if not form.validate():
             return _show_offer(token, form, status=422)
         hashed = accounts.hash_password(form.password.data or "", offer.email)
         with wired().database.writing() as session:
@@ -56,7 +56,7 @@ def join_submit(token: str) -> Response:
         forms.explain(form, refusal)
         return _show_offer(token, form, status=422)
     except Conflict:
-        # The address got an account while this was on its way: by this invitation, sent twice, or otherwise.
+        # The address got an account in the meantime, for example because this form was posted twice.
         try:
             return _show_offer(token, form, status=409)
         except LinkOver:
@@ -70,13 +70,13 @@ def join_submit(token: str) -> Response:
 
 def _offer(token: str) -> Offer:
     with wired().database.reading() as session:
-        return invitations.look(session, token)
+        return invitations.find_offer(session, token)
 
 
 def _over(token: str) -> Response:
     with wired().database.reading() as session:
         used = mailed_links.was_used(session, token, LinkPurpose.INVITE)
-    return over("used" if used else "invite")
+    return invalid_link_page("used" if used else "invite")
 
 
 def _show_offer(token: str, form: JoinForm, *, status: int = 200) -> Response:
@@ -116,10 +116,10 @@ def leave_community(community_id: uuid.UUID) -> Response:
     who = auth.current_reader()
     try:
         with wired().database.writing() as session:
-            left = joining.leave(session, who.actor, accounts.get(session, who.account.id), community_id)
+            community = joining.leave(session, who.actor, accounts.get(session, who.account.id), community_id)
     except Conflict as refusal:
         return _show_communities(status=409, alert=f"{refusal.detail}.")
-    return page.done(None, url_for("web.public_communities"), f"You left {left.name}.")
+    return page.done(None, url_for("web.public_communities"), f"You left {community.name}.")
 
 
 def _start(community: Community) -> str:
@@ -127,7 +127,7 @@ def _start(community: Community) -> str:
 
 
 def _show_communities(*, status: int = 200, alert: str | None = None) -> Response:
-    words, after = forms.from_address("q"), forms.from_address("after")
+    words, after = forms.query_arg("q"), forms.query_arg("after")
     who = auth.current_reader()
     with wired().database.reading() as session:
         found, following = joining.choices(session, who.account, words=words, after=parse_id(after))

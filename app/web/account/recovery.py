@@ -1,4 +1,4 @@
-"""A forgotten password: a link by mail, then a new one."""
+"""Forgotten passwords: send a link by mail, then set a new password."""
 
 from flask import Response, make_response, redirect, url_for
 
@@ -9,7 +9,7 @@ from app.core.people.mailed_links import LinkOver
 from app.core.vocabulary import LinkPurpose
 from app.web import auth, forms, page
 from app.web.account.forms import ForgotForm, ResetForm
-from app.web.account.sign_up import over, sent, too_many_mails
+from app.web.account.sign_up import invalid_link_page, mail_sent_response, too_many_mails
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -26,27 +26,27 @@ def forgot() -> Response:
 @auth.open_to_all
 def forgot_submit() -> Response:
     form = forms.posted(ForgotForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return page.render("account/forgot.html", status=422, form=form)
     try:
-        address = limits.email(form.email.data or "")
+        email = limits.email(form.email.data or "")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return page.render("account/forgot.html", status=422, form=form)
-    if refused := too_many_mails(address):
+    if refused := too_many_mails(email):
         return refused
     with wired().database.writing() as writing:
-        credentials.forgot(writing, address)
-    return sent("reset")
+        credentials.request_reset(writing, email)
+    return mail_sent_response("reset")
 
 
 @web.get("/reset/<token>")
 @auth.from_mail
 def reset(token: str) -> Response:
     try:
-        return _show(ResetForm(username=_address(token)))
+        return _show(ResetForm(username=_email_of(token)))
     except LinkOver:
-        return over("reset")
+        return invalid_link_page("reset")
 
 
 @web.post("/reset/<token>")
@@ -54,15 +54,15 @@ def reset(token: str) -> Response:
 def reset_submit(token: str) -> Response:
     form = forms.posted(ResetForm)
     try:
-        address = _address(token)
-        form.username.data = address
-        if not forms.filled_in(form):
+        email = _email_of(token)
+        form.username.data = email
+        if not form.validate():
             return _show(form, 422)
-        hashed = accounts.hash_password(form.password.data or "", address)
+        hashed = accounts.hash_password(form.password.data or "", email)
         with wired().database.writing() as writing:
             credentials.reset(writing, token, hashed)
     except LinkOver:
-        return over("reset")
+        return invalid_link_page("reset")
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, 422)
@@ -73,7 +73,7 @@ def reset_submit(token: str) -> Response:
     )
 
 
-def _address(token: str) -> str:
+def _email_of(token: str) -> str:
     with wired().database.reading() as reading:
         return mailed_links.find(reading, token, LinkPurpose.RESET).email
 

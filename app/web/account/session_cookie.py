@@ -1,4 +1,4 @@
-"""The cookie of a signed-in browser: it carries a token, whose session is a row (RELIABILITY: Sessions)."""
+"""The cookie of a signed-in browser. It holds a token; the session itself is a database row (docs/reliability.md)."""
 
 from flask import Response, request, session
 from sqlalchemy.orm import Session
@@ -10,7 +10,7 @@ from app.wiring import wired
 
 
 def begin(response: Response, account: Account) -> None:
-    """Sign this browser in: a new token each time; one that the browser already had ends."""
+    """Sign this browser in with a new token. A session that the browser already had ends."""
     with wired().database.writing() as writing:
         _end(writing)
         token = accounts.open_sign_in(writing, account, request.headers.get("User-Agent", ""))
@@ -29,7 +29,7 @@ def begin(response: Response, account: Account) -> None:
 
 
 def end(response: Response) -> None:
-    """Sign this browser out: the session's row ends, so its token is worth nothing wherever it went."""
+    """Sign this browser out. The session's row ends, so copies of the token are no longer valid."""
     with wired().database.writing() as writing:
         _end(writing)
     session.clear()
@@ -38,7 +38,7 @@ def end(response: Response) -> None:
 
 
 def name() -> str:
-    """``__Host-`` binds the cookie to this host over https; over plain http browsers would refuse it."""
+    """Return the cookie's name. ``__Host-`` binds it to this host over https; over http browsers would refuse it."""
     return "__Host-bridgenote" if wired().settings.environment == "production" else "bridgenote"
 
 

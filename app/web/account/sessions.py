@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""Sign in and sign out."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from app.wiring import wired
 
 
 class SignInForm(Form):
-    """The shape of the address is not checked: every failure gets the same reply."""
+    """The address's syntax is not checked, so that every failure gets the same response."""
 
     email = EmailField("Email", [InputRequired("Enter your email address.")])
     password = PasswordField("Password", [InputRequired("Enter your password.")])
@@ -28,13 +28,13 @@ class SignInForm(Form):
 @web.get("/sign-in")
 @auth.open_to_all
 def sign_in() -> Response:
-    # ``next`` can hold a mailed link: what this page loads does not get its address.
+    # ``next`` can contain a link from a mail: do not send it as the referrer when this page loads files.
     g.referrer_policy = "strict-origin"
     form = forms.queried(SignInForm)
     target = auth.safe_next(form.next.data)
     if auth.reader() is not None:
         return make_response(redirect(target, 303))
-    # What stands in an address must not fill in a password field.
+    # Query parameters must not fill in the password field.
     return _show(SignInForm(next=target), 200)
 
 
@@ -43,17 +43,17 @@ def sign_in() -> Response:
 def sign_in_submit() -> Response:
     g.referrer_policy = "strict-origin"
     form = forms.posted(SignInForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, 422)
     email = (form.email.data or "").strip()
     try:
         account_name = email.casefold()[:254]
-        # Each by itself: one account from many addresses, one address at many accounts, and the two together.
-        wired().throttle.hit("sign_in_address", auth.address())
+        # Three limits: one account from many IP addresses, many accounts from one, and one account from one.
+        wired().throttle.hit("sign_in_address", auth.client_ip())
         wired().throttle.hit("sign_in_account", account_name)
-        wired().throttle.hit("sign_in", account_name, auth.address())
+        wired().throttle.hit("sign_in", account_name, auth.client_ip())
     except TooMany as refusal:
-        return sign_up.wait(refusal, "Too many sign-in attempts.")
+        return sign_up.too_many_page(refusal, "Too many sign-in attempts.")
     try:
         with wired().database.reading() as reading:
             account = accounts.verify_credentials(reading, email, form.password.data or "")
@@ -89,8 +89,8 @@ def _show(form: SignInForm, status: int, *, unconfirmed: bool = False) -> Respon
 
 
 def demo_sign_ins() -> Sequence[SignIn]:
-    """The demo accounts that the seed wrote down; in development, for a browser on this machine."""
+    """Return the demo accounts to show: only in development, and only for a browser on this machine."""
     settings = wired().settings
     if not settings.is_demo_allowed or not auth.is_from_this_machine():
         return ()
-    return sign_ins.kept_sign_ins(settings.data_dir)
+    return sign_ins.load_sign_ins(settings.data_dir)

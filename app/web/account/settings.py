@@ -1,6 +1,6 @@
-"""Settings: how the dashboard looks and behaves for whoever is signed in, and who they are on their platforms.
+"""Settings page: personal preferences for the dashboard, and linked profiles on platforms.
 
-What is about the account itself is in ``account``, on the same page.
+The account section of the same page is in ``account``.
 """
 
 import uuid
@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from flask import Response, url_for
 from wtforms import BooleanField, Form, RadioField, SelectField, StringField, ValidationError
-from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its types are older
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # its type stubs are older
 
 from app.core import limits as rules
 from app.core.communities import settings as community_settings
@@ -28,7 +28,7 @@ from app.wiring import wired
 THEME_WORDS = {"system": "As my device is set", "light": "Light", "dark": "Dark"}
 DIGEST_WORDS = {"off": "Never", "daily": "At most once a day", "weekly": "At most once a week"}
 DEVICE_ZONE = "UTC"
-"""What an account begins with; ``auth`` then leaves times to the browser. Who wants UTC has Etc/UTC."""
+"""Default of a new account: ``auth`` then uses the browser's time zone. For real UTC there is Etc/UTC."""
 
 
 def _zones() -> list[SelectChoice]:
@@ -41,7 +41,7 @@ def _zones() -> list[SelectChoice]:
 
 
 class SettingsForm(Form):
-    """One's own preferences."""
+    """Personal preferences."""
 
     theme = RadioField("Theme", choices=forms.choices(THEME_WORDS))
     content_warnings = BooleanField("Hide sensitive posts until I choose “Show content”")
@@ -51,7 +51,7 @@ class SettingsForm(Form):
     digest = RadioField("Mail me when posts need help", choices=forms.choices(DIGEST_WORDS))
 
     def validate_undo_seconds(self, field: StringField) -> None:
-        """Empty: as the community has set."""
+        """Check the undo window. Empty means the community's setting."""
         least, most = rules.UNDO_SECONDS
         text = (field.data or "").strip()
         seconds = forms.number(text)
@@ -67,7 +67,7 @@ def settings() -> Response:
 @web.post("/settings")
 def save_settings() -> Response:
     form = forms.posted(SettingsForm, digest=auth.current_reader().account.digest.value)
-    if forms.filled_in(form):
+    if form.validate():
         try:
             with wired().database.writing() as session:
                 account = accounts.get(session, auth.current_reader().account.id)
@@ -90,7 +90,7 @@ def save_settings() -> Response:
 
 @web.post("/settings/link-code")
 def show_link_code() -> Response:
-    """The code stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
+    """Show a new link code in this response. It cannot be shown again by a redirect: only its hash is stored."""
     with wired().database.writing() as session:
         code = link_codes.show(session, accounts.get(session, auth.current_reader().account.id))
     return show(code=code)
@@ -100,8 +100,8 @@ def show_link_code() -> Response:
 def unlink_profile(profile_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         profile = linking.unlink(session, auth.current_actor(), profile_id)
-        named = f"{profile.platform}, {profile.display_name or profile.platform_user_id}"
-    return page.done(None, url_for("web.settings"), f"Unlinked: {named}.")
+        profile_name = f"{profile.platform}, {profile.display_name or profile.platform_user_id}"
+    return page.done(None, url_for("web.settings"), f"Unlinked: {profile_name}.")
 
 
 def show(
@@ -112,7 +112,7 @@ def show(
     code: ShownCode | None = None,
     alert: str | None = None,
 ) -> Response:
-    """The page; ``form`` and ``mine`` are those that came back."""
+    """Render the settings page; ``form`` and ``mine`` are posted forms with errors, if any."""
     who = auth.current_reader()
     account = who.account
     shown = form or SettingsForm(
@@ -139,7 +139,9 @@ def show(
         status=status,
         alert=alert,
         form=shown,
-        undo_usual=community_settings.of(community).undo_seconds if community and moderates else None,
+        undo_usual=community_settings.for_community(community, wired().community_defaults).undo_seconds
+        if community and moderates
+        else None,
         undo_bounds=rules.UNDO_SECONDS,
         mine=mine or AccountForms(name=NameForm(display_name=account.display_name)),
         email=account.email,

@@ -1,4 +1,7 @@
-"""Creating an account and confirming its address. No answer tells whether an address has one (RELIABILITY: 2)."""
+"""Creates accounts and confirms their addresses. No response reveals whether an address has an account.
+
+See docs/reliability.md.
+"""
 
 from typing import Any
 
@@ -16,12 +19,12 @@ from app.web.blueprint import web
 from app.wiring import wired
 
 UNCONFIRMED = "unconfirmed"
-"""In the form cookie: the account whose right password was given, and that waits for its confirmation."""
+"""Key in the form cookie: the id of an unconfirmed account for which the right password was entered."""
 CLOSED = "New accounts need an invitation here. Ask an admin of your community for one"
 
 
 def is_open() -> bool:
-    """Whether anybody may create an account."""
+    """Whether anyone may create an account."""
     return wired().settings.open_sign_up
 
 
@@ -41,51 +44,51 @@ def sign_up_submit() -> Response:
     if not is_open():
         raise Forbidden(CLOSED)
     form = forms.posted(SignUpForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _again(form)
     try:
-        address = limits.email(form.email.data or "")
+        email = limits.email(form.email.data or "")
         limits.text(form.display_name.data or "", "display_name", limits.NAME_MAX)
-        if refused := too_many_mails(address):
+        if refused := too_many_mails(email):
             return refused
-        # Before the transaction, and whether or not the address is taken: it is what takes the time.
-        hashed = accounts.hash_password(form.password.data or "", address)
+        # Hashing is slow: do it before the transaction, and always, so that the time does not reveal taken addresses.
+        hashed = accounts.hash_password(form.password.data or "", email)
         with wired().database.writing() as writing:
-            credentials.sign_up(writing, address, form.display_name.data or "", hashed)
+            credentials.sign_up(writing, email, form.display_name.data or "", hashed)
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _again(form)
-    return sent("confirm")
+    return mail_sent_response("confirm")
 
 
 @web.post("/confirm/again")
 @auth.open_to_all
 def send_confirmation_again() -> Response:
-    """For whoever has just shown the right password: the form cookie, which is signed, names the account."""
+    """Mail the confirmation again, to the account in the signed form cookie: its password was just entered."""
     account_id: Any = session.get(UNCONFIRMED)
     if account_id is None:
         return make_response(redirect(url_for("web.sign_in"), 303))
     with wired().database.reading() as reading:
-        address = accounts.email_of(reading, account_id)
-    if address is not None:
-        if refused := too_many_mails(address):
+        email = accounts.email_of(reading, account_id)
+    if email is not None:
+        if refused := too_many_mails(email):
             return refused
         with wired().database.writing() as writing:
-            credentials.send_again(writing, address)
-    return sent("confirm")
+            credentials.send_again(writing, email)
+    return mail_sent_response("confirm")
 
 
 @web.get("/mail-sent")
 @auth.open_to_all
 def mail_sent() -> Response:
-    """The same page whatever became of the address. Where mail goes into a folder it says so, on this machine."""
-    about = forms.from_address("about")
+    """Show the same page for every address. If mail goes to a folder, say so to browsers on this machine."""
+    about = forms.query_arg("about")
     settings = wired().settings
-    here = settings.is_demo_allowed and not settings.smtp_host and auth.is_from_this_machine()
+    shows_folder = settings.is_demo_allowed and not settings.smtp_host and auth.is_from_this_machine()
     return page.render(
         "account/mail_sent.html",
         about=about if about in {"confirm", "reset"} else "confirm",
-        folder=settings.data_dir.resolve() / "mail" if here else None,
+        folder=settings.data_dir.resolve() / "mail" if shows_folder else None,
         confirm_hours=limits.CONFIRM_HOURS,
         reset_minutes=limits.RESET_MINUTES,
     )
@@ -94,11 +97,11 @@ def mail_sent() -> Response:
 @web.get("/confirm/<token>")
 @auth.from_mail
 def confirm(token: str) -> Response:
-    """Only the button confirms: programs that check mail open every link in it."""
+    """Show a button that confirms. The link itself does not, because mail scanners open every link."""
     try:
         link = _found(token)
     except LinkOver:
-        return over("confirm")
+        return invalid_link_page("confirm")
     is_new = link.purpose is LinkPurpose.CHANGE_EMAIL
     return page.render("account/confirm.html", email=link.email, is_new=is_new)
 
@@ -114,7 +117,7 @@ def confirm_submit(token: str) -> Response:
             else:
                 account = credentials.confirm(writing, token)
     except LinkOver:
-        return over("confirm")
+        return invalid_link_page("confirm")
     session.pop(UNCONFIRMED, None)
     who = auth.reader()
     if who is not None and who.account.id == account.id:
@@ -134,33 +137,33 @@ def _again(form: SignUpForm) -> Response:
     return page.render("account/sign_up.html", status=422, form=form, password_min=limits.PASSWORD_MIN)
 
 
-def sent(about: str) -> Response:
-    """The answer to whatever has a mail sent, or would have if the address had an account."""
+def mail_sent_response(about: str) -> Response:
+    """Redirect to the page about the sent mail; the same if no mail was sent because there is no account."""
     response = make_response(redirect(url_for("web.mail_sent", about=about), 303))
     response.vary.add("HX-Request")
     return response
 
 
-def over(about: str) -> Response:
-    """A link that does not work (any more), and how to get another."""
+def invalid_link_page(about: str) -> Response:
+    """Render the page for a link that is invalid or expired. It says how to get another."""
     return page.render("account/link_over.html", status=410, about=about, can_sign_up=is_open())
 
 
-def too_many_mails(address: str) -> Response | None:
-    """Count a mail that somebody who is not signed in asks for; the refusal when it is one too many.
+def too_many_mails(email: str) -> Response | None:
+    """Count a mail requested by a signed-out user. Returns the error page if the limit is exceeded, else None.
 
-    Addresses without an account count like any other.
+    Addresses without an account are counted too.
     """
     try:
-        wired().throttle.hit("sign_up", auth.address())
-        wired().throttle.hit("mail", address)
+        wired().throttle.hit("sign_up", auth.client_ip())
+        wired().throttle.hit("mail", email)
     except TooMany as refusal:
-        return wait(refusal, "Too many mails were asked for.")
+        return too_many_page(refusal, "Too many mails were asked for.")
     return None
 
 
-def wait(refusal: TooMany, what: str) -> Response:
-    """A page that says how long to wait."""
+def too_many_page(refusal: TooMany, what: str) -> Response:
+    """Render the page that says how long to wait."""
     minutes = -(-refusal.retry_after // 60)
     response = errors.render_error(
         429, f"{what} Wait {'1 minute' if minutes == 1 else f'{minutes} minutes'}, then try again."

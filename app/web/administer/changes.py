@@ -1,4 +1,4 @@
-"""Changes as lists show them: who did what to a community, its people or its keys, with before, after and reason."""
+"""Rows for lists of changes to a community, its people or its keys: who, what, before, after and reason."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from app.web.item.timeline import actor_name, cause_words
 from app.web.operate.community_forms import LABELS
 
 SHOWN_VALUE = 60
-"""Characters of a value that a list of changes shows."""
+"""How many characters of a value a list of changes shows."""
 SENTENCES: Mapping[str, str] = {
     "community.opened": "Opened",
     "community.renamed": "Renamed by the platform",
@@ -44,12 +44,12 @@ SHOWN: Mapping[str, str] = {
     "done": "Overturned",
     "failed": "Failed",
 }
-"""The values that lists show, with their labels; the others say nothing that the sentence does not."""
+"""The values that lists show, with their labels. The sentence already contains the others."""
 
 
 @dataclass(frozen=True)
 class ChangeRow:
-    """One change: "Settings changed", about whom or what, and lines such as "AI notes: on → off"."""
+    """One change: "Settings changed", the person or object, and lines such as "AI notes: on → off"."""
 
     at: datetime
     what: str
@@ -62,7 +62,7 @@ class ChangeRow:
 def rows(
     entries: Iterable[tuple[HistoryEntry, HistoryText]], names: Mapping[Any, str] | None = None
 ) -> list[ChangeRow]:
-    """The entries as rows; ``names`` says what the objects are called, by id."""
+    """Return the entries as rows; ``names`` maps the objects' ids to their names."""
     return [_row(entry, text, (names or {}).get(entry.object_id, "")) for entry, text in entries]
 
 

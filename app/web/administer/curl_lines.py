@@ -1,4 +1,4 @@
-"""A call of the API, ready to paste into a shell."""
+"""A curl command for an API call, ready to paste into a shell."""
 
 import json
 import shlex
@@ -16,7 +16,7 @@ TEXT = test_posts.TEXTS["spam"]
 
 @dataclass(frozen=True)
 class CurlLine:
-    """``text`` submits a test post; ``follow_url`` is the page that waits for it and leads to its item."""
+    """A command that submits a test post (``text``), and the page that follows it to its item (``follow_url``)."""
 
     text: str
     follow_url: str
@@ -24,12 +24,12 @@ class CurlLine:
 
 
 def base_url() -> str:
-    """Where integrations reach the service: as its settings say, else as this browser did."""
+    """Return the service's URL for integrations: the public URL, else the URL this browser used."""
     return wired().settings.public_url or request.url_root.rstrip("/")
 
 
 def submit_line(community: Community, key: str | None = None) -> CurlLine:
-    """Submit a test post to this community; without a key, a word stands in its place."""
+    """Return the command that submits a test post to this community; without a key, it has a placeholder."""
     reference = test_posts.new_reference()
     resource = {"type": "requests", "attributes": test_posts.attributes(community.id, reference, TEXT)}
     lines = (

@@ -1,4 +1,4 @@
-"""Making the first admin, behind the one-time link that ``serve`` prints while there is none (Decision 0031)."""
+"""Creates the first admin, behind the one-time link that ``serve`` prints while there is none (decision 0031)."""
 
 from flask import Response, flash, make_response, redirect, request, url_for
 from wtforms import EmailField, Form, PasswordField, StringField
@@ -14,7 +14,7 @@ from app.process import peers
 from app.web import auth, forms, page
 from app.web.account import session_cookie
 from app.web.account.forms import ADDRESS
-from app.web.account.sign_up import over
+from app.web.account.sign_up import invalid_link_page
 from app.web.blueprint import web
 from app.wiring import wired
 
@@ -22,7 +22,7 @@ FIELDS = {"name": "community"}
 
 
 class CommunityName(Form):
-    """A community to begin with."""
+    """The first community's name."""
 
     community = StringField(
         "Community", [forms.at_most(limits.NAME_MAX, "Community")], filters=[forms.trimmed]
@@ -40,9 +40,9 @@ class FirstAdminForm(CommunityName):
 
 
 def shown_url() -> str | None:
-    """The link's path, for the start page of somebody who sits at this machine; None for everybody else.
+    """Return the link's path to show on the home page, only to browsers on this machine; None for all others.
 
-    In production, or where settings tell of a reverse proxy or a public address, the terminal alone has it.
+    In production, or if the settings have a reverse proxy or a public URL, only the terminal shows the link.
     """
     token, settings = wired().first_admin_token, wired().settings
     if token is None or not settings.is_demo_allowed or settings.trusted_proxies or settings.public_url:
@@ -58,19 +58,19 @@ def shown_url() -> str | None:
 @auth.from_mail
 def first_admin_page(token: str) -> Response:
     if not _works(token):
-        return over("first_admin")
+        return invalid_link_page("first_admin")
     return _show(FirstAdminForm() if auth.reader() is None else CommunityName())
 
 
 @web.post("/first-admin/<token>")
 @auth.from_mail
 def make_first_admin(token: str) -> Response:
-    """Whoever is signed in becomes the admin; whoever is not creates the account here, its address confirmed."""
+    """Make the signed-in user the admin; a new user creates the account here, with its address confirmed."""
     who = auth.reader()
     form = forms.posted(FirstAdminForm) if who is None else forms.posted(CommunityName)
     if not _works(token):
-        return over("first_admin")
-    if not forms.filled_in(form):
+        return invalid_link_page("first_admin")
+    if not form.validate():
         return _show(form, status=422)
     name = form.community.data or ""
     try:
@@ -79,14 +79,14 @@ def make_first_admin(token: str) -> Response:
                 community = first_admin.promote(session, token, who.account.id, community_name=name)
             return _welcome(make_response(redirect(_start(community), 303)))
         assert isinstance(form, FirstAdminForm)  # noqa: S101 - narrows the type
-        address = limits.email(form.email.data or "")
-        hashed = accounts.hash_password(form.password.data or "", address)
+        url = limits.email(form.email.data or "")
+        hashed = accounts.hash_password(form.password.data or "", url)
         with wired().database.writing() as session:
             account, community = first_admin.create(
-                session, token, address, form.display_name.data or "", hashed, community_name=name
+                session, token, url, form.display_name.data or "", hashed, community_name=name
             )
     except LinkOver:
-        return over("first_admin")
+        return invalid_link_page("first_admin")
     except Invalid as refusal:
         forms.explain(form, refusal, FIELDS)
         return _show(form, status=422)

@@ -1,4 +1,4 @@
-"""The list of first steps: what is done, what comes next, and where it is done. Each is read from what is there."""
+"""The list of first steps in a new community: which are done, which is next. Their state is derived from the data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ Act = Literal["community", "key", "test_post", "link", "none"]
 
 @dataclass(frozen=True)
 class Step:
-    """One step: what it is about, what to know of it, and how it is done (``act``; a link leads to ``url``).
+    """One step: title, explanation, and how to do it (``act``, with a link to ``url``).
 
-    ``needs``: the role that the reader lacks for it, in words.
+    ``needs``: the role that the reader lacks for it, as text.
     """
 
     title: str
@@ -64,12 +64,12 @@ def show_getting_started() -> Response:
 
 
 def is_start_page(community: Community) -> bool:
-    """Whether the list is where the reader begins: they set the community up, and not all is done or hidden."""
+    """Whether the list is the reader's start page: they set the community up, and it is not complete or hidden."""
     if not navigation.offers_first_steps(community):
         return False
     with wired().database.reading() as session:
-        found = getting_started.standing(session, auth.current_actor(), community.id)
-    return any(not step.is_done for step in _steps(community, found))
+        standing = getting_started.standing(session, auth.current_actor(), community.id)
+    return any(not step.is_done for step in _steps(community, standing))
 
 
 def _set_hidden(hidden: bool) -> None:
@@ -82,9 +82,9 @@ def _show(community: Community | None) -> Response:
     curl = None
     if community is not None:
         with wired().database.reading() as session:
-            found = getting_started.standing(session, auth.current_actor(), community.id)
-        steps = _steps(community, found)
-        curl = curl_lines.submit_line(community) if found.has_key else None
+            standing = getting_started.standing(session, auth.current_actor(), community.id)
+        steps = _steps(community, standing)
+        curl = curl_lines.submit_line(community) if standing.has_key else None
     todo = [step for step in steps if not step.is_done]
     return page.render(
         "administer/getting_started.html",
@@ -106,43 +106,43 @@ _COMMUNITY = Step(
 )
 
 
-def _steps(community: Community, found: Standing) -> Sequence[Step]:
+def _steps(community: Community, standing: Standing) -> Sequence[Step]:
     def allowed(permission: Permission) -> dict[str, Any]:
         may = auth.may(permission, community.id)
         return {} if may else {"needs": "An admin of the community does this.", "act": "none"}
 
     slug = community.slug
-    raters, hearing = found.raters, found.hearing
+    raters, hearing = standing.raters, standing.hearing
     missing = raters.needed - raters.count
     return [
         Step("Create a community", True, f"{community.name} is open.", "none"),
         Step(
             "Create an API key",
-            found.has_key,
+            standing.has_key,
             "Your platform’s integration can submit posts."
-            if found.has_key
+            if standing.has_key
             else "Your platform’s integration signs in with it. It is shown once, with a line to try it.",
             **({"act": "key"} | allowed(Permission.MANAGE_KEYS)),
         ),
         Step(
             "Send a test post",
-            found.has_post,
+            standing.has_post,
             "Posts arrive and are scored."
-            if found.has_post
+            if standing.has_post
             else "It is scored, sent to people and decided like any other. It is marked, and counts in no figure.",
             "test_post",
         ),
         Step(
             "Decide a first post",
-            found.decided,
-            _decided_words(found),
+            standing.decided,
+            _decided_words(standing),
             url=url_for("web.review", community=slug),
             label="Open the review queue",
         ),
         Step(
             "Let your platform hear of decisions",
             hearing.answered or hearing.polls,
-            _hearing_words(found),
+            _hearing_words(standing),
             url=url_for("web.endpoints", community=slug),
             label="See webhooks" if hearing.webhooks else "Register a webhook",
         ),
@@ -161,18 +161,18 @@ def _steps(community: Community, found: Standing) -> Sequence[Step]:
         ),
         Step(
             "Write the policy text",
-            found.has_policy_text,
+            standing.has_policy_text,
             "Raters read it beside the post."
-            if found.has_policy_text
+            if standing.has_policy_text
             else "What is allowed here and what is not. Without it, raters have only a category’s name to judge by.",
             url=url_for("web.community_page", community=slug) + "#policy_text",
             label="Write it",
         ),
         Step(
             "Prepare reasons",
-            found.has_reasons,
+            standing.has_reasons,
             "Moderators choose from them."
-            if found.has_reasons
+            if standing.has_reasons
             else "Moderators give a reason with every decision. They choose one with a key instead of typing it.",
             url=url_for("web.reasons", community=slug),
             label="Add a reason",
@@ -180,18 +180,18 @@ def _steps(community: Community, found: Standing) -> Sequence[Step]:
     ]
 
 
-def _decided_words(found: Standing) -> str:
-    if found.decided:
+def _decided_words(standing: Standing) -> str:
+    if standing.decided:
         return "A post was decided. Your platform hears of it by webhook, or when it asks."
-    if found.is_held:
+    if standing.is_held:
         return "A decision was made. It is sent as soon as it can no longer be undone."
-    if found.has_post:
+    if standing.has_post:
         return "Open the post, give a reason, and choose what becomes of it."
     return "Once a post has arrived, you open it, give a reason, and choose what becomes of it."
 
 
-def _hearing_words(found: Standing) -> str:
-    hearing = found.hearing
+def _hearing_words(standing: Standing) -> str:
+    hearing = standing.hearing
     if hearing.answered:
         return "A webhook has answered."
     if hearing.polls:

@@ -1,4 +1,4 @@
-"""API keys, for admins: minted and shown once, listed, revoked."""
+"""API keys page for admins: mint and show once, list, revoke."""
 
 import uuid
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from app.core.people.keys import DAYS_MAX, Minted
 from app.core.permissions import Actor, Permission
 from app.core.upkeep import community_revisions
 from app.core.vocabulary import KeyTemplate
-from app.web import auth, forms, page, pages_of
+from app.web import auth, cursor_links, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.administer.curl_lines import CurlLine
 from app.web.blueprint import web
@@ -41,12 +41,12 @@ TEMPLATES = {
 }
 TEMPLATE_NAMES = {one.value: words.split(":")[0] for one, words in TEMPLATES.items()}
 FIRST_KEY = {"name": "First key", "template": KeyTemplate.ADAPTER.value}
-"""What the list of first steps fills in, so that a first key takes one press of a button."""
+"""Values for the form in the list of first steps, so that one click mints the first key."""
 STATES = {"live": "Live", "expired": "Expired", "revoked": "Revoked"}
 
 
 class KeyForm(Form):
-    """A key to mint. ``once`` is this page's own: sent a second time, it mints nothing."""
+    """A key to mint. ``once`` is unique to the page: posting the form a second time mints nothing."""
 
     name = StringField("Name", [InputRequired("Enter a name."), forms.at_most(limits.NAME_MAX, "Name")])
     template = RadioField("Template", choices=forms.choices(TEMPLATES), default=KeyTemplate.ADAPTER.value)
@@ -67,33 +67,34 @@ class KeyForm(Form):
     once = HiddenField()
 
     def validate_days(self, field: StringField) -> None:
-        """Nothing, or a whole number."""
+        """Require a whole number or nothing."""
         typed = (field.data or "").strip()
         if typed and not (typed.isascii() and typed.isdigit() and 1 <= int(typed[:6]) <= DAYS_MAX):
             raise ValidationError(f"Days until it expires must be a whole number from 1 to {DAYS_MAX}.")
 
     def offer(self, session: Session, actor: Actor, after: uuid.UUID | None = None) -> uuid.UUID | None:
-        """Offer what is ticked, then a page of the communities that the reader may mint for, by what is searched.
+        """Set the choices: the ticked communities, then a page of the search results that the reader may mint for.
 
-        The id that the next page comes after, None at the end.
+        Returns the id after which the next page begins, None at the end.
         """
         ticked = [one for text in self.communities.data or () if (one := parse_id(text)) is not None]
         words = (self.search.data or "").replace("\x00", "")
         found, following = key_admin.mintable(session, actor, words=words, after=after)
         offered = (*key_admin.mintable_among(session, actor, ticked), *found)
-        self.communities.choices = forms.choices({str(one.id): one.name for one in offered})
+        self.communities.choices = forms.choices({str(community.id): community.name for community in offered})
         return following
 
-    def wanted(self) -> list[uuid.UUID] | None:
-        """The communities that were ticked; None: every one."""
+    def community_ids(self) -> list[uuid.UUID] | None:
+        """Return the ticked communities; None means all."""
         if self.everywhere.data:
             return None
-        return [one for text in self.communities.data or () if (one := parse_id(text)) is not None]
+        ids = (parse_id(text) for text in self.communities.data or ())
+        return [community_id for community_id in ids if community_id is not None]
 
 
 @dataclass(frozen=True)
 class ShownKey:
-    """A key's text, in this one answer."""
+    """A key's text, shown only in this response."""
 
     name: str
     text: str
@@ -109,9 +110,9 @@ def keys_page() -> Response:
 @web.post("/keys")
 @auth.needs(Permission.MANAGE_KEYS)
 def mint_key() -> Response:
-    """The text stands in this answer alone: only its hash is kept, so nothing can redirect to it."""
+    """Mint a key and show its text in this response. A redirect could not show it: only its hash is stored."""
     form = forms.posted(KeyForm)
-    if not forms.filled_in(form) or _lacks_reason(form):
+    if not form.validate() or _lacks_reason(form):
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -133,7 +134,7 @@ def mint_key() -> Response:
 @web.post("/keys/communities")
 @auth.needs(Permission.MANAGE_KEYS)
 def find_communities() -> Response:
-    """Other communities to tick; what was typed and ticked stays. Nothing is minted."""
+    """Show other communities to tick; typed and ticked values stay. Mints nothing."""
     return _show(forms.posted(KeyForm), after=parse_id(request.form.get("after", "")), is_open=True)
 
 
@@ -147,7 +148,7 @@ def ask_revoke(key_id: uuid.UUID) -> Response:
 @auth.needs(Permission.MANAGE_KEYS)
 def revoke_key(key_id: uuid.UUID) -> Response:
     form = forms.posted(SwitchForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _ask(key_id, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -161,11 +162,11 @@ def revoke_key(key_id: uuid.UUID) -> Response:
 
 
 def _lacks_reason(form: KeyForm) -> bool:
-    """Whether a later key came without a reason: a community's first one needs none, for nothing is there yet."""
+    """Whether a reason is missing. Only a community's first key needs none."""
     if (form.reason.data or "").strip():
         return False
     with wired().database.reading() as session:
-        is_first = key_admin.is_first(session, form.wanted())
+        is_first = key_admin.is_first(session, form.community_ids())
     if not is_first:
         form.reason.errors = ["Enter a reason."]
     return not is_first
@@ -179,7 +180,7 @@ def _mint(session: Session, form: KeyForm) -> Minted:
         auth.current_actor(),
         form.name.data or "",
         KeyTemplate(form.template.data),
-        form.wanted(),
+        form.community_ids(),
         days=int(days) if days else None,
         may_open_communities=bool(form.may_open_communities.data) if privileged else None,
         may_assert_staff=bool(form.may_assert_staff.data),
@@ -212,9 +213,9 @@ def _show(
     actor, community = auth.current_actor(), auth.current_community()
     privileged = auth.current_reader().account.service_admin
     shown = form or KeyForm(data={"communities": [str(community.id)], "may_assert_staff": privileged})
-    wanted = Slice(size=PAGE_SIZE, **pages_of.cursors())
+    page_slice = Slice(size=PAGE_SIZE, **cursor_links.cursors())
     with wired().database.reading() as session:
-        found, rows, others = key_admin.listed(session, actor, community.id, wanted)
+        found, rows, others = key_admin.listed(session, actor, community.id, page_slice)
         following = shown.offer(session, actor, after)
         is_first = key_admin.is_first(session, [community.id])
         entries = community_revisions.changes(
@@ -223,7 +224,7 @@ def _show(
             Permission.MANAGE_KEYS,
             community.id,
             "api_key",
-            among=key_admin.kept(actor),
+            among=key_admin.manageable_by(actor),
             limit=10,
         )
     if not shown.once.data:
@@ -237,7 +238,7 @@ def _show(
         slug=community.slug,
         rows=rows,
         others=others,
-        links=pages_of.links(url_for("web.keys_page"), found, "key"),
+        links=cursor_links.links(url_for("web.keys_page"), found, "key"),
         privileged=privileged,
         following=following,
         searchable=bool(following or after or shown.search.data),

@@ -1,4 +1,4 @@
-"""Opening a community of one's own: from an account to a first key."""
+"""Opens a new community for the signed-in account."""
 
 from flask import Response, url_for
 from wtforms import BooleanField, Form, StringField, TextAreaField
@@ -30,8 +30,8 @@ class FoundingForm(Form):
     platform = StringField("Platform", [InputRequired("Enter a platform.")], default=WEB)
     platform_id = StringField("Id on the platform", [forms.at_most(limits.ID_MAX, "Id on the platform")])
 
-    def wanted(self) -> Founding:
-        """What was typed; empty texts are none."""
+    def founding(self) -> Founding:
+        """Return the typed values; empty texts are None."""
         return Founding(
             name=self.name.data or "",
             platform=self.platform.data or WEB,
@@ -49,21 +49,23 @@ def new_community() -> Response:
 @web.post("/community/new")
 def found_community() -> Response:
     form = forms.posted(FoundingForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, settings = auth.current_actor(), wired().settings
     try:
         wired().throttle.hit("communities", str(actor.account_id))
         with wired().database.writing() as session:
-            made = founding.found(session, actor, form.wanted(), open_to_all=settings.open_communities)
+            founded = founding.found_community(
+                session, actor, form.founding(), open_to_all=settings.open_communities
+            )
     except Invalid as refusal:
         forms.explain(form, refusal, FIELDS)
         return _show(form, status=422)
     except OverLimit as refusal:
         alert = f"You opened several communities just now. Try again in {refusal.retry_after} seconds."
         return _show(form, status=429, alert=alert)
-    message = f"{made.name} is open, and you are its admin."
-    return page.done(None, url_for("web.getting_started_page", community=made.slug), message)
+    message = f"{founded.name} is open, and you are its admin."
+    return page.done(None, url_for("web.getting_started_page", community=founded.slug), message)
 
 
 def _show(form: FoundingForm, *, status: int = 200, alert: str | None = None) -> Response:

@@ -1,4 +1,4 @@
-"""People, for admins: who belongs to the community, with which role; invitations; accounts; linked profiles."""
+"""People page for admins: members and their roles, invitations, accounts, linked profiles."""
 
 import uuid
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from app.core.permissions import Permission
 from app.core.upkeep import community_revisions, manual_links
 from app.core.vocabulary import Role
 from app.throttle import OverLimit
-from app.web import auth, forms, page, pages_of
+from app.web import auth, cursor_links, forms, page
 from app.web.administer import changes, curl_lines
 from app.web.blueprint import web
 from app.wiring import wired
@@ -36,7 +36,7 @@ STATES = {"active": "Active", "disabled": "Disabled", "unconfirmed": "Not confir
 
 
 class InviteForm(Form):
-    """Whom to invite."""
+    """Address and role for an invitation."""
 
     email = StringField(
         "Email", [InputRequired("Enter an email address."), forms.mail_address], filters=[forms.trimmed]
@@ -47,14 +47,14 @@ class InviteForm(Form):
 
 @dataclass(frozen=True)
 class ShownLink:
-    """An invitation's link, in this one answer: no mail server is set up that could send it."""
+    """An invitation's link, shown only in this response, because no mail server is set up to send it."""
 
     email: str
     url: str
 
 
 class MemberForm(Form):
-    """What to do about a member, and why. The page has one for each act."""
+    """A change to a member, and its reason. The page has one form for each act."""
 
     role = SelectField("Role", choices=forms.choices(ROLES), validate_choice=False)
     reason = TextAreaField(
@@ -65,15 +65,15 @@ class MemberForm(Form):
     profile = StringField("Profile")
 
     @classmethod
-    def one_each(cls, role: Role, act: str | None, typed: "MemberForm | None") -> dict[str, "MemberForm"]:
-        """A form for each act; the one of ``act`` is the one that was sent."""
-        made = {name: cls(role=role.value) for name in ACTS}
+    def for_each_act(cls, role: Role, act: str | None, typed: "MemberForm | None") -> dict[str, "MemberForm"]:
+        """Return a form for each act; for ``act`` it is the posted one."""
+        by_act = {name: cls(role=role.value) for name in ACTS}
         if act is not None and typed is not None:
-            made[act] = typed
-        for name, form in made.items():
+            by_act[act] = typed
+        for name, form in by_act.items():
             for field in form:
                 field.id = field.label.field_id = f"{name}-{field.name}"
-        return made
+        return by_act
 
 
 @web.get("/people")
@@ -86,7 +86,7 @@ def people() -> Response:
 @auth.needs(Permission.MANAGE_PEOPLE)
 def invite() -> Response:
     form = forms.posted(InviteForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     by_mail = bool(wired().settings.smtp_host)
     try:
@@ -111,7 +111,7 @@ def invite() -> Response:
         alert = f"Too many invitations were sent. Try again in {refusal.retry_after} seconds."
         return _show(form, status=429, alert=alert)
     if minted is not None:
-        # The link stands in this answer alone, as a new key does: only its digest is kept.
+        # Like a new key, the link can be shown only in this response: only its digest is stored.
         return _show(
             shown=ShownLink(link.email, curl_lines.base_url() + url_for("web.join", token=minted[1]))
         )
@@ -136,7 +136,7 @@ def member_page(membership_id: uuid.UUID) -> Response:
 @web.post("/people/<uuid:membership_id>/role")
 def change_role(membership_id: uuid.UUID) -> Response:
     def give(session: Session, form: MemberForm) -> str:
-        role = next((one for one in Role if one.value == form.role.data), None)
+        role = next((choice for choice in Role if choice.value == form.role.data), None)
         if role is None:
             raise Invalid.field("role", "is none that we know")
         changed = members.change_role(session, auth.current_actor(), membership_id, role, _why(form))
@@ -204,13 +204,13 @@ def _do(
     *,
     to_list: bool = False,
 ) -> Response:
-    """Run one verb about a member; what was typed stays when it is refused."""
+    """Run one verb on a member. If it is refused, show the form again with the typed values."""
     form = forms.posted(MemberForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(membership_id, name, form, status=422)
     try:
         with wired().database.writing() as session:
-            said = act(session, form)
+            message = act(session, form)
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show_one(membership_id, name, form, status=422)
@@ -219,7 +219,7 @@ def _do(
         auth.require(Permission.MANAGE_PEOPLE, auth.current_community().id)
         return _show_one(membership_id, name, form, status=status, alert=f"{refusal.detail}.")
     url = url_for("web.people") if to_list else url_for("web.member_page", membership_id=membership_id)
-    return page.done(None, url, said)
+    return page.done(None, url, message)
 
 
 def _why(form: MemberForm) -> str:
@@ -241,10 +241,10 @@ def _show(
     alert: str | None = None,
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    search = forms.from_address("q").strip()
+    search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         found, rows = members.listed(
-            session, actor, community.id, search, Slice(size=PAGE_SIZE, **pages_of.cursors())
+            session, actor, community.id, search, Slice(size=PAGE_SIZE, **cursor_links.cursors())
         )
         waiting = invitations.pending(session, actor, community.id)
         entries = community_revisions.changes(
@@ -261,7 +261,7 @@ def _show(
         is_local=not wired().settings.public_url,
         rows=rows,
         search=search,
-        links=pages_of.links(url_for("web.people"), found, "member", q=search),
+        links=cursor_links.links(url_for("web.people"), found, "member", q=search),
         waiting=waiting,
         roles=ROLES,
         states=STATES,
@@ -278,13 +278,13 @@ def _show_one(
     alert: str | None = None,
 ) -> Response:
     actor = auth.current_actor()
-    search = forms.from_address("q").strip()
+    search = forms.query_arg("q").strip()
     with wired().database.reading() as session:
         member = members.get(session, actor, membership_id)
         community_id = member.membership.community_id
         auth.enter(community_id)
         found = manual_links.search(session, actor, community_id, search)
-    shown = MemberForm.one_each(member.membership.role, act, form)
+    shown = MemberForm.for_each_act(member.membership.role, act, form)
     return page.render(
         "administer/member.html",
         status=status,

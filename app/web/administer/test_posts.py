@@ -1,4 +1,4 @@
-"""Sending a test post, and following one, sent from here or over the API, to its item."""
+"""Sends a test post, and follows one, sent from here or through the API, to its item."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ from app.web.categories import category_name
 from app.wiring import wired
 
 SLOW_AFTER = 10
-"""Seconds after which a post that is still to be scored makes one ask whether anybody works."""
+"""Seconds after which the page asks whether a worker is running if the post is not scored yet."""
 FIELDS = {"original_message_content": "text"}
 
 
 class TestPostForm(Form):
-    """What to send. ``reference`` is this page's own: sent a second time, it sends nothing."""
+    """The post to send. ``reference`` is unique to the page: posting the form a second time sends nothing."""
 
     category = SelectField("Category", validate_choice=False)
     text = TextAreaField(
@@ -44,13 +44,13 @@ def new_test_post() -> Response:
 @auth.needs(Permission.SEND_TEST_POST)
 def send_test_post() -> Response:
     form = forms.posted(TestPostForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, community = auth.current_actor(), auth.current_community()
     try:
         wired().throttle.hit("test_posts", str(actor.account_id))
         with wired().database.writing() as session:
-            sent = test_posts.send(
+            test_post = test_posts.send(
                 session,
                 actor,
                 community.id,
@@ -58,7 +58,7 @@ def send_test_post() -> Response:
                 category=form.category.data or None,
                 text=form.text.data or None,
             )
-            reference = sent.request_id
+            reference = test_post.request_id
     except Invalid as refusal:
         forms.explain(form, refusal, FIELDS)
         return _show(form, status=422)
@@ -73,29 +73,29 @@ def send_test_post() -> Response:
 @web.get("/test-post/<reference>")
 @auth.needs(Permission.SEND_TEST_POST)
 def test_post_page(reference: str) -> Response:
-    """Leads on to the item once there is one; until then it says how far the post has come, and asks again."""
-    found = _outcome(reference)
-    if found.action_id is not None:
-        return _to_item(found)
-    return page.render("administer/test_post_sent.html", **_progress(reference, found))
+    """Redirect to the item once it exists; until then show how far the post has come, and poll."""
+    outcome = _outcome(reference)
+    if outcome.action_id is not None:
+        return _to_item(outcome)
+    return page.render("administer/test_post_sent.html", **_progress(reference, outcome))
 
 
 @web.get("/test-post/<reference>/progress")
 @auth.passive
 @auth.needs(Permission.SEND_TEST_POST)
 def test_post_progress(reference: str) -> Response:
-    """The part that asks for itself; 204 while nothing has changed."""
-    found = _outcome(reference)
-    if found.action_id is not None:
+    """Return the part with the progress for polling; 204 if nothing changed."""
+    outcome = _outcome(reference)
+    if outcome.action_id is not None:
         if not page.wants_part():
-            return _to_item(found)
+            return _to_item(outcome)
         response = make_response("", 200)
-        response.headers["HX-Redirect"] = _item_url(found)
+        response.headers["HX-Redirect"] = _item_url(outcome)
         return response
-    shown = _progress(reference, found)
-    if forms.from_address("seen") == shown["stage"]:
+    context = _progress(reference, outcome)
+    if forms.query_arg("seen") == context["stage"]:
         return Response(status=204)
-    return page.render("administer/test_post_sent.html", "administer/_test_post_progress.html", **shown)
+    return page.render("administer/test_post_sent.html", "administer/_test_post_progress.html", **context)
 
 
 def _outcome(reference: str) -> Outcome:
@@ -105,13 +105,13 @@ def _outcome(reference: str) -> Outcome:
         return test_posts.outcome(session, auth.current_actor(), auth.current_community().id, reference)
 
 
-def _progress(reference: str, found: Outcome) -> dict[str, Any]:
-    stage = _stage(found)
+def _progress(reference: str, outcome: Outcome) -> dict[str, Any]:
+    stage = _stage(outcome)
     return {
         "stage": stage,
         "reference": reference,
-        "failure": found.request.failure if found.request is not None else None,
-        "scores": [(category_name(name), score, tier2) for name, score, tier2 in found.scores],
+        "failure": outcome.request.failure if outcome.request is not None else None,
+        "scores": [(category_name(name), score, tier2) for name, score, tier2 in outcome.scores],
         "progress_url": url_for(
             "web.test_post_progress",
             reference=reference,
@@ -122,8 +122,8 @@ def _progress(reference: str, found: Outcome) -> dict[str, Any]:
     }
 
 
-def _stage(found: Outcome) -> str:
-    request = found.request
+def _stage(outcome: Outcome) -> str:
+    request = outcome.request
     if request is None:
         return "missing"
     if request.status is RequestStatus.FAILED:
@@ -134,12 +134,12 @@ def _stage(found: Outcome) -> str:
     return "slow" if waited > SLOW_AFTER else "waiting"
 
 
-def _to_item(found: Outcome) -> Response:
-    return make_response(redirect(_item_url(found), 303))
+def _to_item(outcome: Outcome) -> Response:
+    return make_response(redirect(_item_url(outcome), 303))
 
 
-def _item_url(found: Outcome) -> str:
-    return url_for("web.item", action_id=found.action_id)
+def _item_url(outcome: Outcome) -> str:
+    return url_for("web.item", action_id=outcome.action_id)
 
 
 def _url(reference: str) -> str:
@@ -150,7 +150,7 @@ def _show(form: TestPostForm, *, status: int = 200, alert: str | None = None) ->
     with wired().database.reading() as session:
         offered = test_posts.categories(session, auth.current_community().id)
     form.category.choices = forms.choices({name: category_name(name) for name in offered})
-    # A refused post was not sent, so its reference is still good; one that was is another page's.
+    # A refused post was not sent, so its reference can be used again.
     form.reference.data = form.reference.data or test_posts.new_reference()
     texts = [(category_name(name), test_posts.TEXTS[name]) for name in offered]
     return page.render("administer/test_post.html", status=status, alert=alert, form=form, texts=texts)

@@ -1,4 +1,4 @@
-"""Action history: every change of every action, filtered by the address; the same as CSV."""
+"""Action history page: all changes of actions, with filters in the URL, and the same as CSV."""
 
 import csv
 import io
@@ -15,16 +15,17 @@ from app.core.permissions import Actor, Permission, allows
 from app.core.review import action_history, reopening
 from app.core.review.action_history import ActionChange, HistoryFilter
 from app.core.review.holds import verbs_open_to
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import Query, encoded
-from app.web.item.timeline import VERBS, actor_name, cause_words, filed_words, sentence_of
+from app.web.item.timeline import actor_name, cause_words, filed_words, sentence_of
 from app.web.item.views import blind_item
 from app.web.moderate import row_names
 from app.web.moderate.filters import HistoryForm
 from app.web.moderate.row_names import RowName
+from app.web.moderate.verb_words import NAMES
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -56,7 +57,7 @@ COLUMNS = (
 @auth.needs(Permission.SEE_HISTORY)
 def history_page() -> Response:
     form = forms.queried(HistoryForm)
-    holds = forms.filled_in(form)
+    holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         form.offer(action_history.categories(session, community.id))
@@ -72,7 +73,7 @@ def history_page() -> Response:
         may_overturn = {
             change.action.id
             for change in found.rows
-            if HeldVerb.OVERTURN in verbs_open_to(actor, change.action)
+            if ActionVerb.OVERTURN in verbs_open_to(actor, change.action)
         }
         may_reopen = {
             change.action.id
@@ -88,21 +89,21 @@ def history_page() -> Response:
         names=_names(found.rows),
         may_overturn=may_overturn,
         may_reopen=may_reopen,
-        verbs=VERBS,
+        verbs=NAMES,
         actor_name=actor_name,
         category_name=category_name,
         cause_words=cause_words,
         hidden=_hidden,
         tabs=tabs(actor, community.id, url_for("web.history_page"), query),
         links=page.PageLinks(
-            previous=address(url_for("web.history_page"), query, newer=found.newer),
-            next=address(url_for("web.history_page"), query, older=found.older),
+            previous=list_url(url_for("web.history_page"), query, newer=found.newer),
+            next=list_url(url_for("web.history_page"), query, older=found.older),
             summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
             f"{'change' if found.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=address(url_for("web.history_csv"), query, always=True),
-        clear_url=address(
+        csv_url=list_url(url_for("web.history_csv"), query, always=True),
+        clear_url=list_url(
             url_for("web.history_page"), {k: v for k, v in query.items() if k == "community"}, always=True
         ),
         is_narrowed=any(name != "community" for name in query),
@@ -111,7 +112,7 @@ def history_page() -> Response:
 
 @web.get("/history/<uuid:entry_id>")
 def history_entry(entry_id: uuid.UUID) -> Response:
-    """One entry, whole: what a row of the list may cut short, and what keeps it from being altered."""
+    """Show one entry in full, with the hashes that prove it was not altered."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
         change = action_history.change(session, actor, entry_id)
@@ -137,9 +138,9 @@ def history_entry(entry_id: uuid.UUID) -> Response:
         scored_as=category_name(action.category),
         item=blind_item(action, url_for("web.history_entry", entry_id=entry_id)),
         may_reopen=may_reopen,
-        may_overturn=change.is_latest and HeldVerb.OVERTURN in verbs_open_to(actor, action),
-        back_url=address(url_for("web.history_page"), query, always=True),
-        author_url=address(
+        may_overturn=change.is_latest and ActionVerb.OVERTURN in verbs_open_to(actor, action),
+        back_url=list_url(url_for("web.history_page"), query, always=True),
+        author_url=list_url(
             url_for("web.history_page"), {"author": change.request.platform_author_id or ""}, always=True
         ),
     )
@@ -148,10 +149,10 @@ def history_entry(entry_id: uuid.UUID) -> Response:
 @web.get("/history.csv")
 @auth.needs(Permission.SEE_HISTORY)
 def history_csv() -> Response:
-    """The changes that the filters match, as a file: rows leave as they are read."""
+    """Stream the changes that match the filters as CSV."""
     form = forms.queried(HistoryForm)
-    if not forms.filled_in(form):
-        return history_page()  # the page names the filter that cannot be read
+    if not form.validate():
+        return history_page()  # the page shows which filter is invalid
     actor, community, wanted = auth.current_actor(), auth.current_community(), form.wanted()
     response = Response(
         stream_with_context(_lines(actor, community.id, wanted)),
@@ -165,15 +166,15 @@ def history_csv() -> Response:
 def tabs(
     actor: Actor, community_id: uuid.UUID, path: str, query: Query
 ) -> list[tuple[str, str | None, bool]]:
-    """The two histories: words, address, whether it is the one shown. What both can filter by goes along.
+    """Return the tabs of the two histories: label, URL, whether it is the current one. Keeps the filters both have.
 
-    Empty for whoever may not see the settings.
+    Empty if the reader may not see the settings.
     """
     if not allows(actor, Permission.SEE_SETTINGS, community_id):
         return []
     shared = {name: text for name, text in query.items() if name in ("community", "actor", "from", "to")}
     return [
-        (words, address(one, shared, always=True), one == path)
+        (words, list_url(one, shared, always=True), one == path)
         for words, one in (
             ("Actions", url_for("web.history_page")),
             ("Settings", url_for("web.setting_history_page")),
@@ -183,14 +184,14 @@ def tabs(
 
 @dataclass(frozen=True)
 class _RowNames:
-    """What is added to a row's names: its link's, and that of the button that overturns or reopens."""
+    """Accessible names of a row: of its link, and of its button that overturns or reopens."""
 
     link: str
     button: str
 
 
 def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
-    """For each row, what tells it from the others of the page."""
+    """Return for each row the text that distinguishes it from the other rows of the page."""
     links, buttons = [], []
     for row in rows:
         post = filters.excerpt(_hidden(row.action) or row.request.content, 40)
@@ -199,7 +200,7 @@ def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
         facts = (
             filters.state_word(row.kind).lower(),
             f"by {author}" if author else "",
-            filters.written(row.entry.at),
+            filters.full_time(row.entry.at),
         )
         links.append(RowName(f"{filters.excerpt(why)}: {post}", facts, row.entry.id))
         if row.is_latest:
@@ -212,7 +213,7 @@ def _names(rows: Sequence[ActionChange]) -> list[_RowNames]:
 
 
 def _hidden(action: Action) -> str:
-    """What stands in place of a sensitive post, for readers who want to be warned; else empty."""
+    """Return the text shown instead of a sensitive post, for readers who want a warning; else empty."""
     return HIDDEN if is_veiled(action.category, warn=auth.current_reader().account.content_warnings) else ""
 
 
@@ -257,14 +258,14 @@ def _values(change: ActionChange) -> tuple[object, ...]:
 
 
 def number_from(name: str) -> int | None:
-    """An entry's number from the address; None when there is none."""
-    return forms.number(forms.from_address(name), digits=15)
+    """Return an entry's number from the URL, or None."""
+    return forms.number(forms.query_arg(name), digits=15)
 
 
-def address(path: str, query: Query, *, always: bool = False, **more: int | None) -> str | None:
-    """The path with the filters and ``more``; None when there is no more, unless it is wanted ``always``."""
-    given = {name: str(value) for name, value in more.items() if value is not None}
-    if not given and not always:
+def list_url(path: str, query: Query, *, always: bool = False, **more: int | None) -> str | None:
+    """Return the path with the filters and ``more``; None if ``more`` has no values, unless ``always``."""
+    args = {name: str(value) for name, value in more.items() if value is not None}
+    if not args and not always:
         return None
-    whole = {**query, **given}
+    whole = {**query, **args}
     return f"{path}?{encoded(whole)}" if whole else path

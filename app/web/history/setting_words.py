@@ -1,4 +1,4 @@
-"""Setting changes in words: what happened, to what, and each value before and after."""
+"""Setting changes as text: what happened, to which object, and each value before and after."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ PAGES: Mapping[Area, str] = {
     Area.KEYS: "web.keys_page",
     Area.PEOPLE: "web.people",
 }
-"""The view that shows what is changed there, of each area."""
+"""The view of the page that changes each area."""
 _SENTENCES: Mapping[str, str] = {
     **SENTENCES,
     "policy.revised": "Thresholds saved",
@@ -76,9 +76,9 @@ _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 @dataclass(frozen=True)
 class Difference:
-    """One value: "Spam, Acts by itself (Tier 1)", before, after. Empty where there was or is none.
+    """One changed value: name ("Spam, Acts by itself (Tier 1)"), before, after. Empty if there was or is no value.
 
-    A group is a category or a rule as a whole, which was added or removed.
+    A group is a whole category or rule that was added or removed.
     """
 
     label: str
@@ -95,23 +95,25 @@ class Difference:
 
 
 def sentence(entry: HistoryEntry) -> str:
-    """What happened, without to what, by whom and why."""
+    """Return what happened, without the object, the person and the reason."""
     return _SENTENCES.get(entry.what, entry.what.replace(".", " ").replace("_", " ").capitalize())
 
 
-def about(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
-    """What a change was made to, as it is called now, or was when it was told; empty where the sentence says it."""
+def subject_name(entry: HistoryEntry, names: Mapping[Any, str]) -> str:
+    """Return the changed object's current name, or its name in the entry; empty if the sentence contains it."""
     version = entry.after.get("version")
     if AREA_OF[entry.object_type] in (Area.THRESHOLDS, Area.CLASSIFIERS) and version is not None:
         return f"version {version}"
     if entry.object_type == "community":
         return ""
-    told = next((v[k] for k in ("name", "title", "url") for v in (entry.after, entry.before) if v.get(k)), "")
-    return names.get(entry.object_id) or str(told)
+    recorded_name = next(
+        (v[k] for k in ("name", "title", "url") for v in (entry.after, entry.before) if v.get(k)), ""
+    )
+    return names.get(entry.object_id) or str(recorded_name)
 
 
 def leads_to(entry: HistoryEntry, names: Mapping[Any, str]) -> str | None:
-    """Where what was sent again stands now; None for other changes, and when it is no longer kept."""
+    """Return the URL of the replayed delivery or range; None for other changes, or if it is no longer stored."""
     if entry.object_id not in names or entry.object_type not in _LEADS_TO:
         return None
     endpoint, argument = _LEADS_TO[entry.object_type]
@@ -120,25 +122,25 @@ def leads_to(entry: HistoryEntry, names: Mapping[Any, str]) -> str | None:
 
 
 def differences(entry: HistoryEntry) -> list[Difference]:
-    """Each value that changed, whole. Ids are left out: they say nothing to people."""
-    found: list[Difference] = []
+    """Return all changed values in full. Ids are left out, because they mean nothing to readers."""
+    changed: list[Difference] = []
     for name in _in_order(entry):
         old, new = entry.before.get(name), entry.after.get(name)
         if isinstance(old, dict) or isinstance(new, dict):
-            found += _parts(entry, name, old or {}, new or {})
+            changed += _parts(entry, name, old or {}, new or {})
         elif name != "version" and not _is_id(old) and not _is_id(new) and (old, new) != (None, None):
-            found.append(
+            changed.append(
                 Difference(
                     _label(name),
                     _named(name, old, name in entry.before),
                     _named(name, new, name in entry.after),
                 )
             )
-    return found
+    return changed
 
 
 def _in_order(entry: HistoryEntry) -> Sequence[str]:
-    """As the pages show them, then by name: the columns are JSON, which keeps no order on PostgreSQL."""
+    """Return the value names in the order of the pages, then by name: PostgreSQL's JSON does not keep the order."""
     ranks = {name: rank for rank, name in enumerate(_LABELS)}
     return sorted(
         entry.before.keys() | entry.after.keys(), key=lambda name: (ranks.get(name, len(ranks)), name)
@@ -146,7 +148,7 @@ def _in_order(entry: HistoryEntry) -> Sequence[str]:
 
 
 def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Difference]:
-    """The parts of a category or of a rule that differ; one that is new or gone is told in one line."""
+    """Yield the differing parts of a category or a rule; a new or removed one is a single difference."""
     called = category_name(name) if entry.object_type == "policy" else name
     if not (isinstance(old, dict) and isinstance(new, dict)) or not old or not new:
         return [Difference(called, _inline(old), _inline(new), is_group=True)]
@@ -162,7 +164,7 @@ def _parts(entry: HistoryEntry, name: str, old: Any, new: Any) -> Iterable[Diffe
 
 
 def _named(name: str, value: Any, is_there: bool) -> str:
-    """As ``words``; a category and a state as every page calls them."""
+    """Like ``words``, but with the usual names of categories and states."""
     if isinstance(value, str) and value and is_there:
         if name == "category":
             return category_name(value)
@@ -175,12 +177,14 @@ def _inline(value: Any) -> str:
     if not isinstance(value, dict):
         return words(value) if value else ""
     return "; ".join(
-        f"{_label(part)} {words(one)}" for part, one in sorted(value.items()) if one not in (None, [], "")
+        f"{_label(part)} {words(part_value)}"
+        for part, part_value in sorted(value.items())
+        if part_value not in (None, [], "")
     )
 
 
 def words(value: Any, is_there: bool = True) -> str:
-    """A value as people read it, on one line unless it is a text of several."""
+    """Return a value as readable text, on one line unless it is a text with several lines."""
     if not is_there:
         return ""
     if isinstance(value, bool):
@@ -190,7 +194,7 @@ def words(value: Any, is_there: bool = True) -> str:
     if isinstance(value, dict):
         return _inline(value)
     if isinstance(value, list):
-        return ", ".join(words(one) for one in value)
+        return ", ".join(words(item) for item in value)
     if isinstance(value, float):
         return f"{value:g}"
     moment = _MOMENT.fullmatch(str(value))

@@ -1,4 +1,4 @@
-"""Action history's other half: every setting change of a community, filtered by the address; the same as CSV."""
+"""Settings tab of the action history: all setting changes of a community, with filters in the URL; also as CSV."""
 
 import csv
 import io
@@ -19,13 +19,13 @@ from app.web import auth, csv_cells, filters, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import ALL, Days, FilterForm, encoded, typed
 from app.web.history import setting_words
-from app.web.history.actions import address, number_from, tabs
+from app.web.history.actions import list_url, number_from, tabs
 from app.web.item.timeline import actor_name, cause_words
 from app.wiring import wired
 
 PAGE_SIZE = 50
 SHOWN_LINES = 8
-"""Values that a row of the list shows; the entry's own page shows all."""
+"""How many changed values a row shows; the entry's own page shows all."""
 SHOWN_VALUE = 90
 COLUMNS = (
     "time",
@@ -45,7 +45,7 @@ COLUMNS = (
 
 
 class SettingHistoryForm(Days, FilterForm):
-    """The filters, in the address. From and To are whole days of the reader's timezone."""
+    """The filters in the URL. From and To are whole days in the reader's time zone."""
 
     q = SearchField("Reason", [forms.at_most(200, "Reason")])
     area = SelectField("Settings of", default="")
@@ -55,11 +55,11 @@ class SettingHistoryForm(Days, FilterForm):
     community = HiddenField()
 
     def offer(self, areas: list[Area]) -> None:
-        """Offer the areas whose changes the reader may see."""
+        """Set the choices to the areas whose changes the reader may see."""
         self.area.choices = forms.choices(ALL | {area.value: setting_words.AREAS[area] for area in areas})
 
-    def wanted(self) -> SettingFilter:
-        """What a valid form asks for."""
+    def criteria(self) -> SettingFilter:
+        """Return the filter. Call it only on a valid form."""
         return SettingFilter(
             area=Area(self.area.data) if self.area.data else None,
             search=typed(self.q),
@@ -71,7 +71,7 @@ class SettingHistoryForm(Days, FilterForm):
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One change as the list shows it. ``url``: where what was sent again stands, ``is_one`` delivery or a range."""
+    """One change in the list. ``url``: page of the replayed deliveries; ``is_one``: one delivery and not a range."""
 
     id: uuid.UUID
     at: datetime
@@ -92,43 +92,40 @@ def setting_history_page() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     form, holds = _filters(actor, community.id)
     with wired().database.reading() as session:
-        found = setting_history.changes(
+        page_of_changes = setting_history.changes(
             session,
             actor,
             community.id,
-            form.wanted() if holds else SettingFilter(),
+            form.criteria() if holds else SettingFilter(),
             size=PAGE_SIZE,
             older_than=number_from("older"),
             newer_than=number_from("newer"),
         )
-        names = setting_history.names(session, found.rows)
+        names = setting_history.names(session, page_of_changes.rows)
     query = form.query()
+    path = url_for("web.setting_history_page")
     return page.render(
         "history/history_settings.html",
         status=200 if holds else 422,
         filters=form,
-        rows=[_row(entry, names) for entry in found.rows],
-        tabs=tabs(actor, community.id, url_for("web.setting_history_page"), query),
+        rows=[_row(entry, names) for entry in page_of_changes.rows],
+        tabs=tabs(actor, community.id, path, query),
         links=page.PageLinks(
-            previous=address(url_for("web.setting_history_page"), query, newer=found.newer),
-            next=address(url_for("web.setting_history_page"), query, older=found.older),
-            summary=f"{'More than ' if found.is_more else ''}{found.count:,} "
-            f"{'change' if found.count == 1 else 'changes'}",
+            previous=list_url(path, query, newer=page_of_changes.newer),
+            next=list_url(path, query, older=page_of_changes.older),
+            summary=f"{'More than ' if page_of_changes.is_more else ''}{page_of_changes.count:,} "
+            f"{'change' if page_of_changes.count == 1 else 'changes'}",
         ),
         query=f"?{encoded(query)}" if query else "",
-        csv_url=address(url_for("web.setting_history_csv"), query, always=True),
-        clear_url=address(
-            url_for("web.setting_history_page"),
-            {k: v for k, v in query.items() if k == "community"},
-            always=True,
-        ),
+        csv_url=list_url(url_for("web.setting_history_csv"), query, always=True),
+        clear_url=list_url(path, {k: v for k, v in query.items() if k == "community"}, always=True),
         is_narrowed=any(name != "community" for name in query),
     )
 
 
 @web.get("/history/settings/<uuid:change_id>")
 def setting_history_entry(change_id: uuid.UUID) -> Response:
-    """One change, whole: every value before and after, and what keeps the entry from being altered."""
+    """Show one change in full: every value before and after, and the hashes that prove it was not altered."""
     actor = auth.current_actor()
     with wired().database.reading() as session:
         entry, text = setting_history.change(session, actor, change_id)
@@ -139,7 +136,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         "history/history_setting.html",
         entry=entry,
         what=setting_words.sentence(entry),
-        about=setting_words.about(entry, names),
+        about=setting_words.subject_name(entry, names),
         about_url=setting_words.leads_to(entry, names),
         area=setting_words.AREAS[area],
         area_url=url_for(setting_words.PAGES[area]),
@@ -147,7 +144,7 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
         cause=cause_words(entry.cause),
         reason=text.reason,
         differences=setting_words.differences(entry),
-        back_url=address(
+        back_url=list_url(
             url_for("web.setting_history_page"), forms.queried(SettingHistoryForm).query(), always=True
         ),
     )
@@ -156,12 +153,12 @@ def setting_history_entry(change_id: uuid.UUID) -> Response:
 @web.get("/history/settings.csv")
 @auth.needs(Permission.SEE_SETTINGS)
 def setting_history_csv() -> Response:
-    """The changes that the filters match, a line for each value that changed."""
+    """Stream the changes that match the filters as CSV, one line for each changed value."""
     actor, community = auth.current_actor(), auth.current_community()
     form, holds = _filters(actor, community.id)
     if not holds:
-        return setting_history_page()  # the page names the filter that cannot be read
-    lines = _lines(actor, community.id, form.wanted())
+        return setting_history_page()  # the page shows which filter is invalid
+    lines = _lines(actor, community.id, form.criteria())
     response = Response(stream_with_context(lines), mimetype="text/csv")
     name = f"setting-history-{community.slug}-{clock.now():%Y-%m-%d}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
@@ -171,7 +168,7 @@ def setting_history_csv() -> Response:
 def _filters(actor: Actor, community_id: uuid.UUID) -> tuple[SettingHistoryForm, bool]:
     form = forms.queried(SettingHistoryForm)
     form.offer(setting_history.areas(actor, community_id))
-    return form, forms.filled_in(form)
+    return form, form.validate()
 
 
 def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
@@ -181,7 +178,7 @@ def _row(one: Entry, names: Mapping[uuid.UUID, str]) -> SettingRow:
         id=entry.id,
         at=entry.at,
         what=setting_words.sentence(entry),
-        about=setting_words.about(entry, names),
+        about=setting_words.subject_name(entry, names),
         url=setting_words.leads_to(entry, names),
         is_one=entry.object_type == "delivery",
         area=setting_words.AREAS[AREA_OF[entry.object_type]],
@@ -203,7 +200,7 @@ def _lines(actor: Actor, community_id: uuid.UUID, wanted: SettingFilter) -> Iter
                     clock.iso(entry.at),
                     setting_words.AREAS[AREA_OF[entry.object_type]],
                     setting_words.sentence(entry),
-                    setting_words.about(entry, {}),
+                    setting_words.subject_name(entry, {}),
                     line.label,
                     line.before,
                     line.after,

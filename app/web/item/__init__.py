@@ -1,1 +1,1 @@
-"""The item page: the post, its thread, the notes, the timeline and why a status was reached."""
+"""The item page: the post, its thread, the notes, the timeline, and the explanation of a note's status."""

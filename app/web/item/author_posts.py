@@ -1,4 +1,4 @@
-"""What moderators see of an author: their earlier posts in the community, and what became of them."""
+"""The author's earlier posts in this community, with their outcomes, for moderators."""
 
 import uuid
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from app.web.categories import HIDDEN, is_veiled
 
 @dataclass(frozen=True)
 class PastPost:
-    """An earlier post. ``id`` names its item, None when no score asked for one."""
+    """An earlier post. ``id`` is its item's id, None if it has no item because no score reached a threshold."""
 
     id: uuid.UUID | None
     text: str
@@ -29,7 +29,7 @@ class PastPost:
 
 @dataclass(frozen=True)
 class AuthorPast:
-    """The sentence about an author, their newest posts, and where the history tells of all."""
+    """A summary sentence, the newest posts, how many more there are, and the URL of the history with all of them."""
 
     sentence: str
     posts: Sequence[PastPost]
@@ -37,21 +37,21 @@ class AuthorPast:
     url: str
 
 
-def of(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
-    """The past of this item's author; None when the platform did not name one."""
+def for_item(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
+    """Return the earlier posts of this item's author; None if the platform named no author."""
     author = action.request.platform_author_id
     if author is None:
         return None
-    found = author_history.before(session, actor, action)
-    if not found.count:
+    past = author_history.earlier_posts(session, actor, action)
+    if not past.count:
         sentence = "No earlier submissions by this author"
     else:
-        posts = "submission" if found.count == 1 else "submissions"
-        sentence = f"{found.count:,} earlier {posts} by this author, {found.hidden or 'none'} hidden"
+        posts = "submission" if past.count == 1 else "submissions"
+        sentence = f"{past.count:,} earlier {posts} by this author, {past.hidden or 'none'} hidden"
     return AuthorPast(
         sentence=sentence,
-        posts=[_post(one) for one in found.posts],
-        more=found.count - len(found.posts),
+        posts=[_post(post) for post in past.posts],
+        more=past.count - len(past.posts),
         url=f"{url_for('web.history_page')}?{urlencode({'author': author})}",
     )
 

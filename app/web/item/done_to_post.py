@@ -1,4 +1,4 @@
-"""What was done to a post, by whom, when and why, as the item and the cards of second looks say it."""
+"""What was done to a post, by whom, when and why; shown on the item page and on Second look cards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ DONE: Mapping[ActionType, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class DoneToPost:
-    """``what`` and ``icon`` are the badge; ``by`` says who, and is a name to isolate when ``is_name``.
+    """What was done to a post. ``what`` and ``icon`` are the badge; ``by`` is a person's name if ``is_name``.
 
-    ``at`` is when the platform did it, or when it was decided while the platform has not said so.
+    ``at`` is when the platform did it, or, until the platform confirms it, when it was decided.
     """
 
     what: str
@@ -32,8 +32,11 @@ class DoneToPost:
     why: str
 
 
-def of(action: Action, decided: tuple[HistoryEntry, HistoryText] | None) -> DoneToPost | None:
-    """``decided`` is the entry that says who had it done (``second_looks.deciding``); None when none is kept."""
+def for_action(action: Action, decided: tuple[HistoryEntry, HistoryText] | None) -> DoneToPost | None:
+    """Return what was done to the action's post, or None if there is no entry.
+
+    ``decided`` is the history entry of the decision (``second_looks.deciding``), if there is one.
+    """
     if decided is None:
         return None
     entry, text = decided

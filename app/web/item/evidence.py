@@ -1,10 +1,10 @@
-"""Why an item is in the review queue, as moderators see it: scores, thresholds, what the classifiers matched."""
+"""Why an item is in the review queue, for moderators: scores, thresholds, and the classifiers' matches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.models import Action, Policy
+from app.core.models import Action, ThresholdSet
 from app.web.categories import UNNAMED, category_name
 
 SHOWN_MATCHES = 8
@@ -14,14 +14,14 @@ WOULD_BE = {
     "flag": "flagged for review",
     "notify": "left up, its author told",
 }
-"""What a tier's verb makes of a post: "The post would be hidden"."""
+"""Past participles of the action types: "The post would be hidden"."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why the item is here. Scores and thresholds 0.0–1.0; ``others`` are further categories with a score.
+    """Why the item is in the queue. Scores and thresholds are 0.0–1.0; ``others`` are other categories with a score.
 
-    ``is_scored`` is false where no category was named: such a post has no score of its own, and no thresholds.
+    ``is_scored`` is false if the item has no category; it then has no score and no thresholds.
     """
 
     is_scored: bool
@@ -38,24 +38,24 @@ class Evidence:
     observed: Sequence[str]
 
 
-def evidence(policy: Policy | None, action: Action) -> Evidence:
-    """What the action was routed by, beside the thresholds of ``policy``, which are in force now."""
-    found: dict[str, Any] = action.evidence or {}
-    details: dict[str, Any] = found.get("details") or {}
-    rule = next((c for c in policy.categories if c.name == action.category), None) if policy else None
+def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
+    """Return the scores that routed the action, with the current ``thresholds`` for comparison."""
+    stored: dict[str, Any] = action.evidence or {}
+    details: dict[str, Any] = stored.get("details") or {}
+    rule = next((c for c in thresholds.categories if c.name == action.category), None) if thresholds else None
     text = action.request.content
     passages: dict[str, str] = {}
     for match in details.get("matches", ()):
         passages.setdefault(text[match["start"] : match["end"]], str(match.get("rule", "")))
-    scores: dict[str, float] = found.get("scores") or {}
+    scores: dict[str, float] = stored.get("scores") or {}
     return Evidence(
         is_scored=action.category not in UNNAMED,
         score=action.score,
         tier2=rule.tier2 if rule else None,
         tier1=rule.tier1 if rule else None,
-        version=policy.version if policy else None,
+        version=thresholds.version if thresholds else None,
         routed_by=details.get("config_version"),
-        classifiers=[f"{one['name']} {one['version']}" for one in details.get("classifiers", ())],
+        classifiers=[f"{item['name']} {item['version']}" for item in details.get("classifiers", ())],
         passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],
         others=sorted(
             (
@@ -63,20 +63,20 @@ def evidence(policy: Policy | None, action: Action) -> Evidence:
                 for name, value in scores.items()
                 if name != action.category and value > 0
             ),
-            key=lambda one: -one[1],
+            key=lambda item: -item[1],
         ),
         held_back=(details.get("held_back") or {}).get("why"),
         unfinished=[
-            f"{one['name']}: {one['error']}" for one in details.get("classifiers", ()) if one.get("error")
+            f"{item['name']}: {item['error']}" for item in details.get("classifiers", ()) if item.get("error")
         ],
-        observed=[_observed(one) for one in details.get("observed", ())],
+        observed=[_observed(item) for item in details.get("observed", ())],
     )
 
 
-def _observed(told: Mapping[str, Any]) -> str:
-    """What a category that only observes would have done: "Toxicity 0.83, above 0.6: would have asked raters"."""
-    done = WOULD_BE.get(told["action"], told["action"])
-    scored = f"{category_name(told['category'])} {told['score']:.2f}, above {told['threshold']:g}"
-    if told["tier"] == 1:
-        return f"{scored} (Tier 1): the post would have been {done} at once"
-    return f"{scored} (Tier 2): people would have been asked whether the post should be {done}"
+def _observed(observation: Mapping[str, Any]) -> str:
+    """Return what an observe-only category would have done: "Toxicity 0.83, above 0.6: would have asked raters"."""
+    would_be = WOULD_BE.get(observation["action"], observation["action"])
+    scored = f"{category_name(observation['category'])} {observation['score']:.2f}, above {observation['threshold']:g}"
+    if observation["tier"] == 1:
+        return f"{scored} (Tier 1): the post would have been {would_be} at once"
+    return f"{scored} (Tier 2): people would have been asked whether the post should be {would_be}"

@@ -1,4 +1,4 @@
-"""The item page: the post, one question, the notes; for moderators also their panel."""
+"""The item page: the post, the question, the notes; for moderators also their panel."""
 
 import uuid
 from typing import Any
@@ -28,7 +28,7 @@ def item(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         action = answering.find(session, action_id)
         if action.reopened_at is not None and not auth.may(Permission.MODERATE, action.community_id):
-            # Members review it again: how the first review came out would sway them.
+            # Members review it again: the outcome of the first review would influence them.
             again = reopening.under_review_again(session, action)
             if again is not None:
                 return make_response(redirect(url_for("web.item", action_id=again), 303))
@@ -41,7 +41,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(answering.find(session, action_id))
-    if not forms.filled_in(form) or unseen:
+    if not form.validate() or unseen:
         if unseen:
             form.form_errors.append(veils.UNSEEN)
         with wired().database.reading() as session:
@@ -53,18 +53,18 @@ def answer_item(action_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
         action = answering.find(session, action_id)
         try:
-            answering.give(session, action, form.answer.data)
+            answering.record_answer(session, action, form.answer.data)
         except (Conflict, Settled) as refusal:
             status = 409 if isinstance(refusal, Conflict) else 422
             message, action = f"{refusal.detail}.", answering.find(session, action_id)
-        asked = ask(session, action)
+        item_question = ask(session, action)
         moderates = auth.may(Permission.MODERATE, action.community_id)
     return page.done(
         "item/_question.html",
         url_for("web.item", action_id=action_id),
         message,
         status=status,
-        question=asked,
+        question=item_question,
         options=OPTIONS,
         answer_form=AnswerForm(),
         moderates=moderates,
@@ -73,49 +73,54 @@ def answer_item(action_id: uuid.UUID) -> Response:
 
 
 def ask(session: Session, action: Action, *, typed_in: str | None = None) -> Question:
-    """The question to the signed-in reader; counts are fetched only once they may be shown.
+    """Return the question for the reader. The counts are read only if the reader may see them.
 
-    ``typed_in`` is the id of the form whose text showing the content must keep.
+    ``typed_in`` is the id of a form with typed text, which must be kept when the content is shown.
     """
     blind = blind_item(action, url_for("web.item", action_id=action.id), whole=True, form=typed_in)
     note = action.note
     if note is None:
-        return question(action, blind, None, None, answering.needed())
-    own = ratings.own(session, note.id, auth.current_profile_id())
+        return question(action, blind, None, None, answering.ratings_needed())
+    own = ratings.by_rater(session, note.id, auth.current_profile_id())
     counts = ratings.stats(session, note) if is_decided(action) else None
-    return question(action, blind, own, counts, answering.needed())
+    return question(action, blind, own, counts, answering.ratings_needed())
 
 
 def item_context(session: Session, action: Action, *, typed_in: str | None = None) -> dict[str, Any]:
-    """What ``item.html`` and its parts show. Note parts ask here too, so page and part never differ."""
+    """Return the context of ``item.html`` and its parts. The note parts use it too, so page and parts always agree."""
     moderates = auth.may(Permission.MODERATE, action.community_id)
-    asked, answer_form = ask(session, action, typed_in=typed_in), AnswerForm()
+    item_question, answer_form = ask(session, action, typed_in=typed_in), AnswerForm()
     return {
-        "question": asked,
-        "item": asked.item,
+        "question": item_question,
+        "item": item_question.item,
         "options": OPTIONS,
         "form": answer_form,
         "answer_form": answer_form,
         "focus": False,
-        "steps": timeline(action, action.request, answered=asked.answer is not None),
+        "steps": timeline(action, action.request, answered=item_question.answer is not None),
         "moderates": moderates,
         "panel": panel.panel(session, auth.current_actor(), action) if moderates else None,
-        "past": author_posts.of(session, auth.current_actor(), action) if moderates else None,
+        "past": author_posts.for_item(session, auth.current_actor(), action) if moderates else None,
         "why": why_status.why(session, action.note, action, None) if action.note else None,
         **notes_context(session, action),
     }
 
 
 def notes_context(session: Session, action: Action) -> dict[str, Any]:
-    """What ``_notes.html`` shows: the notes on the post, and a form for one's own if there is none yet."""
-    mine, needed = answering.own_profiles(session), answering.needed()
+    """Return the context of ``_notes.html``: the notes on the post, and a form if the reader has written none yet."""
+    profile_ids, needed = answering.own_profiles(session), answering.ratings_needed()
     rows = notes.on_request(session, action.request_id)
-    own = ratings.own_of(session, [note.id for note in rows], auth.current_profile_id())
-    views = [note_view(note, action, mine=mine, own=own.get(note.id), needed=needed) for note in rows]
+    own_ratings = ratings.by_rater_for_notes(session, [note.id for note in rows], auth.current_profile_id())
+    views = [
+        note_view(note, action, mine=profile_ids, own=own_ratings.get(note.id), needed=needed)
+        for note in rows
+    ]
     return {
         "action_id": action.id,
         "notes": views,
-        "rating_forms": {view.id: note_forms.rating_form(view.id, own.get(view.id)) for view in views},
+        "rating_forms": {
+            view.id: note_forms.rating_form(view.id, own_ratings.get(view.id)) for view in views
+        },
         "note_form": note_forms.form_for(action)(),
         "preview": None,
         "may_write": auth.may(Permission.WRITE_NOTE, action.community_id)

@@ -1,4 +1,4 @@
-"""What is missing for an item to go on, said on the item's own page, with where it is mended."""
+"""What blocks an item's progress, shown on the item page with links to fix it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from app.web import auth
 
 @dataclass(frozen=True)
 class Missing:
-    """``text``, then the ways out: (label, address) each, for those that the reader may go."""
+    """An explanation, and links as (label, URL) to pages that the reader may open."""
 
     text: str
     links: Sequence[tuple[str, str]] = ()
 
 
-def of_item(session: Session, action: Action) -> Sequence[Missing]:
-    """What keeps this item from being decided by raters, or its decision from being carried out."""
+def for_item(session: Session, action: Action) -> Sequence[Missing]:
+    """Return what blocks this item: too few raters to decide it, or no integration to carry out the decision."""
     if action.action_state is ActionState.PROPOSED:
         hearing = getting_started.hearing(session, action.community_id)
         return () if hearing.is_heard else (_unheard(hearing, action),)

@@ -1,4 +1,4 @@
-"""Forms for writing and rating notes. Limits are ``core.rules``'."""
+"""Forms for writing and rating notes. Limits come from ``core.limits``."""
 
 import uuid
 
@@ -34,14 +34,14 @@ _MISLEADING = Classification.MISLEADING
 
 
 class MultiCheckboxField(SelectMultipleField):
-    """Several of a few, as checkboxes."""
+    """A multiple choice as checkboxes."""
 
     widget = ListWidget(prefix_label=False)
     option_widget = CheckboxInput()
 
 
 class NoteForm(Form):
-    """A note: at least one reason, and a source for whoever says that a post misleads."""
+    """A note. It needs at least one reason, and a source if it says that the post is misleading."""
 
     classification = RadioField(
         "This post is",
@@ -68,7 +68,7 @@ class NoteForm(Form):
 
     @property
     def says(self) -> Classification:
-        """What the note says about the post. Call it on a form that is filled in."""
+        """The note's classification of the post. Use it only after validation."""
         return Classification.MISLEADING if self.is_misleading else Classification.NOT_MISLEADING
 
     @property
@@ -103,9 +103,9 @@ class NoteForm(Form):
 
 
 class PlainNoteForm(NoteForm):
-    """A note on a post that nobody holds for misinformation: it tells readers what they should know."""
+    """A note on a post that is not about misinformation: it only gives readers information."""
 
-    classification = why_misleading = why_not_misleading = None  # type: ignore[assignment]  # takes the fields away
+    classification = why_misleading = why_not_misleading = None  # type: ignore[assignment]  # removes the fields
     summary = TextAreaField(
         "What should readers know?",
         [InputRequired("Write the note."), at_most(limits.FORM_SUMMARY_MAX, "The note")],
@@ -144,13 +144,14 @@ class RatingForm(Form):
 
 
 def form_for(action: Action | None, note: Note | None = None) -> type[NoteForm]:
-    """The form for notes on this item; who called a post misleading before is asked about it again."""
+    """Return the form class for notes on this item. It asks whether the post is misleading if the item is about
+    misinformation, or if ``note`` already said so."""
     asks = action is not None and action.category == MISINFORMATION
     return NoteForm if asks or (note is not None and note.classification is _MISLEADING) else PlainNoteForm
 
 
 def filled_from(note: Note, action: Action | None) -> NoteForm:
-    """The form with what a note says now, for its author to change."""
+    """Return the form with a note's current content, for its author to edit."""
     kind = form_for(action, note)
     if kind is PlainNoteForm:
         return kind(summary=note.summary, sources="\n".join(note.sources))
@@ -165,14 +166,14 @@ def filled_from(note: Note, action: Action | None) -> NoteForm:
 
 
 def rating_form(note_id: uuid.UUID, own: Rating | None = None, *, posted: bool = False) -> RatingForm:
-    """The form for one note, with one's own rating of it so far.
+    """Return the rating form of a note, with the reader's current rating.
 
-    Its fields' names carry the note, because a page shows several.
+    The field names contain the note's id, because a page shows several forms.
     """
     prefix = f"note-{note_id}-"
     if posted:
         return forms.posted(RatingForm, prefix=prefix)
     if own is None:
         return RatingForm(prefix=prefix)
-    good, bad = ([one for one in own.reasons if one in words] for words in (GOOD_POINTS, BAD_POINTS))
+    good, bad = ([reason for reason in own.reasons if reason in words] for words in (GOOD_POINTS, BAD_POINTS))
     return RatingForm(prefix=prefix, level=own.helpfulness_level.value, good=good, bad=bad)

@@ -1,4 +1,4 @@
-"""Notes as a rater's page shows them. Blind by construction, as ``item_views``: what is not in here cannot be shown."""
+"""Notes for raters' pages. Like ``views``, these classes contain only what a rater may see (blind review)."""
 
 import uuid
 from collections.abc import Collection
@@ -57,9 +57,9 @@ LEVEL_WORDS = {
 
 @dataclass(frozen=True)
 class NoteView:
-    """A person's or a model's note. ``status`` and ``progress`` stay None until the reader has rated or wrote it.
+    """A person's or a model's note. ``status`` and ``progress`` are None unless the reader has rated it or wrote it.
 
-    ``classification`` is None where nobody asked whether the post misleads.
+    ``classification`` is None if the note's author was not asked whether the post is misleading.
     """
 
     id: uuid.UUID
@@ -82,7 +82,7 @@ class NoteView:
 def note_view(
     note: Note, action: Action | None, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int
 ) -> NoteView:
-    """A note on the item as this reader may see it; ``mine`` are the profiles that are this reader."""
+    """Return a note as this reader may see it; ``mine`` are the ids of the reader's profiles."""
     is_own = note.author_id in mine
     current = own if own is not None and own.note_version == note.version else None
     is_seen = is_own or current is not None
@@ -90,14 +90,14 @@ def note_view(
         id=note.id,
         summary=note.summary,
         classification=classified(note.classification, action),
-        reasons=tuple(_REASON_WORDS[one] for one in note.reasons if one in _REASON_WORDS),
+        reasons=tuple(_REASON_WORDS[reason] for reason in note.reasons if reason in _REASON_WORDS),
         sources=tuple(note.sources),
         is_ai=note.ai_generated,
         is_own=is_own,
         is_edited=note.version > 1,
         written_at=note.created_at,
         own_level=LEVEL_WORDS[current.helpfulness_level] if current else None,
-        own_reasons=tuple(_REASON_WORDS[one] for one in current.reasons if one in _REASON_WORDS)
+        own_reasons=tuple(_REASON_WORDS[reason] for reason in current.reasons if reason in _REASON_WORDS)
         if current
         else (),
         is_open=not note.locked,
@@ -110,13 +110,13 @@ def note_view(
 
 
 def classified(says: Classification, action: Action | None) -> str | None:
-    """What a note says about the post. "Not misleading" says something only where somebody held it for misleading."""
-    asked = action is not None and action.category == MISINFORMATION
-    return CLASSIFICATIONS[says] if asked or says is Classification.MISLEADING else None
+    """Return a note's classification as text. "Not misleading" is left out unless the item is about misinformation."""
+    is_misinformation = action is not None and action.category == MISINFORMATION
+    return CLASSIFICATIONS[says] if is_misinformation or says is Classification.MISLEADING else None
 
 
 def explained(note: Note, needed: int) -> str:
-    """Why a note has the status that it has."""
+    """Return why a note has its status, in one sentence."""
     if note.status is NoteStatus.CURRENTLY_RATED_HELPFUL:
         if note.force_published:
             return "A moderator published this note."

@@ -1,4 +1,4 @@
-"""Notes: written on an item, rated, edited; and the page of one note."""
+"""Notes: write one on an item, rate it, edit it; and the page of one note."""
 
 import uuid
 from typing import Any
@@ -30,7 +30,7 @@ def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         form = forms.posted(form_for(answering.find(session, action_id)))
     wants_preview = form.preview.data is not None
-    holds = forms.filled_in(form)
+    holds = form.validate()
     status, alert = 200 if holds else 422, None
     if holds and not wants_preview:
         try:
@@ -73,7 +73,7 @@ def _previewed(form: NoteForm, action: Action) -> NoteView:
         id=uuid.UUID(int=0),
         summary=form.summary.data or "",
         classification=classified(form.says, action),
-        reasons=tuple(words[one] for one in form.reasons),
+        reasons=tuple(words[reason] for reason in form.reasons),
         sources=tuple(form.source_list),
         is_ai=False,
         is_own=True,
@@ -94,7 +94,7 @@ def note(note_id: uuid.UUID) -> Response:
         row = find(session, note_id)
         action = action_of(session, row)
         if row.rationale:
-            # The rationale is rated by answering the item's question, which must be seen with the post.
+            # The rationale is rated by answering the item's question, on the page with the post.
             target = url_for("web.item", action_id=action.id) if action else "/"
             return make_response(redirect(target, 303))
         context = note_context(session, row, action)
@@ -105,7 +105,7 @@ def note(note_id: uuid.UUID) -> Response:
 def rate_note(note_id: uuid.UUID) -> Response:
     form = rating_form(note_id, posted=True)
     on_item = form.on.data == "item"
-    if not forms.filled_in(form):
+    if not form.validate():
         with wired().database.reading() as session:
             row = find(session, note_id)
             action = action_of(session, row)
@@ -124,7 +124,7 @@ def rate_note(note_id: uuid.UUID) -> Response:
             raise NotFound("note")
         status, message = 200, "Your rating is saved."
         if row.locked:
-            # Decided while they were reading: nothing that was typed is lost, and the note says so itself.
+            # Decided while the rater was reading: typed text is kept, and the note shows its new status.
             status, message = 409, f"{LOCKED}. Your rating was not needed any more."
         else:
             ratings.rate(
@@ -159,7 +159,7 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
         row = _own(session, note_id, locked=True)
         form = forms.posted(form_for(action_of(session, row), row))
-    holds = forms.filled_in(form)
+    holds = form.validate()
     status, alert = 422, None
     with wired().database.writing() as session:
         row = _own(session, note_id, locked=True)
@@ -188,14 +188,14 @@ def edit_note_submit(note_id: uuid.UUID) -> Response:
 
 
 def find(session: Session, note_id: uuid.UUID) -> Note:
-    """The note, for its readers; its community is the page's."""
+    """Return the note and make its community the current one. Raises NotFound if the reader may not see it."""
     row = notes.get(session, auth.current_actor(), note_id)
     auth.enter(row.community_id)
     return row
 
 
 def _own(session: Session, note_id: uuid.UUID, *, locked: bool = False) -> Note:
-    """One's own note; with ``locked`` also one that a moderator has decided about."""
+    """Return the reader's own note; with ``locked`` also one that a moderator has locked."""
     row = find(session, note_id)
     if row.author_id not in answering.own_profiles(session) or row.rationale:
         raise Forbidden("Only its author can edit this note")
@@ -205,17 +205,19 @@ def _own(session: Session, note_id: uuid.UUID, *, locked: bool = False) -> Note:
 
 
 def action_of(session: Session, row: Note) -> Action | None:
-    """The item that a note belongs to."""
+    """Return the item that a note belongs to, or None."""
     if row.rationale:
         return actions.of_note(session, row.id)
     return actions.live_for(session, row.request_id) if row.request_id else None
 
 
 def note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
-    """What ``note.html`` and ``_note.html`` show."""
+    """Return the context of ``note.html`` and ``_note.html``."""
     actor = auth.current_actor()
-    own = ratings.own(session, row.id, auth.current_profile_id())
-    view = note_view(row, action, mine=answering.own_profiles(session), own=own, needed=answering.needed())
+    own = ratings.by_rater(session, row.id, auth.current_profile_id())
+    view = note_view(
+        row, action, mine=answering.own_profiles(session), own=own, needed=answering.ratings_needed()
+    )
     moderates = auth.may(Permission.MODERATE, row.community_id)
     form: RatingForm = rating_form(row.id, own)
     return {

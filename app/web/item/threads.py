@@ -1,6 +1,6 @@
-"""What an integration says of a post's surroundings, for people to read (docs/integration.md, Thread context).
+"""The thread of a post, from the integration's ``metadata`` (docs/integration.md, Thread context).
 
-``metadata`` is a free object, so everything in it is doubted: what has not the shape below is as if it were not there.
+``metadata`` is a free object, so nothing in it is trusted: whatever does not have the form below is ignored.
 
     {"title": "Harbour walks", "url": "https://forum.example/t/12",
      "thread": [{"author": "ann", "text": "Who moved my boat?", "timestamp": "2026-03-01T10:00:00Z",
@@ -16,13 +16,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 MOST = 20
-"""Messages shown; earlier ones are left out."""
+"""How many messages are shown at most; earlier ones are left out."""
 TEXT_MAX = 2_000
 AUTHOR_MAX = 100
 TITLE_MAX = 200
 URL_MAX = 2_048
 OPEN_UP_TO = 3
-"""So many messages stand open beside the post; more are behind a line that tells how many."""
+"""Up to this many messages are shown at once; more are folded behind a line with their number."""
 
 _ADDRESS = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.IGNORECASE)
 
@@ -38,8 +38,8 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """Where a post stands: the topic's title, its address on the platform, what was said before it."""
+class ThreadContext:
+    """The topic of a post: its title, its URL on the platform, and the messages before the post."""
 
     title: str = ""
     url: str | None = None
@@ -47,58 +47,58 @@ class Surroundings:
 
     @property
     def is_short(self) -> bool:
-        """Whether the messages are few enough to stand open."""
+        """Whether the messages are few enough to be shown at once."""
         return len(self.messages) <= OPEN_UP_TO
 
 
-NOTHING = Surroundings()
+NOTHING = ThreadContext()
 
 
-def of(metadata: Any) -> Surroundings:
-    """What of a request's ``metadata`` can be shown."""
+def from_metadata(metadata: Any) -> ThreadContext:
+    """Return the thread in a request's ``metadata``; invalid parts are left out."""
     if not isinstance(metadata, dict):
         return NOTHING
-    given = metadata.get("thread")
-    told = [_message(one) for one in given[-MOST:]] if isinstance(given, list) else []
-    return Surroundings(
+    thread = metadata.get("thread")
+    messages = [_message(raw) for raw in thread[-MOST:]] if isinstance(thread, list) else []
+    return ThreadContext(
         title=_text(metadata.get("title"), TITLE_MAX),
         url=_url(metadata.get("url")),
-        messages=[one for one in told if one is not None],
+        messages=[message for message in messages if message is not None],
     )
 
 
-def _message(given: Any) -> Message | None:
-    if not isinstance(given, dict):
+def _message(raw: Any) -> Message | None:
+    if not isinstance(raw, dict):
         return None
-    text = _text(given.get("text"), TEXT_MAX)
+    text = _text(raw.get("text"), TEXT_MAX)
     if not text:
         return None
     return Message(
-        author=_text(given.get("author"), AUTHOR_MAX),
+        author=_text(raw.get("author"), AUTHOR_MAX),
         text=text,
-        at=_moment(given.get("timestamp")),
-        url=_url(given.get("url")),
+        at=_moment(raw.get("timestamp")),
+        url=_url(raw.get("url")),
     )
 
 
-def _text(given: Any, most: int) -> str:
-    if not isinstance(given, str):
+def _text(raw: Any, most: int) -> str:
+    if not isinstance(raw, str):
         return ""
-    text = given.strip()
+    text = raw.strip()
     return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
-def _url(given: Any) -> str | None:
-    is_address = isinstance(given, str) and len(given) <= URL_MAX and _ADDRESS.fullmatch(given)
-    return str(given) if is_address else None
+def _url(raw: Any) -> str | None:
+    is_address = isinstance(raw, str) and len(raw) <= URL_MAX and _ADDRESS.fullmatch(raw)
+    return str(raw) if is_address else None
 
 
-def _moment(given: Any) -> datetime | None:
-    """A moment with its zone, in years that every zone can show."""
-    if not isinstance(given, str):
+def _moment(raw: Any) -> datetime | None:
+    """Parse a time with its zone, in a year that can be shown in every time zone; None if it is invalid."""
+    if not isinstance(raw, str):
         return None
     try:
-        moment = datetime.fromisoformat(given)
+        moment = datetime.fromisoformat(raw)
         return moment.astimezone(UTC) if moment.tzinfo and 1970 <= moment.year <= 2999 else None
     except (ValueError, OverflowError):
         return None

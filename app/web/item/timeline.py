@@ -1,4 +1,4 @@
-"""An item's history in sentences: an icon, what happened, who did it, why."""
+"""An item's history as sentences: an icon, what happened, who did it, why."""
 
 import re
 import uuid
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.categories import category_name
-from app.web.moderate.verb_words import VERB_NAMES
+from app.web.moderate.verb_words import NAMES
 
 _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.under_review": ("messages-square", "Sent for review"),
@@ -41,25 +41,23 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
 }
 
 
-VERBS: Mapping[str, str] = {verb.value: name for verb, name in VERB_NAMES.items()}
-"""Decisions that are held, by the words of their buttons."""
 _RESTORING: Mapping[str, tuple[str, str]] = {
     "action.proposed": ("eye", "The platform is asked to show the post again"),
     "action.applied": ("eye", "The platform showed the post again"),
     "action.dismissed": ("circle-minus", "The post is not to be shown again after all"),
 }
-"""The steps of the action that undoes another."""
+"""Sentences for the steps of an action that undoes another."""
 _REOPENED: Mapping[str, tuple[str, str]] = {
     "action.proposed": ("refresh-cw", "Reopened, and sent to the platform to act"),
     "action.under_review": ("refresh-cw", "Reopened for review"),
 }
-"""How an action begins that takes up a dismissed one again."""
+"""Sentences for the first step of an action that reopens a dismissed one."""
 _BY_STAFF: Mapping[str, tuple[str, str]] = {
     "note.currently_rated_helpful": ("lock", "Rationale published"),
     "note.currently_rated_not_helpful": ("lock", "Rationale dismissed"),
     "note.locked": ("lock", "Rationale locked"),
 }
-"""The same changes when a person makes them. Their reason stands with the action's own entry, which follows."""
+"""The same changes made by a person. The reason is in the action's own entry, which follows."""
 
 
 _RATING = re.compile(r"rating [0-9a-f-]{36}")
@@ -70,9 +68,9 @@ _SCORE = re.compile(r"\w+ ([01]\.\d+) > ([01](?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class TimelineEvent:
-    """One entry as it is shown. ``cause`` is the service's own reason, ``reason`` and ``comment`` a person's.
+    """One entry as it is shown. ``cause`` is the service's reason; ``reason`` and ``comment`` are a person's.
 
-    ``about`` is what it happened to; ``is_change``: that was in another state before.
+    ``about`` is the id of the object that changed; ``is_change``: it was in another state before.
     """
 
     icon: str
@@ -88,15 +86,15 @@ class TimelineEvent:
     is_change: bool
 
 
-def told(
+def events(
     entries: Iterable[tuple[HistoryEntry, HistoryText]], *, restoring: Collection[uuid.UUID] = ()
 ) -> list[TimelineEvent]:
-    """The entries as sentences, in their order; ``restoring`` are the actions that undo another."""
+    """Return the entries as sentences, in order. ``restoring`` are the ids of actions that undo another."""
     return [_event(entry, text, restoring) for entry, text in entries]
 
 
 def cause_words(cause: str) -> str:
-    """The service's own reason for people: without ids, and a score in words."""
+    """Return the service's reason as readable text: without ids, and with the score in words."""
     if _RATING.fullmatch(cause):
         return "After a new rating"
     if _INVITATION.fullmatch(cause):
@@ -111,13 +109,13 @@ def cause_words(cause: str) -> str:
 
 
 def filed_words(entry: HistoryEntry) -> str:
-    """What a moderator corrected: the category that the item was scored in."""
+    """Return the sentence about a moderator's correction of the item's category."""
     before, after = (category_name(values.get("category")) for values in (entry.before, entry.after))
     return f"Filed under {after} instead of {before}"
 
 
 def sentence_of(entry: HistoryEntry, *, restores: bool = False) -> str:
-    """What happened, without by whom and why; ``restores``: to an action that undoes another."""
+    """Return what happened, without who and why. ``restores``: the entry's action undoes another."""
     return _words(entry, restores)[1]
 
 
@@ -128,12 +126,12 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
         return _REOPENED[entry.what]
     fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
     icon, sentence = _SENTENCES.get(entry.what, fallback)
-    verb = VERBS.get(str(entry.after.get("verb", "")))
+    verb = NAMES.get(str(entry.after.get("verb", "")))
     return icon, f"{sentence}: “{verb}”" if verb else sentence
 
 
 def actor_name(text: HistoryText) -> str:
-    """Whoever acted, unless the name was erased."""
+    """Return the name of the person who acted, or "Erased" if the name was erased."""
     return "Erased" if text.erased_at is not None else text.actor_name
 
 

@@ -1,7 +1,7 @@
-"""Items as a rater's page shows them. Blind by construction: what is not in here cannot reach a rater's page.
+"""Items for raters' pages. The classes contain only what a rater may see, so pages cannot show more (blind review).
 
-Before they answer, raters see no score, no count or split of ratings, no other answers and no note's status
-(DASHBOARD: The item page). Templates get these values only, never the rows behind them.
+Before they answer, raters see no score, no number or split of ratings, no other answers and no note's status
+(docs/design-system.md). Templates get only these values, never the database rows.
 """
 
 import uuid
@@ -32,7 +32,7 @@ ANSWERS: Mapping[str, HelpfulnessLevel] = {
     "no": HelpfulnessLevel.NOT_HELPFUL,
     "unsure": HelpfulnessLevel.SOMEWHAT_HELPFUL,
 }
-"""An answer is a rating of the action's rationale note (DASHBOARD: The rater's flow)."""
+"""The rating of the action's rationale note for each answer (docs/design-system.md)."""
 OPTIONS = (("yes", "Yes", "check"), ("no", "No", "x"), ("unsure", "Not sure", "circle-question-mark"))
 ANSWER_WORDS = {value: label for value, label, _icon in OPTIONS}
 
@@ -51,9 +51,9 @@ NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have t
 
 @dataclass(frozen=True)
 class BlindItem:
-    """An item before it is answered: the post, what it is checked against, and the question.
+    """An item before it is answered: the post, the category's description, and the question.
 
-    ``kind`` follows "Possible": the category as the name of a kind of content.
+    ``kind`` is the category's name for text after "Possible".
     """
 
     id: uuid.UUID
@@ -69,13 +69,13 @@ class BlindItem:
     channel: str | None
     author: str | None
     posted_at: datetime
-    around: threads.Surroundings
+    around: threads.ThreadContext
     unnamed: str = ""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How many rated and how many are needed; never how they rated."""
+    """How many people rated and how many are needed, but not how they rated."""
 
     count: int
     needed: int
@@ -92,13 +92,13 @@ class Progress:
 
     @property
     def why_not_enough(self) -> str:
-        """Why the last missing rating may not be the last."""
+        """Why one more rating may not be enough."""
         return NUMBERS_ALONE
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of it, once decided; ``yes``, ``no`` and ``unsure`` count the answers."""
+    """The outcome of a decided item; ``yes``, ``no`` and ``unsure`` count the answers."""
 
     state: str
     yes: int
@@ -108,9 +108,9 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Question:
-    """The one question to this reader. ``progress`` needs an own answer, ``outcome`` a decision.
+    """The question for this reader. ``progress`` is set once the reader answered, ``outcome`` once it is decided.
 
-    ``is_settled``: the reader has been shown how it ended, so what they said stands.
+    ``is_settled``: the reader has seen the outcome, so their answer can no longer change.
     """
 
     item: BlindItem
@@ -127,7 +127,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Step:
-    """One public step of an item's timeline."""
+    """One step of an item's public timeline."""
 
     icon: str
     text: str
@@ -135,22 +135,22 @@ class Step:
 
 
 def question_of(action: Action) -> str:
-    """The question, its verb following what the platform would do."""
+    """Return the question for an action; its verb is what the platform would do."""
     return _QUESTIONS.get(action.decided_verb) or _QUESTIONS.get(
         action.action_type, "Should we act on this post?"
     )
 
 
-def blind_item(action: Action, address: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
-    """The item as a rater may see it, on the page of this ``address``.
+def blind_item(action: Action, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
+    """Return the item as a rater may see it, on the page with this ``url``.
 
-    ``form`` is the id of the form that holds typed text, where showing the content must keep it.
+    ``form`` is the id of a form with typed text, which must be kept when the content is shown.
     """
     request = action.request
     text, spans = request.content, excerpts.spans(action)
     start, end = (0, len(text)) if whole else excerpts.window(text, spans)
-    shown = [(first - start, last - start) for first, last in spans]
-    marked = highlight(text[start:end], shown)
+    shifted_spans = [(first - start, last - start) for first, last in spans]
+    marked = highlight(text[start:end], shifted_spans)
     return BlindItem(
         id=action.id,
         category=category_name(action.category),
@@ -161,11 +161,11 @@ def blind_item(action: Action, address: str, *, whole: bool = False, form: str |
         is_excerpt=start > 0 or end < len(text),
         is_long=excerpts.is_long(text, start, end),
         has_marks=bool(spans),
-        veil=veils.over(action, address, form=form),
+        veil=veils.for_action(action, url, form=form),
         channel=request.platform_channel_id,
         author=request.platform_author_id,
         posted_at=request.platform_timestamp or request.requested_at,
-        around=threads.of(request.extra),
+        around=threads.from_metadata(request.extra),
         unnamed=UNNAMED.get(action.category or "", ""),
     )
 
@@ -173,7 +173,7 @@ def blind_item(action: Action, address: str, *, whole: bool = False, form: str |
 def question(
     action: Action, item: BlindItem, own: Rating | None, counts: Stats | None, needed: int
 ) -> Question:
-    """The question to one reader. ``counts`` is needed only when decided, and ignored before."""
+    """Return the question for one reader. ``counts`` is needed only for a decided item, and ignored before."""
     note = action.note
     settled = is_settled(action, own)
     is_closed = note is None or rating_locks.is_closed(note, action)
@@ -197,7 +197,7 @@ def question(
 
 
 def timeline(action: Action, request: Request, *, answered: bool) -> list[Step]:
-    """The public steps, oldest first. Before the reader has answered, only how the item came here."""
+    """Return the public steps, oldest first; until the reader has answered, only those before the review."""
     steps = [
         Step("send", "Submitted", request.requested_at),
         Step("messages-square", "Members were asked", action.created_at),

@@ -1,4 +1,4 @@
-"""Why a note has its status, as ``templates/item/_why_status.html`` shows it. Blind by construction: ``why`` is the gate."""
+"""Why a note has its status, for ``templates/item/_why_status.html``. ``why`` checks that the reader may see it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _TONES = ("for", "half", "against")
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a bar: ``x`` and ``width`` in hundredths of it."""
+    """A segment of a bar: ``x`` and ``width`` in percent of the bar."""
 
     tone: str
     x: float
@@ -35,7 +35,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """One group of raters: how many said what, in the order of ``WhyStatus.words``, and the same as a bar."""
+    """One group of raters: the number of each answer, in the order of ``WhyStatus.words``, and the same as a bar."""
 
     name: str
     counts: tuple[int, int, int]
@@ -45,9 +45,9 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class WhyStatus:
-    """What the part shows. ``words`` are the three answers; ``tones`` their classes in the bars.
+    """Content of the template. ``words`` are the three answers; ``tones`` are their CSS classes in the bars.
 
-    ``is_covered``: a moderator who could still answer as a member sees it on request only, not by accident.
+    ``is_covered``: hidden until opened, because this moderator could still answer as a member.
     """
 
     told: Explanation
@@ -59,23 +59,23 @@ class WhyStatus:
 
 
 def why(session: Session, note: Note, action: Action | None, own: Rating | None) -> WhyStatus | None:
-    """Why the note has its status, for the signed-in reader; None while that would end their blindness.
+    """Return why the note has its status, or None if the reader may not see it yet (blind review).
 
-    Moderators always. Raters of an item once it is decided; of a note once they rated or wrote it, or can no longer,
-    and it has a status. ``action`` is the item whose rationale the note is, or on which it stands.
+    Moderators always may. Raters may for an item once it is decided; for a note with a status, once they rated it,
+    wrote it, or can no longer rate it. ``action`` is the item of the note.
     """
     is_over = _is_over(note, action, own)
     if not (is_over or auth.may(Permission.MODERATE, note.community_id)):
         return None
-    told = explanations.explain(session, note)
+    explanation = explanations.explain(session, note)
     words = _ANSWER_WORDS if note.rationale else _NOTE_WORDS
     rows = []
-    for group in told.groups:
+    for group in explanation.groups:
         counts = (group.counts.helpful, group.counts.somewhat_helpful, group.counts.not_helpful)
         name = _GROUPS[group.name]
-        said = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
-        rows.append(GroupRow(name, counts, f"{name}: {said}", _segments(counts)))
-    return WhyStatus(told, note.rationale, words, _TONES, rows, is_covered=not is_over)
+        answers = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
+        rows.append(GroupRow(name, counts, f"{name}: {answers}", _segments(counts)))
+    return WhyStatus(explanation, note.rationale, words, _TONES, rows, is_covered=not is_over)
 
 
 def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:
@@ -88,10 +88,10 @@ def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:
 
 
 def _segments(counts: tuple[int, int, int]) -> list[Segment]:
-    total, at, found = sum(counts), 0.0, []
+    total, at, segments = sum(counts), 0.0, []
     for tone, count in zip(_TONES, counts, strict=True):
         width = 100 * count / total if total else 0.0
         if count:
-            found.append(Segment(tone, round(at, 2), round(width, 2)))
+            segments.append(Segment(tone, round(at, 2), round(width, 2)))
         at += width
-    return found
+    return segments

@@ -1,4 +1,4 @@
-"""Taking an item over from a colleague, and telling an open page that its claim is gone."""
+"""Views to claim, renew, release and take over an item, and the part that shows a lost claim."""
 
 import uuid
 
@@ -18,18 +18,18 @@ PART = "moderate/_claim.html"
 
 @web.post("/review/<uuid:action_id>/take-over")
 def take_over(action_id: uuid.UUID) -> Response:
-    """Claim what a colleague holds; they are told. What was typed into the decision stays."""
+    """Claim an item that a colleague has claimed, and notify them. The decision form keeps its text."""
     form = forms.posted(DecisionForm)
     with wired().database.writing() as session:
         name = claims.take_over(session, auth.current_actor(), moderation.find(session, action_id))
-    told = f"{name} is told. " if name else ""
-    return moderation.done(action_id, f"Taken over. {told}Yours for 10 minutes.", form=form)
+    notified = f"{name} is told. " if name else ""
+    return moderation.done(action_id, f"Taken over. {notified}Yours for 10 minutes.", form=form)
 
 
 @web.get("/review/<uuid:action_id>/claim")
 @auth.passive
 def claim_part(action_id: uuid.UUID) -> Response:
-    """Asked every few seconds by the page of whoever holds the claim: 204 while they do, else who has it now."""
+    """Polled every few seconds by the page of the claim's holder: 204 while they hold it, else the current claim."""
     with wired().database.reading() as session:
         actor, action = auth.current_actor(), moderation.find(session, action_id)
         if claims.is_held_by(actor, action):
@@ -57,7 +57,7 @@ def claim(action_id: uuid.UUID) -> Response:
 @web.post("/review/<uuid:action_id>/renew")
 @auth.passive
 def renew_claim(action_id: uuid.UUID) -> Response:
-    """An open page keeps its claim; one that was lost meanwhile says so."""
+    """Renew the claim of an open page. Raises Conflict if the claim was lost, and the page says so."""
     with wired().database.writing() as session:
         claims.claim(session, auth.current_actor(), moderation.find(session, action_id))
     return make_response("", 204)

@@ -1,4 +1,4 @@
-"""The filters of the moderators' lists: the queue, the second looks, the action history."""
+"""Filter forms of the moderators' lists: review queue, second looks, action history."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -34,7 +34,7 @@ CLAIMANTS = {"": "Anyone or nobody", "nobody": "Nobody", "me": "Me"}
 
 
 class QueueForm(FilterForm):
-    """The queue's filters, in the address. ``community`` only goes along."""
+    """Filters of the queue, from the query string. ``community`` is no filter; links of the page keep it."""
 
     community = HiddenField()
     q = SearchField("Search", [at_most(200, "Search")])
@@ -45,16 +45,16 @@ class QueueForm(FilterForm):
     PLAIN: ClassVar = {"sort": Sort.OLDEST.value}
 
     def offer(self, categories: Sequence[str]) -> None:
-        """Offer the categories that wait; those that are asked for stay although nothing of them waits."""
+        """Offer the categories of waiting items, and those that the query string selects even if none waits."""
         _offer_several(self.category, categories)
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether anything but the order is asked for."""
+        """Whether any filter is set. The order does not count."""
         return any((self.q.data, self.category.data, self.claimed_by.data))
 
     def wanted(self) -> QueueFilter:
-        """What a valid form asks for."""
+        """Return the filter that the form describes. Call ``validate()`` first."""
         return QueueFilter(
             categories=tuple(self.category.data or ()),
             claimed_by=self.claimed_by.data or "",
@@ -64,13 +64,14 @@ class QueueForm(FilterForm):
 
 
 class HistoryForm(Days, FilterForm):
-    """The action history's filters, in the address. From and To are whole days of the reader's timezone."""
+    """Filters of the action history, from the query string. From and To are whole days in the reader's timezone."""
 
     q = SearchField("Search", [at_most(200, "Search")])
     type = SeveralField("Type", choices=choices({kind.value: kind.value.capitalize() for kind in ActionType}))
     community = HiddenField()
     state = SeveralField(
-        "State", choices=choices({one: state_word(one) for one in (*ActionState, *decision_trace.TRACES)})
+        "State",
+        choices=choices({state: state_word(state) for state in (*ActionState, *decision_trace.TRACES)}),
     )
     actor = StringField("Actor", [at_most(200, "Actor")])
     author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
@@ -79,17 +80,17 @@ class HistoryForm(Days, FilterForm):
     to_day = DateField("To", [Optional()], name="to")
 
     def offer(self, categories: Sequence[str]) -> None:
-        """Offer the categories that actions ever had; those that are asked for stay."""
+        """Offer every category that an action ever had, and those that the query string selects."""
         _offer_several(self.category, categories)
 
     def wanted(self) -> HistoryFilter:
-        """What a valid form asks for."""
+        """Return the filter that the form describes. Call ``validate()`` first."""
         return HistoryFilter(
             action_types=tuple(map(ActionType, self.type.data or ())),
             states=tuple(
-                ActionState(one) for one in self.state.data or () if one not in decision_trace.TRACES
+                ActionState(name) for name in self.state.data or () if name not in decision_trace.TRACES
             ),
-            traces=tuple(one for one in self.state.data or () if one in decision_trace.TRACES),
+            traces=tuple(name for name in self.state.data or () if name in decision_trace.TRACES),
             search=typed(self.q),
             actor=typed(self.actor),
             author=typed(self.author),
@@ -100,13 +101,13 @@ class HistoryForm(Days, FilterForm):
 
 
 class LookForm(FilterForm):
-    """The filters of the second looks, in the address. ``community`` only goes along."""
+    """Filters of the second looks, from the query string. ``community`` is no filter; links of the page keep it."""
 
     community = HiddenField()
     q = SearchField("Search", [at_most(200, "Search")])
     state = SelectField(
         "State",
-        choices=choices(ALL | {one.value: state_word(one) for one in second_looks.STATES}),
+        choices=choices(ALL | {state.value: state_word(state) for state in second_looks.STATES}),
         default="",
     )
     category = SelectField("Category", validate_choice=False)
@@ -119,11 +120,11 @@ class LookForm(FilterForm):
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether anything but the order is asked for."""
+        """Whether any filter is set. The order does not count."""
         return any((self.q.data, self.state.data, self.category.data))
 
     def wanted(self) -> LookFilter:
-        """What a valid form asks for."""
+        """Return the filter that the form describes. Call ``validate()`` first."""
         return LookFilter(
             state=ActionState(self.state.data) if self.state.data else None,
             category=self.category.data or "",
@@ -133,7 +134,7 @@ class LookForm(FilterForm):
 
 
 def page_number(raw: str | None) -> int:
-    """A page's number from an address; anything else is the first page."""
+    """Parse a page number from the query string; return 1 if it is not a number."""
     return number(raw, digits=6) or 1
 
 

@@ -1,4 +1,4 @@
-"""The forms with which moderators decide: one item, several at once, taken back, told to other moderators."""
+"""Forms for moderators: decide on one item or several, undo, reopen, save filters, write to other moderators."""
 
 import uuid
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from app.core import limits
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
 from app.core.review import saved_filters
-from app.core.vocabulary import HeldVerb, ReopenTo
+from app.core.vocabulary import HELD_VERBS, ActionVerb, ReopenTo
 from app.web.categories import category_name
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
 
 
 class DecisionForm(ReasonForm):
-    """A moderator's decision. ``verb`` is the button pressed; ``next`` goes on to the next item of the queue."""
+    """A moderator's decision. ``verb`` is the pressed button; ``next`` opens the next item of the queue afterwards."""
 
     verb = HiddenField()
     next = HiddenField()
@@ -36,7 +36,7 @@ class DecisionForm(ReasonForm):
     template = HiddenField()
 
     def offer(self, categories: Sequence[str], own: str | None) -> None:
-        """Offer the community's categories; ``own``, the item's, stands for no change."""
+        """Offer the community's categories. ``own`` is the item's category; choosing it changes nothing."""
         known = [*([own] if own and own not in categories else []), *categories]
         self.policy.choices = choices(
             {**({} if own else {"": "None in particular"}), **{name: category_name(name) for name in known}}
@@ -44,19 +44,19 @@ class DecisionForm(ReasonForm):
         if self.policy.data is None:
             self.policy.data = own or ""
 
-    def wanted_verb(self) -> HeldVerb | None:
-        """The verb, None when no button of ours was pressed."""
-        return next((verb for verb in HeldVerb if verb.value == self.verb.data), None)
+    def wanted_verb(self) -> ActionVerb | None:
+        """Return the verb, or None if the form was not sent with one of the decision buttons."""
+        return next((verb for verb in HELD_VERBS if verb.value == self.verb.data), None)
 
 
 class ReopenForm(ReasonForm):
-    """Take up a dismissal again; ``to`` says where it goes."""
+    """Reopen a dismissal. ``to``: who reviews the item next, or that the platform acts at once."""
 
     to = RadioField("What happens next", [InputRequired("Choose where it goes.")], validate_choice=False)
     template = HiddenField()
 
     def offer(self, effect: str) -> None:
-        """Offer where it can go; ``effect`` is what the platform would do, in words."""
+        """Offer the choices of ``to``. ``effect`` says in words what the platform would do."""
         self.to.choices = choices(
             {
                 ReopenTo.COMMUNITY: "Members review it again",
@@ -66,12 +66,12 @@ class ReopenForm(ReasonForm):
         )
 
     def wanted_to(self) -> ReopenTo | None:
-        """The choice, None when it is none of ours."""
+        """Return the choice, or None if the value is unknown."""
         return next((to for to in ReopenTo if to.value == self.to.data), None)
 
 
 class SaveFilterForm(Form):
-    """A name for the filters that the address carries."""
+    """A name for the filters of the current query string."""
 
     name = StringField(
         "Filter name", [InputRequired("Enter a name."), at_most(saved_filters.NAME_MAX, "Filter name")]
@@ -91,14 +91,14 @@ class CommentForm(Form):
 
 @dataclass(frozen=True)
 class Choice:
-    """A row that was chosen, with the version it was shown in."""
+    """A ticked row, with the version that the page showed."""
 
     id: uuid.UUID
     version: int
 
 
 class ChoicesField(Field):
-    """Ticked rows: each value is ``<id>.<version>``. What is neither is no row of ours and is left out."""
+    """Ticked rows: each value is ``<id>.<version>``. Values of another form are ignored."""
 
     data: list[Choice]
 
@@ -116,25 +116,26 @@ class ChoicesField(Field):
 
 
 class IdsField(Field):
-    """Ids of rows; what is none is left out."""
+    """Ids of rows. Values that are not ids are ignored."""
 
     data: list[uuid.UUID]
 
     def process_formdata(self, valuelist: Any) -> None:
-        self.data = [one for one in map(parse_id, valuelist[: limits.BULK_MAX]) if one is not None]
+        parsed = map(parse_id, valuelist[: limits.BULK_MAX])
+        self.data = [row_id for row_id in parsed if row_id is not None]
 
     def _value(self) -> str:
         return ""
 
 
 class UndoForm(Form):
-    """Decisions to take back."""
+    """Decisions to undo."""
 
     hold = IdsField("Decisions", default=list)
 
 
 class BulkForm(Form):
-    """Dismiss several items for one reason. ``verb`` is empty after Enter on a box, which chooses nothing."""
+    """Dismiss several items for one reason. ``verb`` is empty if Enter on a checkbox sent the form."""
 
     verb = StringField("What to do")
     reason = TextAreaField(
@@ -146,22 +147,22 @@ class BulkForm(Form):
     item = ChoicesField("Items", default=list)
     unseen = StringField("Hidden posts")
     hidden_ticked = 0
-    """How many of the ticked rows are behind "Show content"; whoever dismisses them unseen says so with this number."""
+    """How many ticked rows are behind "Show content". To dismiss them unseen, the moderator sends this number back."""
 
     @property
     def says_unseen(self) -> bool:
-        """Whether the sender knows that so many of the ticked posts were never shown to them."""
+        """Whether the moderator has confirmed that this many of the ticked posts were never shown to them."""
         return (number(self.unseen.data) or 0) >= self.hidden_ticked
 
     def ask_about_hidden(self) -> None:
-        """Refuse to dismiss posts that were never shown, until the sender says that they mean to."""
+        """Add the error that some posts were never shown; it stays until the moderator confirms."""
         these = "1 post is" if self.hidden_ticked == 1 else f"{self.hidden_ticked} posts are"
         self.unseen.errors = [
             f"{these} hidden by your settings, so you have not seen them. Tick the box to go on."
         ]
 
     def validate_verb(self, field: StringField) -> None:
-        if field.raw_data and field.data != HeldVerb.DISMISS:
+        if field.raw_data and field.data != ActionVerb.DISMISS:
             raise ValidationError("Choose what to do with the items that you ticked.")
 
     def validate_item(self, field: ChoicesField) -> None:
@@ -172,12 +173,12 @@ class BulkForm(Form):
 
 
 def version_of(form: ReasonForm) -> int | None:
-    """The version of the page that was decided on; None when it carries none."""
+    """Return the version of the object that the page showed, or None if the form has none."""
     return number((form.version.data or "").strip())
 
 
 def refused(form: ReasonForm, refusal: Invalid | Conflict) -> tuple[int, str | None]:
-    """The status and the alert with which a refused decision is answered; what is wrong in the form stands in it."""
+    """Return status and alert of the answer to a refused decision. For Invalid, the form gets the errors instead."""
     if isinstance(refusal, IllegalMove):
         return 409, f"By now this is {state_phrase(refusal.current)}. Your text is kept below."
     if isinstance(refusal, Conflict):

@@ -1,6 +1,6 @@
-"""What a moderator does with one item: decide, undo, write to other moderators.
+"""A moderator's views on one item: decide, undo, write to other moderators.
 
-``claiming`` and ``reopening`` hold the rest.
+``claiming`` and ``reopening`` have the other views.
 """
 
 import uuid
@@ -10,6 +10,7 @@ from flask import Response, make_response, redirect
 from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, Invalid, Refused
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Permission
@@ -32,7 +33,7 @@ TIMELINE = "moderate/_moderator_timeline.html"
 @web.get("/review/<uuid:action_id>/panel")
 @auth.passive
 def moderator_panel_part(action_id: uuid.UUID) -> Response:
-    """The panel as it stands now; asked for once the time to undo is over."""
+    """The current panel; the page loads it when the time to undo is over."""
     return show(action_id)
 
 
@@ -48,7 +49,7 @@ def decide(action_id: uuid.UUID) -> Response:
         return show(action_id, form=form)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(find(session, action_id))
-    if not forms.filled_in(form) or verb is None or unseen:
+    if not form.validate() or verb is None or unseen:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
         if unseen:
@@ -62,8 +63,7 @@ def decide(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 action=action,
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 category=form.policy.data or None,
                 version=version_of(form),
             )
@@ -80,14 +80,14 @@ def decide(action_id: uuid.UUID) -> Response:
 
 @web.post("/review/<uuid:action_id>/second-look")
 def open_second_look(action_id: uuid.UUID) -> Response:
-    """Ask the community to look again at what was done; at once, for nothing is decided by it."""
+    """Ask the community to review the action again. There is no undo, because this is no decision."""
     form = forms.posted(DecisionForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(action_id, status=422, form=form)
     try:
         with wired().database.writing() as session:
             action = find(session, action_id)
-            second_looks.ask_members(session, auth.current_actor(), action, reason=form.reason.data or "")
+            second_looks.ask_members(session, auth.current_actor(), action, why=Why(form.reason.data or ""))
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
         return show(action_id, status=status, form=form, alert=alert)
@@ -97,7 +97,7 @@ def open_second_look(action_id: uuid.UUID) -> Response:
 @web.post("/review/<uuid:action_id>/message")
 def write_message(action_id: uuid.UUID) -> Response:
     form = forms.posted(CommentForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(action_id, status=422, message_form=form)
     try:
         with wired().database.writing() as session:
@@ -111,8 +111,8 @@ def write_message(action_id: uuid.UUID) -> Response:
 
 @web.post("/holds/<uuid:hold_id>/undo")
 def undo(hold_id: uuid.UUID) -> Response:
-    """Take back one decision, and return to its item, or to the queue when it was undone there."""
-    seen, note_id = parse_id(forms.from_address("item")), parse_id(forms.from_address("note"))
+    """Undo one decision. Return to its item, or to the queue if the moderator undid it there."""
+    seen, note_id = parse_id(forms.query_arg("item")), parse_id(forms.query_arg("note"))
     try:
         with wired().database.writing() as session:
             held = holds.undo(session, auth.current_actor(), hold_id)
@@ -129,7 +129,7 @@ def undo(hold_id: uuid.UUID) -> Response:
 
 @web.post("/holds/undo")
 def undo_several() -> Response:
-    """Take back several decisions of one's own; those that were already carried out are named."""
+    """Undo several decisions of the actor. The message counts those that were already carried out."""
     form, late = forms.posted(UndoForm), 0
     with wired().database.writing() as session:
         for hold_id in form.hold.data:
@@ -146,11 +146,11 @@ def undo_several() -> Response:
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
-    """The item, for somebody who may moderate it; its community is the page's.
+    """Return the action if the actor may moderate it; its community becomes the community of the page.
 
     Raises:
-        NotFound: unknown, or another community's.
-        Forbidden: theirs, but their role is too low.
+        NotFound: the action does not exist, or the actor is not in its community.
+        Forbidden: the actor is in its community, but their role is too low.
     """
     action = answering.find(session, action_id)
     auth.require(Permission.MODERATE, action.community_id)
@@ -158,24 +158,24 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
 
 
 def wanted_queue() -> QueueFilter:
-    """The queue that the address carries along; filters that cannot be read are as if they were not there."""
+    """Return the queue filter from the query string; if it is invalid, a filter that matches all items."""
     form = forms.queried(QueueForm)
     return form.wanted() if form.validate() else QueueFilter()
 
 
 def item_url(action_id: uuid.UUID, **more: str) -> str:
-    """The item's page, with the filters of the list it was opened from."""
+    """URL of the item's page, with the filters of the list that it was opened from."""
     return _with_query(f"/review/{action_id}", {**origins.query(), **more})
 
 
 def queue_url() -> str:
-    """The queue with the filters that the address carries along."""
+    """URL of the queue, with the filters of the current query string."""
     return _with_query("/review", forms.queried(QueueForm).query())
 
 
 def cleared_queue_url() -> str:
-    """The whole queue of the same community."""
-    community = forms.from_address("community")
+    """URL of the queue of the same community, without filters."""
+    community = forms.query_arg("community")
     return _with_query("/review", {"community": community} if community else {})
 
 
@@ -188,7 +188,7 @@ def _claim_following(session: Session, action: Action) -> Action | None:
 
 
 def _go(url: str) -> Response:
-    """To another page, without a message: that page says what happened."""
+    """Redirect to another page without a message: that page shows what happened."""
     if page.wants_part():
         response = make_response("", 200)
         response.headers["HX-Redirect"] = url
@@ -204,12 +204,12 @@ def done(
     part: str = PART,
     form: DecisionForm | None = None,
 ) -> Response:
-    """After a POST: the row when it came from the queue, otherwise the part of the item's page.
+    """Answer a POST with the row or card if the queue or the second looks sent it, else a part of the item's page.
 
-    ``form`` is what was being typed into the decision, when what was done is no decision; it stays.
+    ``form``: the decision form, if the POST was not a decision; the answer keeps the text typed into it.
     """
-    from_queue = forms.from_address("at") == "queue"
-    from_looks = forms.from_address("at") == second_look_cards.AT
+    from_queue = forms.query_arg("at") == "queue"
+    from_looks = forms.query_arg("at") == second_look_cards.AT
     kept = form if form is not None and form.version.raw_data and not (from_queue or from_looks) else None
     if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
         page.say(message, failed=status >= 400)
@@ -226,7 +226,7 @@ def done(
     with wired().database.reading() as session:
         action = find(session, action_id)
         if from_looks:
-            card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+            card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
             return page.done(
                 second_look_cards.PART,
                 second_look_cards.url(),
@@ -236,7 +236,7 @@ def done(
                 **second_look_cards.context(),
             )
         if from_queue:
-            row = queue_rows.one(session, auth.current_actor(), action)
+            row = queue_rows.row(session, auth.current_actor(), action)
             return page.done(
                 queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
             )
@@ -265,10 +265,10 @@ def show(
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
 ) -> Response:
-    """The item's page, or for htmx the part that was sent, with what was typed."""
+    """Render the item's page, or for htmx only the part with the form, with the text that was typed."""
     with wired().database.reading() as session:
         action = find(session, action_id)
-        shown = panel.panel(
+        item_panel = panel.panel(
             session,
             auth.current_actor(),
             action,
@@ -279,8 +279,8 @@ def show(
         )
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
-    context |= {"panel": shown, "swapped": page.wants_part()}
+    context |= {"panel": item_panel, "swapped": page.wants_part()}
     if form or message_form or reopen_form:
-        context["form"] = form or message_form or reopen_form  # its errors stand in the page's title
+        context["form"] = form or message_form or reopen_form  # the page's title says that it has errors
     part = TIMELINE if message_form else PART
     return page.render("item/item.html", part, status=status, alert=alert, **context)

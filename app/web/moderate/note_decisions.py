@@ -1,4 +1,4 @@
-"""What a moderator decides about a note: force-publish or dismiss, held until it can no longer be undone."""
+"""Moderators' decisions on a note: force-publish or dismiss. Each is held until the time to undo is over."""
 
 import uuid
 
@@ -22,18 +22,18 @@ PART = "moderate/_note_moderation.html"
 @web.get("/notes/<uuid:note_id>/moderation")
 @auth.passive
 def note_moderation_part(note_id: uuid.UUID) -> Response:
-    """The panel as it stands now; asked for once the time to undo is over."""
+    """The current panel; the page loads it when the time to undo is over."""
     return _show(note_id)
 
 
 @web.post("/notes/<uuid:note_id>/decide")
 def decide_note(note_id: uuid.UUID) -> Response:
-    """Hold a decision. The rationale of an item is decided as the item, whose page follows."""
+    """Hold a decision on a note. If the note is an item's rationale, hold it on the item and redirect to its page."""
     form = forms.posted(DecisionForm)
     verb = form.wanted_verb()
-    if verb not in note_moderation.VERBS:
+    if verb not in holds.NOTE_VERBS:
         verb = None
-    if not forms.filled_in(form) or verb is None:
+    if not form.validate() or verb is None:
         if verb is None:
             form.form_errors.append("Choose what to decide with one of the buttons.")
         return _show(note_id, status=422, form=form)
@@ -46,8 +46,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 note=note,
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 version=version_of(form),
             )
             action_id = held.action_id
@@ -70,7 +69,7 @@ def decide_note(note_id: uuid.UUID) -> Response:
 def _show(
     note_id: uuid.UUID, *, status: int = 200, alert: str | None = None, form: DecisionForm | None = None
 ) -> Response:
-    """The note's page, or for htmx the panel and, once it is locked, the note; with what was typed."""
+    """Render the note's page, or for htmx the panel and, if the note is locked, the note. The form keeps its text."""
     with wired().database.reading() as session:
         row = notes.find(session, note_id)
         auth.require(Permission.MODERATE, row.community_id)
@@ -85,9 +84,9 @@ def _show(
 def _at_the_item(
     action: Action | None, form: DecisionForm | None, alert: str | None, status: int
 ) -> Response:
-    """A rationale has no page of its own: what was refused about it is said on its item's."""
+    """Redirect to the item's page with the errors, because a rationale has no page of its own."""
     url = url_for("web.item", action_id=action.id) if action is not None else "/"
     if form is None:
         return make_response(redirect(url, 303))
-    wrong = [str(error) for errors in form.errors.values() for error in errors]
-    return page.done(None, url, " ".join([*([alert] if alert else []), *wrong]), status=status)
+    problems = [str(error) for errors in form.errors.values() for error in errors]
+    return page.done(None, url, " ".join([*([alert] if alert else []), *problems]), status=status)

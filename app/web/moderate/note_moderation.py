@@ -1,6 +1,6 @@
-"""The moderators' side of a note's own page: what ``templates/moderate/_note_moderation.html`` shows."""
+"""Data of the moderator panel on the note page (``templates/moderate/_note_moderation.html``)."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,47 +9,25 @@ from sqlalchemy.orm import Session
 
 from app.core.actions import actions
 from app.core.history import chain as history
-from app.core.models import HistoryEntry, HistoryText, Hold, Note, Request
-from app.core.permissions import Actor, Permission, allows
+from app.core.models import HistoryEntry, HistoryText, Note, Request
+from app.core.permissions import Actor
 from app.core.review import holds
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web.filters import highlight
 from app.web.item import timeline
 from app.web.item.note_views import explained
 from app.web.item.views import blind_item
+from app.web.moderate import pending_undo, verb_buttons
 from app.web.moderate.forms import DecisionForm
-from app.web.moderate.panel import VerbButton
-from app.web.moderate.pending_undo import seconds_left
-from app.web.moderate.verb_words import VERB_NAMES
+from app.web.moderate.pending_undo import PendingDecision
+from app.web.moderate.verb_buttons import VerbButton
 from app.web.rate import answering
 from app.web.veils import Veil
-
-VERBS: Mapping[HeldVerb, VerbButton] = {
-    HeldVerb.FORCE_PUBLISH: VerbButton(
-        HeldVerb.FORCE_PUBLISH,
-        VERB_NAMES[HeldVerb.FORCE_PUBLISH],
-        "secondary",
-        "F",
-        note="Force-publish: the note is shown with the post, whatever its ratings.",
-    ),
-    HeldVerb.DISMISS: VerbButton(
-        HeldVerb.DISMISS,
-        VERB_NAMES[HeldVerb.DISMISS],
-        "destructive",
-        "D",
-        note="Dismiss: the note is not shown, whatever its ratings.",
-    ),
-}
-
-_OUTCOMES: Mapping[HeldVerb, str] = {
-    HeldVerb.FORCE_PUBLISH: "This note will be published and locked.",
-    HeldVerb.DISMISS: "This note will be dismissed and locked.",
-}
 
 
 @dataclass(frozen=True)
 class AboutPost:
-    """The post that a note is about; ``veil`` puts it behind "Show content"."""
+    """The post that a note is about. With a ``veil`` the page shows it only after "Show content"."""
 
     content: Markup
     veil: Veil | None
@@ -62,8 +40,8 @@ _LOCKING = frozenset({"note.locked", "note.currently_rated_helpful", "note.curre
 
 
 @dataclass(frozen=True)
-class Told:
-    """An entry of the note's history: who, when, and why; ``comment`` is for moderators."""
+class NoteEvent:
+    """An entry of the note's history: who, when and why. Only moderators see ``comment``."""
 
     who: str
     at: datetime
@@ -74,51 +52,41 @@ class Told:
 
 @dataclass(frozen=True)
 class NotePanel:
-    """Everything the panel shows. ``held`` can still be undone; ``decided`` is who locked the note, and why.
+    """Everything the panel shows. ``held`` is a decision that can still be undone.
 
-    ``lapsed`` is a decision that was due but could not be carried out.
+    ``decided`` says who locked the note and why. ``lapsed`` is a decision that could not be carried out.
     """
 
     form: DecisionForm
     buttons: Sequence[VerbButton]
-    held: Hold | None
-    held_by_me: bool
-    outcome: str
+    held: PendingDecision | None
     status: str
     explanation: str
     ratings: int
     is_locked: bool
     is_published: bool
-    decided: Told | None
-    lapsed: Told | None
+    decided: NoteEvent | None
+    lapsed: NoteEvent | None
     about: AboutPost | None
 
     @property
-    def chosen(self) -> HeldVerb | None:
-        """The verb that came back with the form."""
+    def chosen(self) -> ActionVerb | None:
+        """The verb of the form that was sent."""
         return self.form.wanted_verb()
-
-    @property
-    def held_seconds(self) -> int:
-        """Seconds until the held decision is due, at least 1."""
-        return seconds_left(self.held.due_at) if self.held else 0
 
 
 def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | None = None) -> NotePanel:
-    """What the panel shows of this note; ``form`` keeps what was typed. The actor may moderate its community."""
+    """Return the panel of this note; ``form`` keeps its text. The caller has checked that the actor may moderate."""
     shown = form or DecisionForm()
     shown.version.data = str(note.version)
-    held = holds.of(session, note_id=note.id)
-    may_decide = held is None and not note.locked and allows(actor, Permission.MODERATE, note.community_id)
+    held = pending_undo.of_note(actor, holds.for_subject(session, note_id=note.id))
     entries = history.of_note(session, actor, note)
     return NotePanel(
         form=shown,
-        buttons=list(VERBS.values()) if may_decide else [],
+        buttons=[] if held else verb_buttons.for_note(actor, note),
         held=held,
-        held_by_me=held is not None and held.account_id == actor.account_id,
-        outcome=_OUTCOMES[held.verb] if held else "",
         status=note.status.value,
-        explanation=explained(note, answering.needed()),
+        explanation=explained(note, answering.ratings_needed()),
         ratings=note.ratings_count,
         is_locked=note.locked,
         is_published=note.force_published,
@@ -128,11 +96,11 @@ def panel(session: Session, actor: Actor, note: Note, *, form: DecisionForm | No
     )
 
 
-def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> Told | None:
-    """The newest of these entries that a person made."""
+def _last(entries: Sequence[tuple[HistoryEntry, HistoryText]], whats: Set[str]) -> NoteEvent | None:
+    """Return the newest entry with one of these names that a person made, or None."""
     for entry, text in reversed(entries):
         if entry.what in whats and entry.actor_kind != "system":
-            return Told(timeline.actor_name(text), entry.at, text.reason, text.comment, entry.cause)
+            return NoteEvent(timeline.actor_name(text), entry.at, text.reason, text.comment, entry.cause)
     return None
 
 
@@ -140,11 +108,11 @@ def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
     request = session.get(Request, note.request_id) if note.request_id else None
     if request is None or request.withdrawn_at is not None:
         return None
-    found = actions.live_for(session, request.id)
+    live = actions.live_for(session, request.id)
     content: Markup = highlight(request.content, ())
     veil: Veil | None = None
-    if found is not None:
-        action = actions.with_content(session, actor, found.id)
+    if live is not None:
+        action = actions.with_content(session, actor, live.id)
         item = blind_item(action, f"/notes/{note.id}", whole=True)
         content, veil = item.content, item.veil
     return AboutPost(

@@ -1,5 +1,6 @@
-"""Notices: what became of one's own decisions and claims, and webhooks that were disabled; a count in the header, and
-a page.
+"""Notices page, and the count of unread notices in the header.
+
+A notice says that somebody changed a decision of the reader or took over a claim, or that a webhook was disabled.
 """
 
 import uuid
@@ -10,34 +11,30 @@ from typing import Any
 from flask import Response, g, url_for
 
 from app.core.history import notices
-from app.core.history.notices import Told
+from app.core.history.notices import NoticeEntry
+from app.core.models import HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.review import claims
-from app.core.vocabulary import HeldVerb
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionVerb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filters import state_word
-from app.web.item.timeline import VERBS, actor_name, cause_words
+from app.web.item.timeline import actor_name, cause_words
 from app.web.moderate import pending_undo
-from app.web.moderate.verb_words import VERB_NAMES
+from app.web.moderate.verb_words import NAMES, WORDS
 from app.wiring import wired
 
 PAGE_SIZE = 30
 
-_DECISIONS = {
-    "action.proposed": VERB_NAMES[HeldVerb.FORCE_PUBLISH],
-    "action.confirmed": VERB_NAMES[HeldVerb.CONFIRM],
-    "action.dismissed": VERB_NAMES[HeldVerb.DISMISS],
-}
-
 
 @dataclass(frozen=True)
 class NoticeRow:
-    """One notice. ``decision`` is the reader's own, by its button; ``became`` what happened instead.
+    """One notice. ``decision`` is the button that the reader pressed; ``became`` is the new state of the item.
 
-    ``webhook`` names a webhook that was disabled, ``is_claim`` is of a claim that ``who`` took over: neither is of a
-    decision. ``is_reopening``: the decision was a dismissal, and ``who`` took it up again.
+    Two kinds of notices are not about a decision: ``webhook`` names a webhook that was disabled, and ``is_claim``
+    says that ``who`` took over the reader's claim. ``is_reopening``: ``who`` reopened the reader's dismissal.
     """
 
     id: uuid.UUID
@@ -58,25 +55,25 @@ class NoticeRow:
 
 @web.context_processor
 def header_context() -> dict[str, Any]:
-    """The count that the header shows, asked for only where the header is drawn for somebody who moderates."""
+    """Give templates the count of unread notices as a function: only a header for a moderator calls it."""
     return {"unread_notices": _unread}
 
 
 @web.get("/notices")
 def notices_page() -> Response:
     _require_moderator()
-    wanted = Slice(size=PAGE_SIZE, after=forms.from_address("after") or None)
+    part = Slice(size=PAGE_SIZE, after=forms.query_arg("after") or None)
     with wired().database.reading() as session:
-        found = notices.of(session, auth.current_actor(), wanted)
-        rows = [_row(one) for one in found.rows]
+        listed = notices.list_for(session, auth.current_actor(), part)
+        rows = [_row(entry) for entry in listed.rows]
     return page.render(
         "moderate/notices.html",
         rows=rows,
         has_unread=any(not row.is_read for row in rows),
         links=page.PageLinks(
-            previous=url_for("web.notices_page") if wanted.after else None,
-            next=url_for("web.notices_page", after=found.next) if found.next else None,
-            summary=f"{found.count:,} {'notice' if found.count == 1 else 'notices'}",
+            previous=url_for("web.notices_page") if part.after else None,
+            next=url_for("web.notices_page", after=listed.next) if listed.next else None,
+            summary=f"{listed.count:,} {'notice' if listed.count == 1 else 'notices'}",
         ),
     )
 
@@ -99,18 +96,20 @@ def read_notice(notice_id: uuid.UUID) -> Response:
 
 
 def _require_moderator() -> None:
-    """Notices are of all communities: whoever moderates one of theirs may read them, whichever is chosen now."""
+    """Raise Forbidden unless the reader moderates one of their communities; notices are about all of these."""
     community = auth.current_community()
     if not _moderates():
         auth.require(Permission.SEE_HISTORY, community.id)
 
 
 def _moderates() -> bool:
-    return any(auth.may(Permission.SEE_HISTORY, one.id) for one in auth.current_reader().communities)
+    return any(
+        auth.may(Permission.SEE_HISTORY, community.id) for community in auth.current_reader().communities
+    )
 
 
 def _unread() -> int:
-    """Unread notices of whoever is signed in; 0 without asking the database where nothing can be shown."""
+    """Count the unread notices of the signed-in account; 0, without a query, if the page shows no count."""
     who = None if g.get("bare_page") else auth.reader()
     if who is None or not _moderates():
         return 0
@@ -118,42 +117,48 @@ def _unread() -> int:
         return notices.unread(session, who.actor)
 
 
-def _row(told: Told) -> NoticeRow:
-    entry, action = told.entry, told.action
+def _row(notice_entry: NoticeEntry) -> NoticeRow:
+    entry, action = notice_entry.entry, notice_entry.action
     if entry.object_type == "webhook":
-        return _webhook_row(told)
+        return _webhook_row(notice_entry)
     lapsed = entry.what == "hold.lapsed"
-    decision = VERBS.get(str(entry.after.get("verb", "")), "") if lapsed else ""
-    if told.decided is not None:
-        again = "Reopen" if told.decided.after.get("reopens") else ""
-        decision = again or _DECISIONS.get(told.decided.what, "")
+    decision = NAMES.get(str(entry.after.get("verb", "")), "") if lapsed else ""
+    if notice_entry.decided is not None:
+        decision = _verb_name(notice_entry.decided)
     by_service = entry.actor_kind == "system"
     return NoticeRow(
-        id=told.notice.id,
+        id=notice_entry.notice.id,
         decision=decision,
         post=pending_undo.in_words(action, 80) if action is not None else "a note",
         became="Not carried out" if lapsed else state_word(str(entry.after.get("action_state", ""))),
-        who="" if lapsed else "the community" if by_service else actor_name(told.text),
-        why=cause_words(entry.cause) if lapsed else told.text.reason or cause_words(entry.cause),
+        who="" if lapsed else "the community" if by_service else actor_name(notice_entry.text),
+        why=cause_words(entry.cause) if lapsed else notice_entry.text.reason or cause_words(entry.cause),
         at=entry.at,
-        decided_at=told.decided.at if told.decided is not None else None,
+        decided_at=notice_entry.decided.at if notice_entry.decided is not None else None,
         url=url_for("web.item", action_id=action.id)
         if action is not None
-        else url_for("web.note", note_id=told.notice.note_id),
+        else url_for("web.note", note_id=notice_entry.notice.note_id),
         entry_url=url_for("web.history_entry", entry_id=entry.id)
         if action is not None and not lapsed
         else None,
-        is_read=told.notice.read_at is not None,
+        is_read=notice_entry.notice.read_at is not None,
         is_claim=entry.what == claims.TAKEN_OVER,
         is_reopening=bool(entry.after.get("reopens")),
     )
 
 
-def _webhook_row(told: Told) -> NoticeRow:
-    entry = told.entry
+def _verb_name(entry: HistoryEntry) -> str:
+    """Return the label of the button for the decision that this entry records, or an empty string."""
+    state = next((state for state in ActionState if state == entry.after.get("action_state")), None)
+    verb = ActionVerb.REOPEN if entry.after.get("reopens") else ACTION.verb_to(state) if state else None
+    return WORDS[verb].name if verb is not None and verb in WORDS else ""
+
+
+def _webhook_row(notice_entry: NoticeEntry) -> NoticeRow:
+    entry = notice_entry.entry
     place = str(entry.before.get("url", "")).partition("://")[2]
     return NoticeRow(
-        id=told.notice.id,
+        id=notice_entry.notice.id,
         decision="",
         post=place,
         became="Disabled",
@@ -161,8 +166,8 @@ def _webhook_row(told: Told) -> NoticeRow:
         why=cause_words(entry.cause),
         at=entry.at,
         decided_at=None,
-        url=url_for("web.endpoint_page", endpoint_id=entry.object_id),
+        url=url_for("web.webhook_page", endpoint_id=entry.object_id),
         entry_url=None,
-        is_read=told.notice.read_at is not None,
+        is_read=notice_entry.notice.read_at is not None,
         webhook=place,
     )

@@ -1,7 +1,7 @@
-"""The moderators' side of the item page: what ``templates/moderate/_moderator_panel.html`` shows."""
+"""Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
-from app.core.models import Action, Hold, Policy
+from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
-from app.core.review import claims, holds, reopening, second_looks
-from app.core.vocabulary import IN_REVIEW, ActionState, HeldVerb, ReopenTo
+from app.core.review import claims, reopening, second_looks
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
@@ -22,40 +22,21 @@ from app.web.item import done_to_post, missing, timeline
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
-from app.web.moderate import pending_undo, reason_choice
+from app.web.moderate import pending_undo, reason_choice, verb_buttons
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
-from app.web.moderate.pending_undo import PendingUndo, capitalised, seconds_left
+from app.web.moderate.pending_undo import PendingDecision, PendingUndo
 from app.web.moderate.reason_choice import ReasonOption
-from app.web.moderate.verb_words import VERB_NAMES, effect, outcome
+from app.web.moderate.verb_buttons import VerbButton
+from app.web.moderate.verb_words import outcome
 from app.web.rate import answering
 from app.web.veils import Veil
 
 
 @dataclass(frozen=True)
-class VerbButton:
-    """A decision that is open, as a button of the form.
-
-    ``effect`` is its second line, empty where the verb's name says it all; ``note`` stands below the buttons.
-    """
-
-    verb: HeldVerb
-    label: str
-    kind: str
-    key: str | None = None
-    effect: str = ""
-    note: str = ""
-
-    @property
-    def name(self) -> str:
-        """What the button is called: its two lines as one."""
-        return f"{self.label}: {self.effect}" if self.effect else self.label
-
-
-@dataclass(frozen=True)
 class Claim:
-    """Who holds the item. ``until`` and ``name`` are None while nobody does.
+    """Who has claimed the item. ``name`` and ``until`` are None while nobody has.
 
-    ``taken_at``: when they took it over from the reader; None when they did not.
+    ``taken_at``: when this person took the claim over from the reader; None if they did not.
     """
 
     name: str | None = None
@@ -66,11 +47,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class ModeratorPanel:
-    """Everything the panel shows. ``held`` is the decision about this item that has not been carried out.
+    """Everything the panel shows. ``held`` is the decision on this item that is not carried out yet.
 
-    ``done`` is what was done to the post and by whom, ``looking`` the entry that opened its second look,
-    ``restoration`` the action that shows it again. ``reopen`` is the form to take up a dismissal, None when nobody
-    can; ``reopened`` the action that did, ``reopens`` the dismissal that this one took up.
+    ``done`` says what was done to the post and by whom. ``looking`` is the entry that opened the second look,
+    ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
+    is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
     """
 
     action: Action
@@ -78,9 +59,7 @@ class ModeratorPanel:
     message_form: CommentForm
     buttons: Sequence[VerbButton]
     claim: Claim
-    held: Hold | None
-    held_by_me: bool
-    outcome: str | None
+    held: PendingDecision | None
     pending: PendingUndo | None
     evidence: Evidence
     decided: timeline.TimelineEvent | None
@@ -106,30 +85,30 @@ class ModeratorPanel:
     is_test: bool = False
 
     @property
-    def chosen(self) -> HeldVerb | None:
-        """The verb that came back with the form: Ctrl+Enter sends it, and nothing else is sent by accident."""
+    def chosen(self) -> ActionVerb | None:
+        """The verb of the form that was sent. Ctrl+Enter sends only this one, so no other verb is sent by accident."""
         return self.form.wanted_verb()
 
     @property
     def confirms(self) -> bool:
-        """Whether Confirm is open, which has the key that Claim has otherwise."""
-        return any(one.verb is HeldVerb.CONFIRM for one in self.buttons)
+        """Whether the actor may confirm. Confirm then uses the key that Claim has otherwise."""
+        return any(button.verb is ActionVerb.CONFIRM for button in self.buttons)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the item waits for somebody's decision; what is open later changes one."""
+        """Whether the item waits for a decision. Verbs offered later change a decision that was made."""
         return self.action.action_state in IN_REVIEW
 
     @property
     def is_text_unused(self) -> bool:
-        """Whether something was typed into a form that the panel no longer shows."""
+        """Whether the moderator typed text into a form that the panel no longer shows."""
         typed = bool(self.kept.reason.data or self.kept.comment.data)
         is_shown = bool(self.buttons) if self.kept is self.form else self.reopen is not None
         return typed and (self.held is not None or not is_shown)
 
     @property
     def decided_by(self) -> str:
-        """Who decided, when that is no person: empty where time ran out, or nobody had to decide."""
+        """Who decided if no person did; empty if a person decided, the time ran out, or no decision was needed."""
         action, event = self.action, self.decided
         if event is None or event.by_somebody or event.reason or action.lapsed_at is not None:
             return ""
@@ -139,43 +118,34 @@ class ModeratorPanel:
 
     @property
     def address_query(self) -> str:
-        """What every address of the panel carries along: the list's filters, and whether to go on."""
+        """Query string for every URL of the panel: the filters of the list, and whether the next item follows."""
         query = {**self.query, **({"next": "1"} if self.goes_on else {})}
         return f"?{encoded(query)}" if query else ""
 
     @property
     def back(self) -> tuple[str, str]:
-        """The address and the name of the list that the item was opened from."""
+        """URL and name of the list that the item was opened from."""
         return origins.back(str(self.action.id))
 
     @property
     def is_from_queue(self) -> bool:
-        """Whether the queue's next item may follow this one."""
+        """Whether the next item of the queue may follow this item."""
         return not origins.is_second_look()
 
     @property
-    def held_seconds(self) -> int:
-        """Seconds until the held decision is due, at least 1."""
-        return seconds_left(self.held.due_at) if self.held else 0
+    def is_held_by_me(self) -> bool:
+        """Whether the reader made the pending decision on this item."""
+        return self.held is not None and self.held.is_mine
 
     @property
     def undo_url(self) -> str:
-        """Takes back the decision that ``pending`` is about, and leads to its item."""
+        """URL that undoes the newest decision in ``pending`` and returns to its item; empty if there is none."""
         if self.pending is None:
             return ""
         query = encoded(
             {**self.query, **({"next": "1"} if self.goes_on else {}), "item": str(self.pending.action_ids[0])}
         )
         return f"{self.pending.undo_path}?{query}"
-
-
-_KINDS: Mapping[HeldVerb, tuple[str, str]] = {
-    HeldVerb.FORCE_PUBLISH: ("destructive", "F"),
-    HeldVerb.CONFIRM: ("secondary", "C"),
-    HeldVerb.OVERTURN: ("destructive", "O"),
-    HeldVerb.DISMISS: ("secondary", "D"),
-}
-"""How each button looks and which key chooses it, in the order in which they stand."""
 
 
 def panel(
@@ -188,43 +158,40 @@ def panel(
     reopen_form: ReopenForm | None = None,
     was_refused: bool = False,
 ) -> ModeratorPanel:
-    """What the panel shows of this item; the forms keep what was typed, ``form`` also which verb was chosen.
+    """Return the panel of this item. The forms keep their text; ``form`` also keeps the chosen verb.
 
-    ``was_refused``: somebody was first, so focus goes to the panel's heading.
-    ``action`` has request, note and hold loaded; the actor may moderate its community.
+    ``was_refused``: another person decided first, so focus goes to the panel's heading.
+    ``action`` has request, note and hold loaded. The caller has checked that the actor may moderate its community.
     """
     decision = form or DecisionForm(next="1" if goes_on() else "")
     decision.version.data = str(action.version)
-    policy = _policy(session, action.community_id)
+    thresholds = _thresholds(session, action.community_id)
     decision.offer(
-        [one.name for one in policy.categories if one.enabled] if policy else [],
+        [category.name for category in thresholds.categories if category.enabled] if thresholds else [],
         action.decided_category or action.category,
     )
     siblings = actions.siblings(session, action)
-    restoring = {one.id for one in siblings if one.restores_id is not None}
+    restoring = {sibling.id for sibling in siblings if sibling.restores_id is not None}
     restoring |= {action.id} if action.restores_id is not None else set()
-    events = timeline.told(history.of_item(session, actor, action), restoring=restoring)
-    held = action.held
-    mine = held is not None and held.account_id == actor.account_id
+    events = timeline.events(history.of_item(session, actor, action), restoring=restoring)
+    held = pending_undo.of_action(actor, action, action.held)
     return ModeratorPanel(
         action=action,
         form=decision,
         message_form=message_form or CommentForm(),
-        buttons=[] if held else open_buttons(actor, action),
+        buttons=[] if held else verb_buttons.for_action(actor, action),
         claim=_claim(session, actor, action),
         held=held,
-        held_by_me=mine,
-        outcome=capitalised(outcome(held.verb, action, "this post", held.reopen_to)) if held else None,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=evidence(policy, action),
+        evidence=evidence(thresholds, action),
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
         looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,
-        restoration=next((one for one in siblings if one.restores_id == action.id), None),
+        restoration=next((sibling for sibling in siblings if sibling.restores_id == action.id), None),
         reopen=None if held else _reopen(session, actor, action, reopen_form),
         kept=reopen_form or decision,
-        reopened=next((one for one in siblings if one.reopens_id == action.id), None),
-        reopens=next((one for one in siblings if one.id == action.reopens_id), None),
+        reopened=next((sibling for sibling in siblings if sibling.reopens_id == action.id), None),
+        reopens=next((sibling for sibling in siblings if sibling.id == action.reopens_id), None),
         dismissal=_last(events, action.reopens_id, ActionState.DISMISSED) if action.reopens_id else None,
         may_ask_again=held is None and second_looks.is_answerable(action, action.request),
         events=events,
@@ -232,53 +199,45 @@ def panel(
         goes_on=goes_on() if form is None else bool(form.next.data),
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
-        needed=answering.needed(),
-        veil=veils.over(action, f"/review/{action.id}"),
+        needed=answering.ratings_needed(),
+        veil=veils.for_action(action, f"/review/{action.id}"),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         was_refused=was_refused,
-        missing=missing.of_item(session, action),
+        missing=missing.for_item(session, action),
         is_test=action.request.is_test,
     )
 
 
 def goes_on() -> bool:
-    """Whether the item was opened from the queue's flow, so that a decision leads to the next one."""
-    return forms.from_address("next") == "1"
-
-
-def open_buttons(actor: Actor, action: Action) -> list[VerbButton]:
-    """The decisions that are open to this actor, as buttons; the order is always the same."""
-    open_verbs, buttons = holds.verbs_open_to(actor, action), []
-    for verb, (kind, key) in _KINDS.items():
-        if verb in open_verbs:
-            does = effect(verb, action)
-            buttons.append(VerbButton(verb, VERB_NAMES[verb], kind, key, does.short, does.note))
-    return buttons
+    """Whether the moderator works through the queue, so that the next item follows each decision."""
+    return forms.query_arg("next") == "1"
 
 
 def _last(
     events: Sequence[timeline.TimelineEvent], action_id: uuid.UUID, state: ActionState
 ) -> timeline.TimelineEvent | None:
-    """The newest entry that brought this action into this state."""
-    return next((one for one in reversed(events) if one.about == action_id and one.state == state), None)
+    """Return the newest event that moved this action into this state, or None."""
+    return next(
+        (event for event in reversed(events) if event.about == action_id and event.state == state), None
+    )
 
 
 def _done(session: Session, action: Action) -> DoneToPost | None:
-    """What was done to the post, once the platform was to do it; of a proposal the state tells all there is."""
+    """Return what was done to the post, or None before the action was applied: then its state says enough."""
     if action.applied_at is None:
         return None
-    return done_to_post.of(action, second_looks.deciding(session, [action]).get(action.id))
+    return done_to_post.for_action(action, second_looks.deciding(session, [action]).get(action.id))
 
 
-def _reopen(session: Session, actor: Actor, action: Action, given: ReopenForm | None) -> ReopenForm | None:
-    """The form to take up a dismissal, with what was typed; None where that would be refused."""
+def _reopen(session: Session, actor: Actor, action: Action, posted: ReopenForm | None) -> ReopenForm | None:
+    """Return the form to reopen a dismissal, with the text that was typed; None if reopening would be refused."""
     if not reopening.is_offered(actor, action, action.request):
         return None
     if reopening.refusal(session, action, action.request) is not None:
         return None
-    form = given or ReopenForm()
+    form = posted or ReopenForm()
     form.version.data = str(action.version)
-    form.offer(outcome(HeldVerb.REOPEN, action, "the post", ReopenTo.ACT))
+    form.offer(outcome(ActionVerb.REOPEN, action, "the post", ReopenTo.ACT))
     return form
 
 
@@ -292,7 +251,7 @@ def _claim(session: Session, actor: Actor, action: Action) -> Claim:
     return Claim(holder.display_name, action.claimed_until, taken_at=lost.at if lost else None)
 
 
-def _policy(session: Session, community_id: uuid.UUID) -> Policy | None:
+def _thresholds(session: Session, community_id: uuid.UUID) -> ThresholdSet | None:
     try:
         return policies.current(session, community_id)
     except NotFound:

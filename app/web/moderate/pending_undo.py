@@ -1,42 +1,96 @@
-"""Decisions that can still be undone: what they do, in words, and how long there is left."""
+"""Decisions that can still be undone: their effect in words, and the seconds left.
+
+``PendingDecision`` is one decision as every page shows it (``templates/macros/pending.html``). ``PendingUndo`` holds
+all decisions of the reader, for the undo bar above the queue and above an item.
+"""
 
 import math
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock
-from app.core.models import Action
+from app.core.models import Action, Hold
 from app.core.permissions import Actor
 from app.core.review import holds
 from app.web import auth
 from app.web.categories import category_name, is_veiled
 from app.web.filters import excerpt
-from app.web.moderate.verb_words import outcome
+from app.web.moderate.verb_words import WORDS, outcome
 
 
 @dataclass(frozen=True)
-class PendingUndo:
-    """The reader's decisions that can still be undone, newest first; ``seconds`` is what is left of the newest."""
+class PendingDecision:
+    """A decision that is not carried out yet, on a row of the queue, an item, a note or a second look.
 
-    message: str
-    hold_ids: Sequence[uuid.UUID]
-    action_ids: Sequence[uuid.UUID]
+    ``is_mine``: the reader made the decision and can undo it; else ``who`` made it. ``outcome`` is a sentence about
+    its effect, ``progress`` a few words for a row. ``seconds`` is the time left to undo it, at least 1.
+    """
+
+    hold_id: uuid.UUID
+    is_mine: bool
+    who: str
+    reason: str
+    outcome: str
+    progress: str
     seconds: int
 
     @property
     def undo_path(self) -> str:
-        """Where to take the newest back."""
-        return f"/holds/{self.hold_ids[0]}/undo"
+        """URL path that undoes the decision."""
+        return f"/holds/{self.hold_id}/undo"
 
 
-def seconds_left(due_at: datetime) -> int:
-    """Whole seconds until then, at least 1."""
-    return max(1, math.ceil((due_at - clock.now()).total_seconds()))
+@dataclass(frozen=True)
+class PendingUndo:
+    """The reader's decisions that can still be undone, newest first. ``seconds``: time left for the newest."""
+
+    message: str
+    newest: PendingDecision
+    hold_ids: Sequence[uuid.UUID]
+    action_ids: Sequence[uuid.UUID]
+
+    @property
+    def seconds(self) -> int:
+        return self.newest.seconds
+
+    @property
+    def undo_path(self) -> str:
+        """URL path that undoes the newest decision."""
+        return self.newest.undo_path
+
+
+def of_action(
+    actor: Actor, action: Action, held: Hold | None, named: str = "this post"
+) -> PendingDecision | None:
+    """Return the pending decision on this action, or None. ``named`` is how its sentence names the post."""
+    if held is None:
+        return None
+    return _shown(actor, held, capitalised(outcome(held.verb, action, named, held.reopen_to)))
+
+
+def of_note(actor: Actor, held: Hold | None) -> PendingDecision | None:
+    """Return the pending decision on a note, or None."""
+    if held is None:
+        return None
+    words = WORDS[held.verb].on_note
+    return _shown(actor, held, words.outcome if words is not None else "")
+
+
+def _shown(actor: Actor, held: Hold, sentence: str) -> PendingDecision:
+    is_mine = held.account_id == actor.account_id
+    return PendingDecision(
+        hold_id=held.id,
+        is_mine=is_mine,
+        who=held.account_name,
+        reason=held.reason,
+        outcome=sentence,
+        progress=WORDS[held.verb].deciding if is_mine else f"{held.account_name} is deciding",
+        seconds=max(1, math.ceil((held.due_at - clock.now()).total_seconds())),
+    )
 
 
 def undoable(
@@ -47,32 +101,35 @@ def undoable(
     newest_only: bool = False,
     here: uuid.UUID | None = None,
 ) -> PendingUndo | None:
-    """The actor's own decisions in this community that can still be undone; three queries at most."""
-    held = [one for one in holds.by(session, actor) if one.community_id == community_id and one.action_id]
+    """Return the actor's decisions in this community that can still be undone, or None. At most three queries.
+
+    ``here`` is the action whose page is shown: the sentence calls its post "this post".
+    """
+    held = [
+        hold for hold in holds.held_by(session, actor) if hold.community_id == community_id and hold.action_id
+    ]
     if newest_only:
         held = held[:1]
     if not held:
         return None
-    action_ids = [one.action_id for one in held if one.action_id is not None]
-    found = session.scalars(
+    action_ids = [hold.action_id for hold in held if hold.action_id is not None]
+    actions = session.scalars(
         sa.select(Action).where(Action.id.in_(action_ids)).options(selectinload(Action.request))
     )
-    known = {action.id: action for action in found}
+    known = {action.id: action for action in actions}
     newest = known[action_ids[0]]
     named = "this post" if newest.id == here else in_words(newest, 50)
-    message = capitalised(outcome(held[0].verb, newest, named, held[0].reopen_to))
+    shown = of_action(actor, newest, held[0], named)
+    if shown is None:
+        return None
+    message = shown.outcome
     if len(held) > 1:
         message = f"{len(held)} decisions can still be undone. The newest: {message}"
-    return PendingUndo(
-        message=message,
-        hold_ids=[one.id for one in held],
-        action_ids=action_ids,
-        seconds=seconds_left(held[0].due_at),
-    )
+    return PendingUndo(message, shown, hold_ids=[hold.id for hold in held], action_ids=action_ids)
 
 
 def in_words(action: Action, length: int) -> str:
-    """A post within a sentence: its beginning; else whose it is, and of a sensitive one its category."""
+    """Name a post within a sentence: by its first words, or by its author; a veiled post by author and category."""
     author = action.request.platform_author_id
     whose = f" by {author}" if author else ""
     if is_veiled(action.category, warn=auth.current_reader().account.content_warnings):
@@ -82,5 +139,5 @@ def in_words(action: Action, length: int) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """The sentence with its first letter large, and the others as they are."""
+    """Return the sentence with its first letter in upper case; the rest stays unchanged."""
     return sentence[:1].upper() + sentence[1:]

@@ -1,4 +1,4 @@
-"""A row of the review queue, as the table and a swapped row both show it."""
+"""Rows of the review queue, for the whole table and for a single row that htmx replaces."""
 
 import uuid
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import excerpt, written
-from app.web.moderate import row_names
+from app.web.filters import excerpt, full_time
+from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
+from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.row_names import RowName
-from app.web.moderate.verb_words import DECIDING
 from app.web.rate import answering
 
 PART = "moderate/_queue_row.html"
@@ -28,10 +28,9 @@ PART = "moderate/_queue_row.html"
 
 @dataclass(frozen=True)
 class QueueRow:
-    """One row. ``text`` is a placeholder when ``is_veiled``; ``is_staffs``: nobody is asked to rate it.
+    """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
-    ``apart`` tells its name from others of the page. ``held_id`` is the reader's own decision that can be undone,
-    ``deciding`` anybody's in words.
+    ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone.
     """
 
     id: uuid.UUID
@@ -47,38 +46,37 @@ class QueueRow:
     is_mine: bool
     is_open: bool
     state: str
-    deciding: str | None
-    held_id: uuid.UUID | None
+    held: PendingDecision | None
     apart: str
     is_ticked: bool = False
 
     @property
     def name(self) -> str:
-        """The row in a few words, for the names of its buttons."""
+        """A short name of the row, for the names of its buttons."""
         return _short(self.text, self.category, is_veiled=self.is_veiled) + self.apart
 
     @property
     def value(self) -> str:
-        """What a tick sends: the row and the version it was shown in."""
+        """Value of the row's checkbox: its id and the version that the page shows."""
         return f"{self.id}.{self.version}"
 
 
-def listed(
+def rows(
     items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
 ) -> list[QueueRow]:
-    """The rows of a page, whose names differ from each other."""
+    """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
-    return [replace(of(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)]
+    return [
+        replace(row_of_item(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)
+    ]
 
 
-def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
-    """The row of an item; whose claim and whose decision it is depends on the reader.
+def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
+    """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
-    Drawn alone it does not know the page's other rows, so its name says all that may tell it from them.
+    The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
     """
     action = item.action
-    held = action.held
-    own = held is not None and held.account_id == actor.account_id
     veiled = _is_veiled(action)
     return QueueRow(
         id=action.id,
@@ -92,10 +90,9 @@ def of(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
         is_staffs=action.review_group is ReviewGroup.STAFF,
         claimant=item.claimant,
         is_mine=item.claimant is not None and action.claimed_by_id == actor.account_id,
-        is_open=action.action_state is ActionState.UNDER_REVIEW and held is None,
+        is_open=action.action_state is ActionState.UNDER_REVIEW and action.held is None,
         state=action.action_state.value,
-        deciding=None if held is None else DECIDING[held.verb] if own else f"{held.account_name} is deciding",
-        held_id=held.id if held is not None and own else None,
+        held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
         is_ticked=action.id in ticked,
     )
@@ -118,24 +115,24 @@ def _name(action: Action) -> RowName:
             f"by {author}" if author else "",
             category.lower(),
             f"in {channel}" if channel else "",
-            written(action.created_at),
+            full_time(action.created_at),
         ),
         action.id,
     )
 
 
-def one(session: Session, actor: Actor, action: Action) -> QueueRow:
-    """The row of one action, in whatever state it is now."""
+def row(session: Session, actor: Actor, action: Action) -> QueueRow:
+    """Return the row of one action, in any state."""
     (item,) = queue.items(session, actor, action.community_id, [action.id])
-    return of(item, actor)
+    return row_of_item(item, actor)
 
 
 def context() -> dict[str, Any]:
-    """What a row needs beside itself: the filters that its addresses carry along, and the ratings needed."""
+    """Template variables for every row: query strings with the current filters, and the number of ratings needed."""
     query = forms.queried(QueueForm).query()
     return {
         "query": f"?{encoded(query)}" if query else "",
         "row_query": "?" + encoded({**query, "at": "queue"}),
-        "needed": answering.needed(),
+        "needed": answering.ratings_needed(),
         "out_of_band": False,
     }

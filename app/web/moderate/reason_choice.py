@@ -1,4 +1,4 @@
-"""Reasons to choose from, in a form that asks for one. Script fills the Reason field; without it the server does."""
+"""Reason templates in forms that ask for a reason. JavaScript fills in the Reason field; without it the server does."""
 
 import uuid
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from app.core.review import reason_templates
 
 
 class AsksForReason(Protocol):
-    """A form with a Reason, and the id of the template that was chosen for it."""
+    """A form with a Reason field and a field for the id of the chosen template."""
 
     @property
     def reason(self) -> Field: ...
@@ -25,7 +25,7 @@ class AsksForReason(Protocol):
 
 @dataclass(frozen=True)
 class ReasonOption:
-    """One reason: its title in the list, and the text that it stands for."""
+    """One reason template: its title in the list, and the text that it inserts."""
 
     id: uuid.UUID
     title: str
@@ -35,27 +35,32 @@ class ReasonOption:
 def options(
     session: Session, actor: Actor, community_id: uuid.UUID, category: str | None = None
 ) -> Sequence[ReasonOption]:
-    """The reasons in use, those for this category first; those for others are left out when one is given."""
-    found = [
-        one
-        for one in reason_templates.in_use(session, actor, community_id)
-        if category is None or one.category in (None, category)
+    """Return the templates in use, those with a category first; if ``category`` is given, without other categories."""
+    templates = [
+        template
+        for template in reason_templates.in_use(session, actor, community_id)
+        if category is None or template.category in (None, category)
     ]
-    found.sort(key=lambda one: one.category is None)
-    return [ReasonOption(one.id, one.title, one.text) for one in found]
+    templates.sort(key=lambda template: template.category is None)
+    return [ReasonOption(template.id, template.title, template.text) for template in templates]
 
 
 def compose(session: Session, actor: Actor, community_id: uuid.UUID, form: AsksForReason) -> None:
-    """Put the chosen template's text before what was typed, unless it stands there already: script had filled it in.
+    """Put the text of the chosen template before the typed reason, unless JavaScript has already inserted it.
 
-    A template that is not in use any more adds nothing; the choice is not kept, because its text now stands there.
+    A template that is no longer in use adds nothing. The choice is cleared, because the reason now has its text.
     """
     chosen = parse_id(form.template.data or "")
     form.template.data = ""
     if chosen is None:
         return
     text = next(
-        (one.text for one in reason_templates.in_use(session, actor, community_id) if one.id == chosen), ""
+        (
+            template.text
+            for template in reason_templates.in_use(session, actor, community_id)
+            if template.id == chosen
+        ),
+        "",
     )
     typed = form.reason.data or ""
     if text and text not in typed:

@@ -1,4 +1,4 @@
-"""A dismissal is taken up again from its item's page; held, like every decision of the dashboard."""
+"""Reopen a dismissal from its item's page. Like every decision of the dashboard it can be undone for a while."""
 
 import uuid
 
@@ -6,7 +6,7 @@ from flask import Response
 
 from app.core.errors import Conflict, Invalid
 from app.core.review import holds
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web import auth, forms
 from app.web.blueprint import web
 from app.web.moderate import moderation, reason_choice
@@ -21,17 +21,16 @@ def reopen(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = moderation.find(session, action_id).community_id
             reason_choice.compose(session, auth.current_actor(), community_id, form)
-    if not forms.filled_in(form):
+    if not form.validate():
         return moderation.show(action_id, status=422, reopen_form=form)
     try:
         with wired().database.writing() as session:
             holds.hold(
                 session,
                 auth.current_actor(),
-                HeldVerb.REOPEN,
+                ActionVerb.REOPEN,
                 action=moderation.find(session, action_id),
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 reopen_to=form.wanted_to(),
                 version=version_of(form),
             )

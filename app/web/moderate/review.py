@@ -1,4 +1,4 @@
-"""The review queue: the list, what came since, the next item, and dismissing several at once."""
+"""Review queue: the list, the count of new items, the next item, saved filters, and dismissing several items."""
 
 import uuid
 from collections.abc import Sequence
@@ -13,26 +13,24 @@ from app.core import clock, limits
 from app.core.actions import actions
 from app.core.communities import getting_started
 from app.core.errors import IllegalMove, Invalid, NotFound, Refused
+from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, saved_filters
 from app.core.review.queue import QueueFilter, QueuePage
-from app.core.vocabulary import HeldVerb
+from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.filters import state_phrase
-from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice
+from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, Choice, SaveFilterForm
-from app.web.moderate.panel import VerbButton
-from app.web.moderate.verb_words import DISMISS_SELECTED, DISMISS_SELECTED_EFFECT
 from app.wiring import wired
 
 PAGE_SIZE = 50
 SHOWN_NEW = 99
-BULK_BUTTONS = (VerbButton(HeldVerb.DISMISS, DISMISS_SELECTED, "destructive", "D", DISMISS_SELECTED_EFFECT),)
 
 
 @dataclass(frozen=True)
@@ -54,8 +52,8 @@ def review() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
-    """How many items came since the page was made; 204 while that is what the page says already."""
-    since, shown = forms.from_address("since"), forms.from_address("shown")
+    """The number of items that arrived after the page was rendered; 204 if the page already shows this number."""
+    since, shown = forms.query_arg("since"), forms.query_arg("shown")
     try:
         moment = datetime.fromisoformat(since)
     except ValueError:
@@ -75,9 +73,9 @@ def new_count() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def settled() -> Response:
-    """What became of rows whose time to undo is over: the undo bar, and with it those rows again.
+    """The new state of rows whose time to undo is over: these rows and the undo bar, rendered again.
 
-    204 while one of them is still held: the job that carries it out may be a little late.
+    204 while a decision on one of them is still held: the job that carries it out may run a little late.
     """
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
@@ -85,21 +83,25 @@ def settled() -> Response:
         items = queue.items(session, actor, community.id, ids)
         if any(item.action.held is not None for item in items):
             return Response(status=204)
-        rows = [queue_rows.of(item, actor) for item in items]
+        rows = [queue_rows.row_of_item(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
-        "moderate/_queue_settled.html", "moderate/_queue_settled.html", rows=rows, **queue_rows.context(), pending=pending
+        "moderate/_queue_settled.html",
+        "moderate/_queue_settled.html",
+        rows=rows,
+        **queue_rows.context(),
+        pending=pending,
     )
 
 
 @web.post("/review/next")
 @auth.needs(Permission.MODERATE)
 def review_next() -> Response:
-    """Claim the next item of the filtered queue and open it; the item one comes from is let go."""
+    """Claim the next item of the filtered queue and open it; release the item the moderator comes from."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.writing() as session:
         after = None
-        left = parse_id(forms.from_address("after"))
+        left = parse_id(forms.query_arg("after"))
         if left is not None:
             try:
                 after = actions.get(session, actor, left)
@@ -115,9 +117,9 @@ def review_next() -> Response:
 @web.post("/review/filters")
 @auth.needs(Permission.SEE_QUEUE)
 def save_filter() -> Response:
-    """Keep the filters that the address carries under a name."""
+    """Save the filters of the query string under a name."""
     form = forms.posted(SaveFilterForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(BulkForm(), status=422, saving=form)
     query = filter_links.wanted(forms.queried(QueueForm).query())
     try:
@@ -139,7 +141,7 @@ def save_filter() -> Response:
 
 @web.post("/review/filters/<uuid:filter_id>/delete")
 def delete_filter(filter_id: uuid.UUID) -> Response:
-    """Delete a saved filter; the list stays as it is filtered."""
+    """Delete a saved filter; the list keeps its current filters."""
     with wired().database.writing() as session:
         kept = saved_filters.delete(session, auth.current_actor(), filter_id)
     return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is deleted.")
@@ -148,23 +150,23 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
 @web.post("/review/dismiss")
 @auth.needs(Permission.MODERATE)
 def dismiss_selected() -> Response:
-    """Dismiss the ticked rows for one reason: a decision each, each of which can be undone."""
+    """Dismiss the ticked rows for one reason. Each row gets its own decision, which can be undone."""
     form = forms.posted(BulkForm)
     if form.template.data:
         with wired().database.reading() as session:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
     with wired().database.reading() as session:
         form.hidden_ticked = _hidden_among(session, form.item.data)
-    filled_in = forms.filled_in(form)
+    is_valid = form.validate()
     if not form.says_unseen:
         form.ask_about_hidden()
-    if not filled_in or not form.says_unseen:
+    if not is_valid or not form.says_unseen:
         return _show(form, status=422)
     with wired().database.writing() as session:
         tried = [_dismiss(session, choice, form.reason.data or "") for choice in form.item.data]
     failures = [failure for failure in tried if failure is not None]
-    done = len(tried) - len(failures)
-    message = f"{done} {'item' if done == 1 else 'items'} will be dismissed."
+    dismissed = len(tried) - len(failures)
+    message = f"{dismissed} {'item' if dismissed == 1 else 'items'} will be dismissed."
     if not failures:
         return page.done(None, moderation.queue_url(), message)
     failed = {failure.id for failure in failures}
@@ -175,14 +177,14 @@ def dismiss_selected() -> Response:
         form.form_errors.append(
             f"{failure.text[:1].upper()}{failure.text[1:]} was not dismissed: {failure.why}."
         )
-    return _show(form, status=409, done=message if done else None)
+    return _show(form, status=409, done=message if dismissed else None)
 
 
 def _hidden_among(session: Session, choices: Sequence[Choice]) -> int:
-    """How many of these rows the list showed without their content."""
+    """Count the rows whose content the list hid from the reader."""
     ids = [choice.id for choice in choices[: limits.BULK_MAX]]
-    found = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
-    return sum(veils.hides(item.action) for item in found)
+    items = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
+    return sum(veils.hides(item.action) for item in items)
 
 
 def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
@@ -196,9 +198,9 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
             holds.hold(
                 session,
                 auth.current_actor(),
-                HeldVerb.DISMISS,
+                ActionVerb.DISMISS,
                 action=action,
-                reason=reason,
+                why=Why(reason),
                 version=choice.version,
             )
     except IllegalMove as refusal:
@@ -211,43 +213,43 @@ def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
 def _show(
     form: BulkForm, *, status: int = 200, done: str | None = None, saving: SaveFilterForm | None = None
 ) -> Response:
-    asked = forms.queried(QueueForm)
-    wanted = asked.wanted() if asked.validate() else QueueFilter()
+    filter_form = forms.queried(QueueForm)
+    filters = filter_form.wanted() if filter_form.validate() else QueueFilter()
     actor, community = auth.current_actor(), auth.current_community()
     ticked = frozenset(choice.id for choice in form.item.data)
     now = clock.now()
     with wired().database.reading() as session:
-        found = queue.queue(
+        listed = queue.queue(
             session,
             actor,
             community.id,
-            wanted,
+            filters,
             size=PAGE_SIZE,
-            after=parse_id(forms.from_address("after")),
-            before=parse_id(forms.from_address("before")),
+            after=parse_id(forms.query_arg("after")),
+            before=parse_id(forms.query_arg("before")),
         )
-        asked.offer(queue.categories(session, community.id))
+        filter_form.offer(queue.categories(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
-        reasons = reason_choice.options(session, actor, community.id) if found.items else []
-        lacks_key = not found.count and not getting_started.has_key(session, community.id)
-        saved = filter_links.context(session, actor, community.id, asked.query(), saving)
+        reasons = reason_choice.options(session, actor, community.id) if listed.items else []
+        lacks_key = not listed.count and not getting_started.has_key(session, community.id)
+        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving)
     return page.render(
         "moderate/review.html",
-        status=422 if asked.errors and status == 200 else status,
-        rows=queue_rows.listed(found.items, actor, ticked),
-        count=found.count,
-        filters=asked,
-        is_narrowed=asked.is_narrowed,
+        status=422 if filter_form.errors and status == 200 else status,
+        rows=queue_rows.rows(listed.items, actor, ticked),
+        count=listed.count,
+        filters=filter_form,
+        is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
         form=saving or form,
         bulk=form,
-        bulk_buttons=BULK_BUTTONS,
-        bulk_chosen=HeldVerb.DISMISS if form.verb.data == HeldVerb.DISMISS else None,
+        bulk_buttons=verb_buttons.for_several(),
+        bulk_chosen=ActionVerb.DISMISS if form.verb.data == ActionVerb.DISMISS else None,
         reasons=reasons,
         done=done,
         pending=pending,
         lacks_key=lacks_key,
-        links=_links(found),
+        links=_links(listed),
         **saved,
         **_new(0, now.isoformat()),
         **queue_rows.context(),
@@ -265,14 +267,17 @@ def _new(count: int, since: str) -> dict[str, Any]:
     }
 
 
-def _links(found: QueuePage) -> page.PageLinks:
-    def address(**beyond: uuid.UUID) -> str:
-        query = {**forms.queried(QueueForm).query(), **{name: str(one) for name, one in beyond.items()}}
+def _links(listed: QueuePage) -> page.PageLinks:
+    def url(**beyond: uuid.UUID) -> str:
+        query = {
+            **forms.queried(QueueForm).query(),
+            **{name: str(item_id) for name, item_id in beyond.items()},
+        }
         return f"/review?{encoded(query)}"
 
-    items = found.items
+    items = listed.items
     return page.PageLinks(
-        previous=address(before=items[0].action.id) if found.first > 1 else None,
-        next=address(after=items[-1].action.id) if items and found.last < found.count else None,
-        summary=f"{found.first:,} to {found.last:,} of {found.count:,}",
+        previous=url(before=items[0].action.id) if listed.first > 1 else None,
+        next=url(after=items[-1].action.id) if items and listed.last < listed.count else None,
+        summary=f"{listed.first:,} to {listed.last:,} of {listed.count:,}",
     )

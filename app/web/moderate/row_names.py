@@ -1,4 +1,4 @@
-"""Names of a list's buttons and links: rows that begin alike are told apart for those who hear the list."""
+"""Unique names for the buttons and links of a list, so that screen reader users can distinguish similar rows."""
 
 import uuid
 from collections import Counter
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ID_SHOWN = 6
-"""Last characters of an id that stand in a name when nothing else differs."""
+"""How many characters of an id a name shows when nothing else differs."""
 
 
 @dataclass(frozen=True)
 class RowName:
-    """What a row is called, and facts that may tell it from others of that name, the most telling first.
+    """A row's name, and facts that distinguish it from rows with the same name; the most useful fact comes first.
 
-    An empty fact is left out. ``id`` is what differs when all facts agree.
+    An empty fact is left out. ``id`` is used when all facts are equal.
     """
 
     name: str
@@ -22,14 +22,14 @@ class RowName:
 
     @property
     def whole(self) -> str:
-        """Every fact, for a row that is drawn without the others of its page."""
+        """All facts as text, for a row that is rendered without the other rows of its page."""
         return "".join(f", {fact}" for fact in self.facts if fact) + f", {_short(self.id)}"
 
 
 def told_apart(rows: Sequence[RowName]) -> list[str]:
-    """What to add to each name, so that no two of the page are the same; empty for most.
+    """Return the text to add to each name so that all names of the page differ; an empty string for most.
 
-    A fact that all rows of one name share is left out, for it says nothing.
+    A fact that all rows with the same name share is left out, because it does not distinguish them.
     """
     added = [""] * len(rows)
     most = max((len(row.facts) for row in rows), default=0)
@@ -55,5 +55,5 @@ def _fact(row: RowName, place: int, most: int) -> str:
 
 
 def _short(identity: uuid.UUID) -> str:
-    """The end of an id: the beginning of ours is a time, which rows of one moment share."""
+    """The end of an id. Our ids begin with a timestamp, which rows of the same moment share."""
     return f"id …{str(identity)[-ID_SHOWN:]}"

@@ -1,4 +1,4 @@
-"""Saved filters of the review queue, as links above it and as the form that keeps the present ones."""
+"""Saved filters of the review queue: links above the queue, and a form that saves the current filters."""
 
 import uuid
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _SORTED = {sort.value: label[:1].lower() + label[1:] for sort, label in SORTS.it
 
 @dataclass(frozen=True)
 class FilterLink:
-    """One saved filter. ``is_current``: the address asks for exactly this."""
+    """One saved filter. ``is_current``: the page's query string has exactly these filters."""
 
     id: uuid.UUID
     name: str
@@ -31,19 +31,19 @@ class FilterLink:
 
 
 def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query) -> Sequence[FilterLink]:
-    """The filters that this moderator may use, by name. ``query`` is the present address's."""
+    """Return the filters that this moderator may use, ordered by name. ``query`` is the page's query string."""
     carried = {"community": query["community"]} if "community" in query else {}
     present = wanted(query)
     return [
         FilterLink(
-            id=one.id,
-            name=one.name,
-            url=f"/review?{encoded({**one.query, **carried})}",
-            is_current=one.query == present,
-            is_shared=one.shared,
-            may_delete=saved_filters.may_delete(actor, one),
+            id=saved.id,
+            name=saved.name,
+            url=f"/review?{encoded({**saved.query, **carried})}",
+            is_current=saved.query == present,
+            is_shared=saved.shared,
+            may_delete=saved_filters.may_delete(actor, saved),
         )
-        for one in saved_filters.visible(session, actor, community_id)
+        for saved in saved_filters.visible(session, actor, community_id)
     ]
 
 
@@ -54,11 +54,11 @@ def context(
     query: Query,
     form: SaveFilterForm | None = None,
 ) -> dict[str, Any]:
-    """What the line above the queue shows: the links, and a form while the filters are none of them."""
-    found, present = links(session, actor, community_id, query), wanted(query)
-    current = next((one for one in found if one.is_current), None)
+    """Template variables of the line above the queue: the links, and a form if the current filters are not saved."""
+    saved_links, present = links(session, actor, community_id, query), wanted(query)
+    current = next((link for link in saved_links if link.is_current), None)
     return {
-        "saved": found,
+        "saved": saved_links,
         "saved_current": current,
         "save_form": form or SaveFilterForm(),
         "may_save": bool(present) and (current is None or form is not None),
@@ -67,15 +67,15 @@ def context(
 
 
 def wanted(query: Query) -> Query:
-    """The filters alone, without what an address only carries along."""
+    """Return only the filters of a query string, without its other parameters such as ``community``."""
     return {name: text for name, text in query.items() if name in saved_filters.FIELDS}
 
 
 def in_words(query: Query) -> str:
-    """What a set of filters asks for: "Spam or Threat, claimed by me, newest first"."""
-    asked = query.get("category", [])
+    """Describe filters in words: "Spam or Threat, claimed by me, newest first"."""
+    categories = query.get("category", [])
     parts = [
-        " or ".join(map(category_name, [asked] if isinstance(asked, str) else asked)),
+        " or ".join(map(category_name, [categories] if isinstance(categories, str) else categories)),
         f"“{query['q']}”" if "q" in query else "",
         _CLAIMED.get(str(query.get("claimed_by", "")), ""),
         _SORTED.get(str(query.get("sort", "")), ""),

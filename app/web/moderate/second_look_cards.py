@@ -1,4 +1,4 @@
-"""A second look as a card: the post beside what was done with it, and what can be decided now."""
+"""Second looks as cards: the post, what was done to it, and the decisions that are open."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -8,41 +8,38 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core.models import Action, Hold
+from app.core.models import Action
 from app.core.permissions import Actor
 from app.core.review import claims, second_looks
-from app.core.vocabulary import ActionState, HeldVerb, ReviewGroup
+from app.core.vocabulary import ActionState, ActionVerb, ReviewGroup
 from app.web import forms, origins
 from app.web.filter_forms import encoded
-from app.web.filters import written
+from app.web.filters import full_time
 from app.web.item import done_to_post
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.timeline import cause_words
 from app.web.item.views import BlindItem, blind_item
-from app.web.moderate import row_names
+from app.web.moderate import pending_undo, row_names, verb_buttons
 from app.web.moderate.filters import LookForm
 from app.web.moderate.forms import DecisionForm
-from app.web.moderate.panel import VerbButton, open_buttons
-from app.web.moderate.pending_undo import capitalised, seconds_left
+from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.row_names import RowName
-from app.web.moderate.verb_words import outcome
+from app.web.moderate.verb_buttons import VerbButton
 from app.web.rate import answering
 from app.wiring import wired
 
 PART = "moderate/_second_look_card.html"
 PATH = "/second-look"
 AT = "second-look"
-"""What addresses of the undo form carry, so that the answer is a card again."""
-
-VERBS = (HeldVerb.CONFIRM, HeldVerb.OVERTURN)
+"""Value of ``at`` in the URL of the undo form: the answer is then the card again."""
 
 
 @dataclass(frozen=True)
-class LookCard:
-    """One second look. ``score`` and ``threshold`` are 0.0–1.0; ``ends_at`` is when it is confirmed without consensus.
+class SecondLookCard:
+    """One second look. ``score`` and ``threshold`` are 0.0–1.0; at ``ends_at`` it is confirmed without consensus.
 
-    ``done`` is what was done, by whom and why; ``held`` the decision about it that has not been carried out yet;
-    ``claimant`` a colleague who has claimed it.
+    ``done`` says what was done, by whom and why. ``held`` is the decision that is not carried out yet;
+    ``claimant`` is a colleague who has claimed it.
     """
 
     id: uuid.UUID
@@ -60,91 +57,84 @@ class LookCard:
     is_staffs: bool
     form: DecisionForm
     buttons: Sequence[VerbButton]
-    held: Hold | None
-    held_by_me: bool
-    outcome: str
+    held: PendingDecision | None
     claimant: str
     focus: bool = False
     apart: str = ""
-    """What tells its name from others of the page."""
+    """Text that makes the card's name unique on the page."""
 
     @property
-    def chosen(self) -> HeldVerb | None:
-        """The verb that came back with the form."""
+    def chosen(self) -> ActionVerb | None:
+        """The verb of the form that was sent."""
         return self.form.wanted_verb()
 
     @property
-    def held_seconds(self) -> int:
-        """Seconds until the held decision is due, at least 1."""
-        return seconds_left(self.held.due_at) if self.held else 0
-
-    @property
     def name(self) -> str:
-        """The card in a few words, for the names of its buttons."""
+        """A short name of the card, for the names of its buttons."""
         return f"{self.item.category.lower()}, {self.done_words.lower()}{self.apart}"
 
     @property
     def row_name(self) -> RowName:
-        """The name with what may tell it from others."""
+        """The name with the facts that may distinguish it from other cards."""
         item = self.item
         facts = (
             f"by {item.author}" if item.author else "",
             f"in {item.channel}" if item.channel else "",
-            written(item.posted_at),
+            full_time(item.posted_at),
         )
         return RowName(self.name, facts, self.id)
 
 
 def form_of(action_id: uuid.UUID, *, posted: bool = False) -> DecisionForm:
-    """The form of one card; its fields' names carry the action, because a page shows several."""
+    """Return the form of one card. Its field names contain the action's id, because a page shows several cards."""
     prefix = f"look-{action_id}-"
     return forms.posted(DecisionForm, prefix=prefix) if posted else DecisionForm(prefix=prefix)
 
 
-def several(
+def cards(
     session: Session,
     actor: Actor,
-    found: Sequence[Action],
+    actions: Sequence[Action],
     *,
-    given: Mapping[uuid.UUID, DecisionForm] | None = None,
+    posted: Mapping[uuid.UUID, DecisionForm] | None = None,
     focus: bool = False,
-) -> list[LookCard]:
-    """The cards of these actions; ``given`` forms keep what was typed. Three queries however many."""
-    why = second_looks.openings(session, found)
-    decided = second_looks.deciding(session, found)
-    holders = claims.holders(session, actor, found)
+) -> list[SecondLookCard]:
+    """Return the cards of these actions. ``posted`` forms keep their text. Three queries for any number of actions."""
+    why = second_looks.openings(session, actions)
+    decided = second_looks.deciding(session, actions)
+    holders = claims.holders(session, actor, actions)
     cards = [
         _card(
             actor,
             action,
             why.get(action.id, ""),
-            (given or {}).get(action.id),
+            (posted or {}).get(action.id),
             focus,
-            done_to_post.of(action, decided.get(action.id)),
+            done_to_post.for_action(action, decided.get(action.id)),
             holders.get(action.id, ""),
         )
-        for action in found
+        for action in actions
     ]
     apart = row_names.told_apart([card.row_name for card in cards])
     return [replace(card, apart=more) for card, more in zip(cards, apart, strict=True)]
 
 
-def one(
+def card(
     session: Session, actor: Actor, action: Action, *, form: DecisionForm | None = None, focus: bool = False
-) -> LookCard:
-    """The card of one action, in whatever state it is now."""
-    (card,) = several(session, actor, [action], given={action.id: form} if form else None, focus=focus)
+) -> SecondLookCard:
+    """Return the card of one action, in any state."""
+    (card,) = cards(session, actor, [action], posted={action.id: form} if form else None, focus=focus)
     return replace(card, apart=card.row_name.whole)
 
 
 def url(action_id: uuid.UUID | None = None, **more: str) -> str:
-    """The list with the filters that the address carries along, at one of its cards."""
+    """URL of the list with the current filters; with ``action_id``, an anchor to that card."""
     query = {**forms.queried(LookForm).query(), **more}
     return PATH + (f"?{encoded(query)}" if query else "") + (f"#look-{action_id}" if action_id else "")
 
 
 def context() -> dict[str, Any]:
-    """What a card needs beside itself: the filters that its addresses carry along."""
+    """Template variables for every card: query strings with the current filters."""
     query = forms.queried(LookForm).query()
     return {
         "query": f"?{encoded(query)}" if query else "",
@@ -161,13 +151,14 @@ def _card(
     focus: bool,
     done: DoneToPost | None,
     claimant: str,
-) -> LookCard:
-    held, details = action.held, (action.evidence or {}).get("details") or {}
+) -> SecondLookCard:
+    held = pending_undo.of_action(actor, action, action.held)
+    details = (action.evidence or {}).get("details") or {}
     shown = form or form_of(action.id)
     shown.version.data = str(action.version)
     is_open = action.action_state is ActionState.RETRO_REVIEW
     days = wired().settings.review_days
-    return LookCard(
+    return SecondLookCard(
         id=action.id,
         item=blind_item(
             action, f"{PATH}#look-{action.id}", form=f"look-form-{action.id}" if form is not None else None
@@ -183,13 +174,11 @@ def _card(
         if is_open and action.retro_review_at is not None
         else None,
         ratings=action.note.ratings_count if action.note else 0,
-        needed=answering.needed(),
+        needed=answering.ratings_needed(),
         is_staffs=action.review_group is ReviewGroup.STAFF,
         form=shown,
-        buttons=[] if held else [one for one in open_buttons(actor, action) if one.verb in VERBS],
+        buttons=[] if held else verb_buttons.for_action(actor, action),
         held=held,
-        held_by_me=held is not None and held.account_id == actor.account_id,
-        outcome=capitalised(outcome(held.verb, action, "this post")) if held else "",
         claimant=claimant,
         focus=focus,
     )

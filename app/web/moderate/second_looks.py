@@ -1,4 +1,4 @@
-"""Second look: what a score did without asking anybody, and what is reviewed again, to confirm or overturn."""
+"""Second looks: actions that a score carried out without review, and actions under review again."""
 
 import uuid
 
@@ -30,11 +30,11 @@ def second_look() -> Response:
 @web.get("/second-look/<uuid:action_id>")
 @auth.passive
 def second_look_card(action_id: uuid.UUID) -> Response:
-    """The card as it stands now, asked for once the time to undo is over; its page is the item's."""
+    """The current card, as an htmx part; the page loads it when the time to undo is over. Else redirect to the item."""
     if not page.wants_part():
         return make_response(redirect(url_for("web.item", action_id=action_id), 303))
     with wired().database.reading() as session:
-        card = second_look_cards.one(session, auth.current_actor(), moderation.find(session, action_id))
+        card = second_look_cards.card(session, auth.current_actor(), moderation.find(session, action_id))
     return page.render(
         second_look_cards.PART, second_look_cards.PART, look=card, **second_look_cards.context()
     )
@@ -48,8 +48,8 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return _again(action_id, form, 200)
     with wired().database.reading() as session:
         unseen = veils.is_unseen(moderation.find(session, action_id))
-    if not forms.filled_in(form) or verb not in second_look_cards.VERBS or unseen:
-        if verb not in second_look_cards.VERBS:
+    if not form.validate() or verb not in second_looks.VERBS or unseen:
+        if verb not in second_looks.VERBS:
             form.form_errors.append("Choose Confirm or Overturn.")
         if unseen:
             form.form_errors.append(veils.UNSEEN)
@@ -61,8 +61,7 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
                 auth.current_actor(),
                 verb,
                 action=moderation.find(session, action_id),
-                reason=form.reason.data or "",
-                comment=form.comment.data or "",
+                why=form.why(),
                 version=version_of(form),
             )
     except (Invalid, Conflict) as refusal:
@@ -72,19 +71,19 @@ def decide_second_look(action_id: uuid.UUID) -> Response:
         return page.done(None, second_look_cards.url(action_id), message)
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
-        card = second_look_cards.one(session, auth.current_actor(), action, focus=True)
+        card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
     return page.done(
         second_look_cards.PART, second_look_cards.url(), message, look=card, **second_look_cards.context()
     )
 
 
 def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | None = None) -> Response:
-    """The card with what was typed; without script the page with that card on it, whatever became of it."""
+    """The card with its form as sent; without htmx the whole list, which then always includes this card."""
     with wired().database.reading() as session:
         action = moderation.find(session, action_id)
         if not page.wants_part():
             return _page(session, action, form, status=status, alert=alert)
-        card = second_look_cards.one(session, auth.current_actor(), action, form=form, focus=status == 409)
+        card = second_look_cards.card(session, auth.current_actor(), action, form=form, focus=status == 409)
     return page.render(
         second_look_cards.PART,
         second_look_cards.PART,
@@ -103,31 +102,31 @@ def _page(
     status: int = 200,
     alert: str | None = None,
 ) -> Response:
-    """The list; ``kept`` is an item whose form came back with errors."""
-    asked = forms.queried(LookForm)
-    wanted = asked.wanted() if asked.validate() else LookFilter()
+    """The list page. ``kept`` is an action whose form has errors: it is listed even if no filter matches it."""
+    filter_form = forms.queried(LookForm)
+    filters = filter_form.wanted() if filter_form.validate() else LookFilter()
     actor, community = auth.current_actor(), auth.current_community()
-    number = page_number(forms.from_address("page"))
-    found, count = second_looks.waiting(
-        session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+    number = page_number(forms.query_arg("page"))
+    actions, count = second_looks.waiting(
+        session, actor, community.id, filters, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
     )
-    if not found and count:
+    if not actions and count:
         number = -(-count // PAGE_SIZE)
-        found, count = second_looks.waiting(
-            session, actor, community.id, wanted, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+        actions, count = second_looks.waiting(
+            session, actor, community.id, filters, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
         )
-    asked.offer(second_looks.categories(session, community.id))
-    rows = [*([kept] if kept is not None and kept not in found else []), *found]
-    cards = second_look_cards.several(session, actor, rows, given={kept.id: form} if kept and form else None)
+    filter_form.offer(second_looks.categories(session, community.id))
+    rows = [*([kept] if kept is not None and kept not in actions else []), *actions]
+    cards = second_look_cards.cards(session, actor, rows, posted={kept.id: form} if kept and form else None)
     return page.render(
         "moderate/second_look.html",
-        status=422 if asked.errors and status == 200 else status,
+        status=422 if filter_form.errors and status == 200 else status,
         alert=alert,
         looks=cards,
         count=count,
-        filters=asked,
-        form=form or asked,
-        is_narrowed=asked.is_narrowed,
+        filters=filter_form,
+        form=form or filter_form,
+        is_narrowed=filter_form.is_narrowed,
         clear_url=_cleared(),
         links=_links(number, count),
         **second_look_cards.context(),
@@ -135,7 +134,7 @@ def _page(
 
 
 def _cleared() -> str:
-    community = forms.from_address("community")
+    community = forms.query_arg("community")
     return url_for("web.second_look", community=community) if community else url_for("web.second_look")
 
 

@@ -1,4 +1,4 @@
-"""The forms of the classifiers pages: a rule, a pack, a reason, a text to test."""
+"""Forms of the classifiers pages: a rule, a rule pack, a reason, a text to test."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ def _weight(_form: Form, field: Any) -> None:
 
 
 class RuleForm(Form):
-    """A rule of the community's own pack. ``edition`` names the draft that the page was made from."""
+    """A rule of the community's own pack. ``etag`` is the version of the draft that the page showed."""
 
     id = StringField("Name", [InputRequired("Enter a name, such as spam.cheap-watches.")])
     category = StringField("Category", [InputRequired("Enter a category, such as spam.")])
@@ -46,12 +46,12 @@ class RuleForm(Form):
     )
     enabled = BooleanField("On", default=True)
     note = TextAreaField("Note", [forms.at_most(limits.REASON_MAX, "Note")], filters=[forms.whole_lines])
-    edition = HiddenField()
+    etag = HiddenField()
 
     def rule(self) -> dict[str, Any]:
-        """What was typed, as a pack holds it: without what says nothing."""
+        """Return the typed rule in the format of a pack, without empty members."""
         pattern = (self.pattern.data or "").strip("\n")
-        found: dict[str, Any] = {
+        members: dict[str, Any] = {
             "id": (self.id.data or "").strip(),
             "category": (self.category.data or "").strip(),
             "kind": self.kind.data,
@@ -63,22 +63,22 @@ class RuleForm(Form):
             "note": (self.note.data or "").strip(),
             "check": self.check.data or None,
         }
-        return {name: value for name, value in found.items() if value not in ([], "", None)}
+        return {name: value for name, value in members.items() if value not in ([], "", None)}
 
     def explain(self, refusal: Invalid) -> None:
-        """Put each problem of ``classify.rules`` beside the field of the rule that it names."""
+        """Add each problem of ``classify.rules`` to the field that it names."""
         for problem in refusal.problems:
             name = str(problem.loc[-1])
-            found = self._fields.get(name)
+            matching = self._fields.get(name)
             message = problem.msg.removeprefix(f"rule {(self.id.data or '').strip()}: ")
-            if found is None:
+            if matching is None:
                 self.form_errors = [*self.form_errors, f"{name.capitalize()} {message}."]
             else:
-                found.errors = [*found.errors, f"{found.label.text}: {message}."]
+                matching.errors = [*matching.errors, f"{matching.label.text}: {message}."]
 
 
 def rule_form(rule: Mapping[str, Any]) -> RuleForm:
-    """The form filled with a rule."""
+    """Return the form with the values of a rule."""
     return RuleForm(
         data={
             **rule,
@@ -92,15 +92,15 @@ def rule_form(rule: Mapping[str, Any]) -> RuleForm:
 
 
 class PackForm(Form):
-    """A whole pack as JSON: a file, or text."""
+    """A whole pack as JSON: an uploaded file, or text."""
 
     file = FileField("File")
     pack = TextAreaField("Or paste it here", filters=[forms.whole_lines])
-    edition = HiddenField()
+    etag = HiddenField()
 
 
 class PublishForm(Form):
-    """Why the rules change; ``version`` and ``edition`` name what the page was made from."""
+    """Why the rules change. ``version`` and ``etag`` are the versions of rules and draft that the page showed."""
 
     reason = TextAreaField(
         "Reason",
@@ -108,11 +108,11 @@ class PublishForm(Form):
         filters=[forms.whole_lines],
     )
     version = HiddenField()
-    edition = HiddenField()
+    etag = HiddenField()
 
 
 class RevertForm(Form):
-    """Why an old version comes back; ``version`` is the one in force that the page showed."""
+    """Why an old version is restored. ``version`` is the current version that the page showed."""
 
     reason = TextAreaField(
         "Reason to revert",
@@ -124,15 +124,15 @@ class RevertForm(Form):
 
 
 class SwitchForm(Form):
-    """A rule of the shipped pack, to switch off or on."""
+    """Switch a rule of the shipped pack off or on."""
 
     off = HiddenField()
     on = HiddenField()
-    edition = HiddenField()
+    etag = HiddenField()
 
 
 class TextForm(Form):
-    """A text to score. ``which``: by what is in force, or by the draft."""
+    """A text to score. ``which``: with the current rules, or with the draft."""
 
     text = TextAreaField(
         "Text",
@@ -144,8 +144,8 @@ class TextForm(Form):
     )
 
 
-def told(refusal: Invalid, most: int = 20) -> Sequence[str]:
-    """What is wrong with a pack, a line each: the rule and the field, and what to do."""
+def problem_lines(refusal: Invalid, most: int = 20) -> Sequence[str]:
+    """Return the problems of a pack, one line each: the rule, the field, and what to do."""
     lines = []
     for problem in refusal.problems[:most]:
         where = [str(part) for part in problem.loc]
@@ -154,5 +154,5 @@ def told(refusal: Invalid, most: int = 20) -> Sequence[str]:
         else:
             place = where[-1].capitalize()
         lines.append(f"{place}: {problem.msg}.")
-    left = len(refusal.problems) - most
-    return [*lines, f"… and {left:,} more."] if left > 0 else lines
+    omitted = len(refusal.problems) - most
+    return [*lines, f"… and {omitted:,} more."] if omitted > 0 else lines

@@ -1,4 +1,4 @@
-"""One rule of the community's own pack: its page, its form, taking it out of the draft."""
+"""Pages for one rule of the community's own pack: add it to the draft, edit it, remove it."""
 
 from flask import Response, url_for
 
@@ -50,7 +50,7 @@ def remove_rule(rule_id: str) -> Response:
                 auth.current_actor(),
                 auth.current_community().id,
                 rule_id,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return page.done(
@@ -61,7 +61,7 @@ def remove_rule(rule_id: str) -> Response:
 
 def _save(rule_id: str | None) -> Response:
     form = forms.posted(RuleForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(rule_id, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -71,13 +71,13 @@ def _save(rule_id: str | None) -> Response:
                 auth.current_community().id,
                 form.rule(),
                 instead_of=rule_id,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Invalid as refusal:
         form.explain(refusal)
         return _show(rule_id, form, status=422)
     except Conflict as refusal:
-        form.edition.data = ""
+        form.etag.data = ""
         return _show(
             rule_id, form, status=409, alert=f"{refusal.detail}. Your rule is kept below; save it again."
         )
@@ -89,20 +89,20 @@ def _show(
 ) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = versions.standing(session, actor, community.id)
+        standing = versions.standing(session, actor, community.id)
         names = [category.name for category in policies.current(session, community.id).categories]
     if form is None:
-        rule = found.working.rule(rule_id) if rule_id is not None else None
+        rule = standing.working.rule(rule_id) if rule_id is not None else None
         if rule_id is not None and rule is None:
             raise NotFound("rule")
         form = rule_form(rule) if rule is not None else RuleForm()
-    form.edition.data = form.edition.data or str(found.edition)
+    form.etag.data = form.etag.data or str(standing.etag)
     return page.render(
         "operate/rule.html",
         status=status,
         alert=alert,
         form=form,
         rule_id=rule_id,
-        lists=sorted(found.working.pack.get("lists", {})),
+        lists=sorted(standing.working.pack.get("lists", {})),
         categories={name: category_name(name) for name in names},
     )

@@ -1,4 +1,4 @@
-"""Trying rules out: a typed text, and what was lately submitted. Nothing is stored."""
+"""Tries rules on a typed text and on recent submissions. Nothing is stored."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _TO_STAFF = "Such posts would go to moderators, whatever they say: repeat less i
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A category's score beside its thresholds, and what it leads to by itself."""
+    """A category's score, its thresholds, and what this score alone would lead to."""
 
     category: str
     score: float
@@ -40,7 +40,7 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class TrialView:
-    """A tested text as the page shows it."""
+    """The result of a tested text, for the page."""
 
     which: str
     conclusion: str
@@ -56,7 +56,7 @@ class TrialView:
 
 @dataclass(frozen=True)
 class SampleRow:
-    """A text that the draft reads differently, its passages marked."""
+    """A text whose result differs with the draft, with its matches marked."""
 
     marked: Markup
     is_veiled: bool
@@ -67,7 +67,7 @@ class SampleRow:
 
 @dataclass(frozen=True)
 class HitsView:
-    """What a draft does with stored texts, as the page shows it."""
+    """The results of a draft for stored texts, for the page."""
 
     found: Hits
     days: int
@@ -81,15 +81,15 @@ class HitsView:
 @auth.needs(Permission.REVISE_POLICY)
 def test_text() -> Response:
     form = forms.posted(TextForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return classifiers.show(text=form, status=422)
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = versions.standing(session, actor, community.id)
+        standing = versions.standing(session, actor, community.id)
         rules = policies.category_rules(policies.current(session, community.id))
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
-    by_draft = form.which.data == "draft" and found.draft is not None
-    chosen = combined(wired().classifiers, found.working) if by_draft else in_force
+    by_draft = form.which.data == "draft" and standing.draft is not None
+    chosen = combined(wired().classifiers, standing.working) if by_draft else in_force
     text = form.text.data or ""
     trial = trials.try_text(rules, chosen, text, Context(community_id=community.id))
     return classifiers.show(
@@ -102,9 +102,9 @@ def test_text() -> Response:
 def preview_hits() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = versions.standing(session, actor, community.id)
+        standing = versions.standing(session, actor, community.id)
         hits = trials.try_on_stored(
-            session, actor, community.id, wired().classifiers, found.in_force, found.working
+            session, actor, community.id, wired().classifiers, standing.in_force, standing.working
         )
     return classifiers.show(hits=_hits(hits))
 
@@ -112,13 +112,13 @@ def preview_hits() -> Response:
 def _trial(trial: Trial, text: str, which: str) -> TrialView:
     rows = [
         ScoreRow(
-            category=category_name(one.category),
-            score=one.scored.score,
-            tier2=one.rule.tier2 if one.rule else None,
-            tier1=one.rule.tier1 if one.rule else None,
-            leads_to=_leads_to(one),
+            category=category_name(category.category),
+            score=category.scored.score,
+            tier2=category.rule.tier2 if category.rule else None,
+            tier1=category.rule.tier1 if category.rule else None,
+            leads_to=_leads_to(category),
         )
-        for one in trial.categories
+        for category in trial.categories
     ]
     return TrialView(
         which=which,
@@ -134,13 +134,13 @@ def _trial(trial: Trial, text: str, which: str) -> TrialView:
     )
 
 
-def _leads_to(one: trials.CategoryTrial) -> str:
-    rule, score = one.rule, one.scored.score
+def _leads_to(category: trials.CategoryTrial) -> str:
+    rule, score = category.rule, category.scored.score
     if rule is None:
         return "Nothing: no threshold reads this category"
     if not rule.enabled:
         return "Nothing: the category is off"
-    acts = rule.tier1 is not None and one.scored.calibrated and score > rule.tier1
+    acts = rule.tier1 is not None and category.scored.calibrated and score > rule.tier1
     if not acts and score <= rule.tier2:
         return "Nothing: below Tier 2"
     says = "Acts by itself (Tier 1)" if acts else "Asks people (Tier 2)"
@@ -154,31 +154,31 @@ def _leads_to(one: trials.CategoryTrial) -> str:
 def _conclusion(route: Route | None) -> str:
     if route is None:
         return "Nothing would happen."
-    done = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
+    above = f"{category_name(route.category)} {route.score:g} is above {route.threshold:g}"
     if route.category == UNFINISHED:
         return "Moderators would be asked about the post."
     verb = WOULD_BE[route.verb.value]
     if route.tier.number == 1:
-        return f"The post would be {verb} at once: {done}, its Tier 1."
-    return f"People would be asked whether the post should be {verb}: {done}, its Tier 2."
+        return f"The post would be {verb} at once: {above}, its Tier 1."
+    return f"People would be asked whether the post should be {verb}: {above}, its Tier 2."
 
 
 def _slow_trial(trial: Trial) -> str:
-    """That the rules could not finish with a text, and at which; empty when they could."""
+    """Return a warning if rules took too long for the text, with their names; else an empty string."""
     if not trial.slow:
         return ""
     return f"{_OUT_OF_TIME} {_the_most(trial.slow)} Their scores do not count, and nothing is let through for them."
 
 
-def _slow_hits(found: Hits) -> str:
-    """What a draft is too slow for; empty when it is quick enough."""
-    if found.slow:
-        count = sum(found.slow.values())
+def _slow_hits(hits: Hits) -> str:
+    """Return a warning if the draft is too slow for some texts; else an empty string."""
+    if hits.slow:
+        count = sum(hits.slow.values())
         texts = "1 text" if count == 1 else f"{count:,} texts"
-        rules = sorted(found.slow, key=lambda rule: -found.slow[rule])
+        rules = sorted(hits.slow, key=lambda rule: -hits.slow[rule])
         return f"The draft is too slow for {texts}. {_the_most(rules)} {_TO_STAFF}"
-    if found.slow_if_long is not None:
-        most = _the_most([found.slow_if_long])
+    if hits.slow_if_long is not None:
+        most = _the_most([hits.slow_if_long])
         return f"The draft is too slow for the longest texts that can be submitted. {most} {_TO_STAFF}"
     return ""
 
@@ -187,34 +187,34 @@ def _the_most(rules: Sequence[str]) -> str:
     return f"{', '.join(rules[:SLOW_SHOWN])} took the most time."
 
 
-def _hits(found: Hits) -> HitsView:
+def _hits(hits: Hits) -> HitsView:
     warn = auth.current_reader().account.content_warnings
     return HitsView(
-        found=found,
+        found=hits,
         days=trials.DAYS,
         moved=[
             (_named(was), _named(now), count)
-            for (was, now), count in sorted(found.moved.items(), key=lambda pair: -pair[1])
+            for (was, now), count in sorted(hits.moved.items(), key=lambda pair: -pair[1])
         ],
-        by_rule=sorted(found.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
+        by_rule=sorted(hits.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
         samples=[
             SampleRow(
-                marked=_excerpt(one.content, one.matches),
-                is_veiled=any(is_veiled(name, warn=warn) for name in _categories(one)),
-                rules=sorted({match.rule for match in one.matches}),
-                before=_route_words(one.before),
-                after=_route_words(one.after),
+                marked=_excerpt(sample.content, sample.matches),
+                is_veiled=any(is_veiled(name, warn=warn) for name in _categories(sample)),
+                rules=sorted({match.rule for match in sample.matches}),
+                before=_route_words(sample.before),
+                after=_route_words(sample.after),
             )
-            for one in found.samples
+            for sample in hits.samples
         ],
-        slow=_slow_hits(found),
+        slow=_slow_hits(hits),
     )
 
 
-def _categories(one: Sample) -> set[str]:
-    """What a text was or would be found to be."""
-    routes = {route.category for route in (one.before, one.after) if route is not None}
-    return routes | {match.category for match in one.matches}
+def _categories(sample: Sample) -> set[str]:
+    """Return the categories of a text with the current rules and with the draft."""
+    routes = {route.category for route in (sample.before, sample.after) if route is not None}
+    return routes | {match.category for match in sample.matches}
 
 
 def _excerpt(text: str, matches: Sequence[Match]) -> Markup:

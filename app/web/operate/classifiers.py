@@ -1,4 +1,4 @@
-"""Classifiers: who scores, the community's rules and their versions, trying them out (CLASSIFIERS: section 2)."""
+"""Classifiers page: the list of classifiers, the community's rules, their versions, and trials (decision 0019)."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,14 @@ from app.core.rulesets.versions import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.operate.classifier_forms import PackForm, PublishForm, RevertForm, SwitchForm, TextForm, told
+from app.web.operate.classifier_forms import (
+    PackForm,
+    PublishForm,
+    RevertForm,
+    SwitchForm,
+    TextForm,
+    problem_lines,
+)
 from app.web.operate.rule_changes import change_lines
 from app.web.versions import rows as version_rows
 from app.wiring import wired
@@ -31,7 +38,7 @@ from app.wiring import wired
 
 @dataclass(frozen=True)
 class ClassifierRow:
-    """A classifier as the list shows it; ``error`` when it could not say what it is."""
+    """A classifier in the list; ``error`` is set if it could not return its name and version."""
 
     name: str
     version: str
@@ -41,7 +48,7 @@ class ClassifierRow:
 
 @dataclass(frozen=True)
 class ShippedGroup:
-    """The shipped rules of one category, with those switched off in the draft or in force."""
+    """The shipped rules of one category, and which are switched off in the draft or in the current version."""
 
     title: str
     rules: Sequence[Rule]
@@ -57,7 +64,7 @@ def classifiers() -> Response:
 @web.post("/classifiers/shipped")
 @auth.needs(Permission.REVISE_POLICY)
 def switch_shipped_rule() -> Response:
-    """The pressed button carries the rule: as ``off`` or as ``on``."""
+    """Switch a shipped rule in the draft. The pressed button has the rule's id, as ``off`` or as ``on``."""
     form = forms.posted(SwitchForm)
     try:
         with wired().database.writing() as session:
@@ -67,7 +74,7 @@ def switch_shipped_rule() -> Response:
                 auth.current_community().id,
                 [form.on.data or form.off.data or ""],
                 bool(form.on.data),
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return show(
@@ -82,30 +89,30 @@ def switch_shipped_rule() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def import_rules() -> Response:
     form = forms.posted(PackForm)
-    given = forms.uploaded("file", rule_versions.PACK_MAX_BYTES)
-    text = given.decode("utf-8", "replace") if given is not None else form.pack.data or ""
+    uploaded = forms.uploaded("file", rule_versions.PACK_MAX_BYTES)
+    text = uploaded.decode("utf-8", "replace") if uploaded is not None else form.pack.data or ""
     if not text.strip():
         form.pack.errors = ["Choose a file, or paste a pack."]
         return show(pack=form, status=422)
     form.pack.data = text
     try:
         with wired().database.writing() as session:
-            made = drafts.import_pack(
+            imported = drafts.import_pack(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
                 text,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Invalid as refusal:
-        form.pack.errors = list(told(refusal))
+        form.pack.errors = list(problem_lines(refusal))
         return show(pack=form, status=422)
     except Conflict as refusal:
-        form.edition.data = ""
+        form.etag.data = ""
         return show(
             pack=form, status=409, alert=f"{refusal.detail}. Your pack is kept below; import it again."
         )
-    count = len(made.rules)
+    count = len(imported.rules)
     rules = "1 rule" if count == 1 else f"{count:,} rules"
     return page.done(
         None,
@@ -117,9 +124,9 @@ def import_rules() -> Response:
 @web.get("/classifiers/export.json")
 @auth.needs(Permission.REVISE_POLICY)
 def export_rules() -> Response:
-    """The community's own pack, by ``which``: in force (the default) or the draft."""
-    found = _standing()
-    chosen = found.working if forms.from_address("which") == "draft" else found.in_force
+    """Return the community's own pack as a file. ``which``: the current version (default) or the draft."""
+    standing = _standing()
+    chosen = standing.working if forms.query_arg("which") == "draft" else standing.in_force
     body = json.dumps(chosen.pack, ensure_ascii=False, indent=2) + "\n"
     response = make_response(body)
     response.mimetype = "application/json"
@@ -131,17 +138,17 @@ def export_rules() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def publish_rules() -> Response:
     form = forms.posted(PublishForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(form, status=422)
     try:
         with wired().database.writing() as session:
-            made = drafts.publish(
+            published = drafts.publish(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
                 form.reason.data or "",
                 based_on=forms.number(form.version.data),
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             ).version
     except Invalid as refusal:
         forms.explain(form, refusal)
@@ -149,7 +156,7 @@ def publish_rules() -> Response:
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
     return page.done(
-        None, url_for("web.classifiers"), f"Version {made} is in force. It scores new content only."
+        None, url_for("web.classifiers"), f"Version {published} is in force. It scores new content only."
     )
 
 
@@ -163,7 +170,7 @@ def discard_rules() -> Response:
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
-                edition=forms.number(form.edition.data),
+                etag=forms.number(form.etag.data),
             )
     except Conflict as refusal:
         return _someone_was_first(form, refusal)
@@ -174,11 +181,11 @@ def discard_rules() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def revert_rules(version: int) -> Response:
     form = forms.posted(RevertForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return show(revert=form, status=422)
     try:
         with wired().database.writing() as session:
-            made = rule_versions.revert(
+            version_made = rule_versions.revert(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
@@ -194,12 +201,12 @@ def revert_rules(version: int) -> Response:
         alert = f"{refusal.detail}. Your reason is kept: look at the versions below, then press again."
         return show(revert=form, status=409, alert=alert)
     which = f"Version {version}" if version else "The shipped pack alone"
-    return page.done(None, url_for("web.classifiers"), f"{which} is restored as version {made}.")
+    return page.done(None, url_for("web.classifiers"), f"{which} is restored as version {version_made}.")
 
 
 def _someone_was_first(form: PublishForm, refusal: Conflict) -> Response:
-    """The reason stays, now based on what is there, so that pressing again is a decision."""
-    form.version.data = form.edition.data = ""
+    """Show the form again with the typed reason and the current version, so that the user can check and post again."""
+    form.version.data = form.etag.data = ""
     alert = f"{refusal.detail}. Your reason is kept: look at the changes below, then press again."
     return show(form, status=409, alert=alert)
 
@@ -219,49 +226,49 @@ def show(
     alert: str | None = None,
     **more: Any,
 ) -> Response:
-    """The page, with whichever of its forms came back; ``more`` is what trying out found."""
+    """Render the page, with a posted form that has errors, if any; ``more`` are the results of trials."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        found = rule_versions.standing(session, actor, community.id)
+        standing = rule_versions.standing(session, actor, community.id)
         versions = rule_versions.versions(session, actor, community.id)
-        policy = policies.current(session, community.id)
+        thresholds = policies.current(session, community.id)
         in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
-        own = [one.version for one in in_force if one.name == OWN]
-        slow = slow_rules.of(session, actor, community.id, own)
+        own = [item.version for item in in_force if item.name == OWN]
+        slow = slow_rules.for_versions(session, actor, community.id, own)
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):
-        form.edition.data = form.edition.data or str(found.edition)
+        form.etag.data = form.etag.data or str(standing.etag)
     for made in (publish, revert):
-        made.version.data = made.version.data or str(found.version)
-    if found.draft is None:
+        made.version.data = made.version.data or str(standing.version)
+    if standing.draft is None:
         text.which.choices = [("in_force", "In force")]
     return page.render(
         "operate/classifiers.html",
         status=status,
         alert=alert,
-        form=next((one for one in (publish, revert, pack, text) if one.errors), publish),
+        form=next((item for item in (publish, revert, pack, text) if item.errors), publish),
         publish=publish,
         revert=revert,
         pack=pack,
         text=text,
-        standing=found,
-        draft_changes=change_lines(found.in_force, found.draft) if found.draft else [],
-        own_rules=found.working.rules,
-        shipped=_shipped(found.working),
+        standing=standing,
+        draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
+        own_rules=standing.working.rules,
+        shipped=_shipped(standing.working),
         classifiers=[
             ClassifierRow(
-                one.name,
-                one.version,
-                [category_name(name) for name in sorted(one.categories)],
-                "this service" if one.local else "connected service",
+                item.name,
+                item.version,
+                [category_name(name) for name in sorted(item.categories)],
+                "this service" if item.local else "connected service",
             )
-            for one in in_force
+            for item in in_force
         ],
         slow_rules=slow,
-        unrouted=_unrouted(found.working, {category.name for category in policy.categories}),
+        unrouted=_unrouted(standing.working, {category.name for category in thresholds.categories}),
         versions=version_rows(
-            versions, rule_versions.SHOWN_VERSIONS, current=found.version, changes=_changes
+            versions, rule_versions.SHOWN_VERSIONS, current=standing.version, changes=_changes
         ),
         trial=more.get("trial"),
         hits=more.get("hits"),
@@ -269,7 +276,7 @@ def show(
 
 
 def _unrouted(rule_set: RuleSet, known: set[str]) -> list[str]:
-    """Categories that own rules score and no threshold reads."""
+    """Return the categories that the community's rules score but that have no thresholds."""
     return sorted({str(rule["category"]) for rule in rule_set.rules} - known)
 
 
@@ -288,9 +295,9 @@ def _shipped(rule_set: RuleSet) -> list[ShippedGroup]:
 
 
 def _changes(before: RulePackVersion | None, after: RulePackVersion) -> list[str]:
-    """What differs, in words; before the first version there was the shipped pack alone."""
+    """Return the differences as text. ``before`` None, for the first version, means only the shipped pack."""
     return change_lines(_rule_set(before) if before else RuleSet(), _rule_set(after))
 
 
-def _rule_set(made: RulePackVersion) -> RuleSet:
-    return RuleSet(frozenset(made.starter_off), made.pack)
+def _rule_set(version: RulePackVersion) -> RuleSet:
+    return RuleSet(frozenset(version.starter_off), version.pack)

@@ -1,4 +1,4 @@
-"""The community's own page for operators: what it is called, what is switched on; pausing and archiving it."""
+"""Community page for operators: name and settings, pausing and archiving."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from app.wiring import wired
 
 
 class SwitchForm(Form):
-    """Why something is switched."""
+    """The reason for a switch."""
 
     reason = TextAreaField(
         "Reason",
@@ -39,7 +39,7 @@ class SwitchForm(Form):
 
 @dataclass(frozen=True)
 class Switch:
-    """One thing to switch: its verb in the core, and what is said when it is done."""
+    """Something to switch: its verb in the core, and the message when it is done."""
 
     verb: Callable[..., Any]
     permission: Permission
@@ -80,12 +80,12 @@ def community_page() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def save_community() -> Response:
     form = forms.posted(CommunityForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
     try:
         with wired().database.writing() as session:
-            was = community_revisions.draft_of(communities.get(session, actor, community_id))
+            was = community_revisions.draft_of(session, communities.get(session, actor, community_id))
             changed = community_revisions.revise(
                 session,
                 actor,
@@ -98,7 +98,7 @@ def save_community() -> Response:
         forms.explain(form, refusal)
         return _show(form, status=422)
     except Conflict as refusal:
-        # What was typed stays, now based on the values in force, so that saving again is a decision.
+        # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
         alert = (
             f"{refusal.detail}. Yours are kept below: compare them with the list of changes, then save again."
@@ -120,7 +120,7 @@ def make_switch(name: str) -> Response:
     switch = _switch(name)
     auth.require(switch.permission, auth.current_community().id)
     form = forms.posted(SwitchForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _ask(name, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -138,7 +138,7 @@ def _switch(name: str) -> Switch:
 
 
 def _ask(name: str, form: SwitchForm | None = None, *, status: int = 200) -> Response:
-    """What it means, and the reason, before anything is switched."""
+    """Render the page that explains the switch and asks for the reason."""
     auth.require(_switch(name).permission, auth.current_community().id)
     return page.render(
         "operate/community_switch.html",
@@ -157,19 +157,19 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
             session, actor, Permission.SEE_SETTINGS, community.id, "community", "overturn"
         )
         begun = overturns.recent(session, actor, community.id, limit=5)
-        draft = community_revisions.draft_of(community)
-    shown = form or CommunityForm.of(draft)
-    if not shown.version.data:
-        shown.version.data = draft.edition
+        draft = community_revisions.draft_of(session, community)
+    form_shown = form or CommunityForm.from_draft(draft)
+    if not form_shown.version.data:
+        form_shown.version.data = draft.etag
     return page.render(
         "operate/community.html",
         status=status,
         alert=alert,
-        form=shown,
+        form=form_shown,
         community=community,
-        rating_fields=fields_of(shown, RATING_NUMBERS),
-        desk_fields=fields_of(shown, DESK_NUMBERS),
-        caution_fields=fields_of(shown, CAUTION_NUMBERS),
+        rating_fields=fields_of(form_shown, RATING_NUMBERS),
+        desk_fields=fields_of(form_shown, DESK_NUMBERS),
+        caution_fields=fields_of(form_shown, CAUTION_NUMBERS),
         may_revise=auth.may(Permission.REVISE_POLICY, community.id),
         may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),
         may_archive=auth.may(Permission.ARCHIVE, community.id),

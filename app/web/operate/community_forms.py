@@ -1,4 +1,4 @@
-"""The form of the community's page. Bounds are ``core.community_settings``'; numbers are typed as people write them."""
+"""The form of the community page. Bounds come from the core's community settings; decimal commas are accepted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -57,7 +57,7 @@ NUMBERS: Mapping[str, tuple[str, str]] = {
         "While fewer raters than this have been known for longer, nothing is a burst.",
     ),
 }
-"""The settings that are numbers: label and hint, in the order of the page."""
+"""Label and hint of the settings that are numbers, in the order of the page."""
 RATING_NUMBERS = (
     "min_ratings",
     "min_trust_level",
@@ -77,29 +77,29 @@ LABELS: Mapping[str, str] = {
     "second_look": "Second look",
     **{name: label for name, (label, _hint) in NUMBERS.items()},
 }
-"""The draft's values in the order of the page, as the list of changes names them too."""
+"""Labels of the draft's values in the order of the page; the list of changes uses them too."""
 
 
 def as_number(name: str, typed: str | None) -> float | int | None:
-    """What was typed for a setting, with a point or a comma; None when nothing was.
+    """Parse a setting's typed number, with a decimal point or comma; None if it is empty.
 
     Raises:
-        Invalid: no number, or out of the setting's bounds.
+        Invalid: it is not a number, or outside of the setting's bounds.
     """
-    written = (typed or "").strip().replace(",", ".")
+    text = (typed or "").strip().replace(",", ".")
     value: Any = None
-    if written:
+    if text:
         try:
-            value = float(written)
-            value = int(written) if value.is_integer() and "." not in written else value
+            value = float(text)
+            value = int(text) if value.is_integer() and "." not in text else value
         except (ValueError, OverflowError):
-            value = written
+            value = text
     community_settings.check({name: value})
     return float(value) if name == "undo_seconds" else value
 
 
 def as_typed(value: float | int | None) -> str:
-    """A setting as its field shows it."""
+    """Return a setting's value as the text of its field."""
     return "" if value is None else f"{value:g}"
 
 
@@ -111,7 +111,7 @@ def _within(form: Form, field: Field) -> None:
 
 
 class CommunityForm(Form):
-    """What an operator sets. ``version`` names the values that the page was made from."""
+    """The community's settings. ``version`` is the version of the values that the page showed."""
 
     name = StringField(
         LABELS["name"],
@@ -152,13 +152,13 @@ class CommunityForm(Form):
     version = HiddenField()
 
     @classmethod
-    def of(cls, draft: Draft) -> "CommunityForm":
-        """The form as it shows these values."""
-        shown = {name: as_typed(value) if name in NUMBERS else value for name, value in draft.values.items()}
-        return cls(data=shown)
+    def from_draft(cls, draft: Draft) -> "CommunityForm":
+        """Create the form with these values."""
+        values = {name: as_typed(value) if name in NUMBERS else value for name, value in draft.values.items()}
+        return cls(data=values)
 
     def draft(self, was: Draft) -> Draft:
-        """What was typed, over what the page does not show; empty texts are none."""
+        """Return ``was`` with the typed values; values that the page does not show stay. Empty texts are None."""
         numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
         settings = asdict(was.settings) | numbers | {"second_look": bool(self.second_look.data)}
         return Draft(
@@ -172,10 +172,10 @@ class CommunityForm(Form):
 
 
 def hint_of(name: str) -> str:
-    """What a number means."""
+    """Return the hint of a number."""
     return NUMBERS[name][1]
 
 
 def fields_of(form: CommunityForm, names: Sequence[str]) -> list[tuple[Field, str, bool]]:
-    """These numbers' fields, each with its hint and whether it may stay empty."""
+    """Return the fields of these numbers, each with its hint and whether it is optional."""
     return [(form[name], hint_of(name), name in community_settings.OPTIONAL) for name in names]

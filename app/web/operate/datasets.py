@@ -1,4 +1,4 @@
-"""Datasets: the fact-checks that posts are compared with, and importing more of them."""
+"""Datasets page: the fact-checks that posts are compared with, and importing more of them."""
 
 import io
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from app.wiring import wired
 
 
 class ImportForm(Form):
-    """A file of fact-checks. ``check``: only say what an import would find."""
+    """A file of fact-checks. ``check``: only validate the file, without importing it."""
 
     file = FileField("File")
     skip_bad = BooleanField("Import the good lines although others are bad")
@@ -35,42 +35,42 @@ def list_datasets() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def import_dataset() -> Response:
     form = forms.posted(ImportForm)
-    given = forms.uploaded("file", limits.DATASET_FILE_BYTES)
-    if given is None:
+    uploaded = forms.uploaded("file", limits.DATASET_FILE_BYTES)
+    if uploaded is None:
         return _refuse(form, ["Choose a file."])
-    if len(given) > limits.DATASET_FILE_BYTES:
+    if len(uploaded) > limits.DATASET_FILE_BYTES:
         return _refuse(form, [f"The file must be at most {limits.DATASET_FILE_BYTES // 1_048_576} MB."])
-    found = reading.read(io.BytesIO(given))
-    if found.bad_lines and not form.skip_bad.data:
-        return _refuse(form, _faults(found))
-    if not found.items:
-        return _refuse(form, _faults(found) or ["The file holds no items."])
+    parsed = reading.read(io.BytesIO(uploaded))
+    if parsed.bad_lines and not form.skip_bad.data:
+        return _refuse(form, _faults(parsed))
+    if not parsed.items:
+        return _refuse(form, _faults(parsed) or ["The file holds no items."])
     if form.check.data:
-        return _show(form, checked=found)
-    done = _keep(found)
-    left_out = f" {_lines(found.bad_lines)} left out." if found.bad_lines else ""
-    taken = f" {done.taken:,} belong to somebody else and stay as they are." if done.taken else ""
-    message = f"{done.new:,} new, {done.changed:,} changed, {done.unchanged:,} unchanged.{taken}{left_out}"
+        return _show(form, checked=parsed)
+    imported = _keep(parsed)
+    left_out = f" {_lines(parsed.bad_lines)} left out." if parsed.bad_lines else ""
+    note = f" {imported.taken:,} belong to somebody else and stay as they are." if imported.taken else ""
+    message = f"{imported.new:,} new, {imported.changed:,} changed, {imported.unchanged:,} unchanged.{note}{left_out}"
     return page.done(None, url_for("web.list_datasets"), f"Imported: {message}")
 
 
-def _keep(found: Reading) -> Imported:
-    """Some hundreds in each transaction; repeating an import repeats nothing."""
+def _keep(file: Reading) -> Imported:
+    """Store the items, some hundreds in each transaction. Importing the same items again changes nothing."""
     actor, community = auth.current_actor(), auth.current_community()
-    done = Imported()
-    for start in range(0, len(found.items), reading.CHUNK):
+    totals = Imported()
+    for start in range(0, len(file.items), reading.CHUNK):
         with wired().database.writing() as session:
-            done += datasets.keep(session, actor, community.id, found.items[start : start + reading.CHUNK])
+            totals += datasets.keep(session, actor, community.id, file.items[start : start + reading.CHUNK])
     with wired().database.writing() as session:
-        names = {item.dataset_name for item in found.items}
-        datasets.record(session, actor, community.id, sorted(names), done)
-    return done
+        names = {item.dataset_name for item in file.items}
+        datasets.record(session, actor, community.id, sorted(names), totals)
+    return totals
 
 
-def _faults(found: Reading) -> list[str]:
-    told = [f"{fault[:1].upper()}{fault[1:]}." for fault in found.faults[: reading.SHOWN_FAULTS]]
-    left = len(found.faults) - len(told)
-    return [*told, f"… and {left:,} more."] if left > 0 else told
+def _faults(file: Reading) -> list[str]:
+    lines = [f"{fault[:1].upper()}{fault[1:]}." for fault in file.faults[: reading.SHOWN_FAULTS]]
+    omitted = len(file.faults) - len(lines)
+    return [*lines, f"… and {omitted:,} more."] if omitted > 0 else lines
 
 
 def _refuse(form: ImportForm, problems: Sequence[str]) -> Response:
@@ -80,13 +80,13 @@ def _refuse(form: ImportForm, problems: Sequence[str]) -> Response:
 
 def _show(form: ImportForm, *, status: int = 200, checked: Reading | None = None) -> Response:
     with wired().database.reading() as session:
-        found = datasets.every(session, auth.current_actor(), auth.current_community().id)
+        rows = datasets.list_datasets(session, auth.current_actor(), auth.current_community().id)
     unknown: list[Any] = reading.unknown_ratings(checked.items).most_common(10) if checked else []
     return page.render(
         "operate/datasets.html",
         status=status,
         form=form,
-        datasets=found,
+        datasets=rows,
         checked=checked,
         left_out=_lines(checked.bad_lines) if checked and checked.bad_lines else "",
         unknown=unknown,

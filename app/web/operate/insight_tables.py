@@ -1,4 +1,4 @@
-"""What the insights page says, as tables: the page's and the files' alike, each with the plot beside it."""
+"""The tables of the insights page and of its CSV files, each with its chart."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ KEYS = ("volume", "time", "backlog", "raters", "agreement", "categories", "class
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as people read it, and as a file holds it; ``share`` (0.0–1.0) is drawn as a bar."""
+    """A value as text for the page and as a value for the CSV file; ``share`` (0.0–1.0) is drawn as a bar."""
 
     text: str
     raw: object
@@ -25,7 +25,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """One section. ``columns`` are (heading, name in the file); ``chart`` None where the table draws its own bars."""
+    """One section. ``columns`` are (heading, name in the file); ``chart`` is None if the table itself has bars."""
 
     key: str
     title: str
@@ -37,7 +37,7 @@ class Table:
 
 
 def tables(trends: Trends) -> list[Table]:
-    """Every section, in the order of ``KEYS``."""
+    """Return all sections, in the order of ``KEYS``."""
     days = [f"{day.day} {day:%b %Y}" for day in trends.period.starts]
     return [
         _volume(trends, days),
@@ -65,7 +65,7 @@ def tables(trends: Trends) -> list[Table]:
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time in its two greatest units: "45 s", "4 min", "2 h 5 min", "3 d 4 h"; a dash when unknown."""
+    """Return a duration in its two largest units: "45 s", "4 min", "2 h 5 min", "3 d 4 h"; a dash if unknown."""
     if seconds is None:
         return "–"
     whole = round(seconds)
@@ -89,9 +89,9 @@ def _volume(trends: Trends, days: Sequence[str]) -> Table:
         ("Not scored", "Unscored", "unscored", 3),
     )
     series = [
-        Series(name, [getattr(one, field) for one in trends.volume], look)
+        Series(name, [getattr(day, field) for day in trends.volume], look)
         for name, _, field, look in parts
-        if field != "unscored" or any(one.unscored for one in trends.volume)
+        if field != "unscored" or any(day.unscored for day in trends.volume)
     ]
     return Table(
         "volume",
@@ -102,24 +102,24 @@ def _volume(trends: Trends, days: Sequence[str]) -> Table:
             trends,
             days,
             trends.volume,
-            lambda one: [
-                _count(one.submitted),
-                _count(one.acted),
-                _count(one.reviewed),
-                _count(one.ignored),
-                _count(one.unscored),
+            lambda day: [
+                _count(day.submitted),
+                _count(day.acted),
+                _count(day.reviewed),
+                _count(day.ignored),
+                _count(day.unscored),
             ],
         ),
         charts.stacked(days, series),
-        _peak("posts", days, [one.submitted for one in trends.volume]),
+        _peak("posts", days, [day.submitted for day in trends.volume]),
     )
 
 
 def _time(trends: Trends, days: Sequence[str]) -> Table:
-    top = charts.duration_top(max((one.p90 or 0 for one in trends.delays), default=0))
+    top = charts.duration_top(max((day.p90 or 0 for day in trends.delays), default=0))
     series = [
-        Series("Half within", [one.median for one in trends.delays], 0),
-        Series("9 of 10 within", [one.p90 for one in trends.delays], 1),
+        Series("Half within", [day.median for day in trends.delays], 0),
+        Series("9 of 10 within", [day.p90 for day in trends.delays], 1),
     ]
     whole = trends.delay
     return Table(
@@ -136,7 +136,7 @@ def _time(trends: Trends, days: Sequence[str]) -> Table:
             trends,
             days,
             trends.delays,
-            lambda one: [_count(one.decided), _duration(one.median), _duration(one.p90)],
+            lambda day: [_count(day.decided), _duration(day.median), _duration(day.p90)],
         ),
         charts.lines(days, series, top, duration),
         f"Of {whole.decided:,} reviews half were decided within {duration(whole.median)}, "
@@ -147,7 +147,7 @@ def _time(trends: Trends, days: Sequence[str]) -> Table:
 
 
 def _backlog(trends: Trends, days: Sequence[str]) -> Table:
-    waiting = [one.waiting for one in trends.backlog]
+    waiting = [day.waiting for day in trends.backlog]
     return Table(
         "backlog",
         "Waiting for review",
@@ -157,7 +157,7 @@ def _backlog(trends: Trends, days: Sequence[str]) -> Table:
             trends,
             days,
             trends.backlog,
-            lambda one: [_count(one.opened), _count(one.closed), _count(one.waiting)],
+            lambda day: [_count(day.opened), _count(day.closed), _count(day.waiting)],
         ),
         charts.lines(days, [Series("Waiting", waiting, 0)], charts.count_top(max(waiting, default=0))),
         f"{waiting[-1]:,} at the end. " + _peak("reviews", days, waiting),
@@ -165,15 +165,15 @@ def _backlog(trends: Trends, days: Sequence[str]) -> Table:
 
 
 def _raters(trends: Trends, days: Sequence[str]) -> Table:
-    ratings = [one.ratings for one in trends.activity]
-    people = [one.raters for one in trends.activity]
+    ratings = [day.ratings for day in trends.activity]
+    people = [day.raters for day in trends.activity]
     series = [Series("Ratings", ratings, 0), Series("People who rated", people, 1)]
     return Table(
         "raters",
         "Rater activity",
         "Ratings given, and by how many people.",
         [_begin(trends), ("Ratings", "ratings"), ("People", "raters")],
-        _by_part(trends, days, trends.activity, lambda one: [_count(one.ratings), _count(one.raters)]),
+        _by_part(trends, days, trends.activity, lambda day: [_count(day.ratings), _count(day.raters)]),
         charts.lines(days, series, charts.count_top(max([*ratings, *people], default=0))),
         f"{sum(ratings):,} ratings by {trends.raters:,} people. " + _peak("ratings", days, ratings),
     )
@@ -181,13 +181,13 @@ def _raters(trends: Trends, days: Sequence[str]) -> Table:
 
 def _agreement(trends: Trends, days: Sequence[str]) -> Table:
     series = [
-        Series("Matched the outcome", [one.share for one in trends.agreement], 0),
-        Series("Split", [one.split_share for one in trends.agreement], 1),
+        Series("Matched the outcome", [day.share for day in trends.agreement], 0),
+        Series("Split", [day.split_share for day in trends.agreement], 1),
     ]
-    sided = sum(one.sided for one in trends.agreement)
-    borne = sum(one.borne_out for one in trends.agreement)
-    reviews = sum(one.reviews for one in trends.agreement)
-    split = sum(one.split for one in trends.agreement)
+    sided = sum(day.sided for day in trends.agreement)
+    borne = sum(day.borne_out for day in trends.agreement)
+    reviews = sum(day.reviews for day in trends.agreement)
+    split = sum(day.split for day in trends.agreement)
     return Table(
         "agreement",
         "Agreement",
@@ -204,11 +204,11 @@ def _agreement(trends: Trends, days: Sequence[str]) -> Table:
             trends,
             days,
             trends.agreement,
-            lambda one: [
-                _count(one.sided),
-                Cell(percent(one.share), one.borne_out),
-                _count(one.reviews),
-                Cell(percent(one.split_share), one.split),
+            lambda day: [
+                _count(day.sided),
+                Cell(percent(day.share), day.borne_out),
+                _count(day.reviews),
+                Cell(percent(day.split_share), day.split),
             ],
         ),
         charts.lines(days, series, 1.0, percent),
@@ -232,12 +232,12 @@ def _overturned(
         [first, ("Actions", "actions"), ("Overturned", "overturned"), ("Rate", "rate")],
         [
             [
-                Cell(named(one.name), one.name),
-                _count(one.acted),
-                _count(one.overturned),
-                Cell(percent(one.share, 1), f"{one.share:.4f}", one.share),
+                Cell(named(row.name), row.name),
+                _count(row.acted),
+                _count(row.overturned),
+                Cell(percent(row.share, 1), f"{row.share:.4f}", row.share),
             ]
-            for one in rows
+            for row in rows
         ],
     )
 
@@ -249,11 +249,11 @@ def _begin(trends: Trends) -> tuple[str, str]:
 def _by_part(
     trends: Trends, days: Sequence[str], parts: Sequence[Any], cells: Callable[[Any], list[Cell]]
 ) -> list[list[Cell]]:
-    """A row for each part of the period, newest first."""
+    """Return a row for each day or week of the period, newest first."""
     starts: Sequence[date] = trends.period.starts
     rows = [
-        [Cell(label, start.isoformat()), *cells(one)]
-        for label, start, one in zip(days, starts, parts, strict=True)
+        [Cell(label, start.isoformat()), *cells(part)]
+        for label, start, part in zip(days, starts, parts, strict=True)
     ]
     return rows[::-1]
 

@@ -1,4 +1,4 @@
-"""Insights, for moderators: how moderation went over a period, as plots with their tables, and as files."""
+"""Insights page for moderators: charts and tables about moderation in a period, also as CSV."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ DAYS = {7: "7 days", DEFAULT: "30 days", 90: "90 days"}
 
 
 class PeriodForm(FilterForm):
-    """A period, in the address: so many days until today, or From and To. Days are the reader's."""
+    """A period in the URL: a number of days until today, or From and To. Days are in the reader's time zone."""
 
     community = HiddenField()
     days = SelectField("Period", choices=forms.choices(DAYS), default=str(DEFAULT))
@@ -42,11 +42,11 @@ class PeriodForm(FilterForm):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether days were given instead of a number of them."""
+        """Whether From or To is set, instead of a number of days."""
         return bool(self.from_day.data or self.to_day.data)
 
     def period(self) -> Period:
-        """What a valid form asks for. Raises Invalid for a period that is empty or too long."""
+        """Return the period of a valid form. Raises Invalid if it is empty or too long."""
         zone = ZoneInfo(g.get("timezone") or "UTC")
         last = self.to_day.data or clock.now().astimezone(zone).date()
         count = DEFAULT if self.is_chosen else int(self.days.data)
@@ -57,21 +57,21 @@ class PeriodForm(FilterForm):
 @auth.needs(Permission.SEE_HISTORY)
 def insights_page() -> Response:
     form = forms.queried(PeriodForm)
-    found = _found(form)
+    trends = _found(form)
     query = form.query()
-    kept = {name: text for name, text in query.items() if name == "community"}
-    tables = insight_tables.tables(found) if found is not None and not found.is_empty else []
+    base_query = {name: text for name, text in query.items() if name == "community"}
+    tables = insight_tables.tables(trends) if trends is not None and not trends.is_empty else []
     return page.render(
         "operate/insights.html",
         status=422 if form.errors else 200,
         filters=form,
-        found=found,
+        found=trends,
         tables=tables,
-        sums=_sums(found) if found is not None and tables else [],
+        sums=_sums(trends) if trends is not None and tables else [],
         periods=[
             (
                 words,
-                f"{url_for('web.insights_page')}?{encoded({**kept, 'days': str(days)})}",
+                f"{url_for('web.insights_page')}?{encoded({**base_query, 'days': str(days)})}",
                 _is_shown(form, days),
             )
             for days, words in DAYS.items()
@@ -84,29 +84,29 @@ def insights_page() -> Response:
 @web.get("/insights.csv")
 @auth.needs(Permission.SEE_HISTORY)
 def insights_csv() -> Response:
-    """One table as a file. An unknown table is not found; a period that cannot be read is named by the page."""
+    """Return one table as CSV. Raises NotFound for an unknown table; for an invalid period, shows the page instead."""
     form = forms.queried(PeriodForm)
-    wanted = forms.from_address("table")
-    if wanted not in insight_tables.KEYS:
+    key = forms.query_arg("table")
+    if key not in insight_tables.KEYS:
         abort(404)
-    found = _found(form)
-    if found is None:
+    trends = _found(form)
+    if trends is None:
         return insights_page()
-    table = next(one for one in insight_tables.tables(found) if one.key == wanted)
+    table = next(item for item in insight_tables.tables(trends) if item.key == key)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow([name for _, name in table.columns])
     writer.writerows([csv_cells.cell(cell.raw) for cell in row] for row in table.rows)
     response = Response(buffer.getvalue(), mimetype="text/csv")
-    slug, period = auth.current_community().slug, found.period
-    name = f"insights-{wanted}-{slug}-{period.first}-{period.last}.csv"
+    slug, period = auth.current_community().slug, trends.period
+    name = f"insights-{key}-{slug}-{period.first}-{period.last}.csv"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
 def _found(form: PeriodForm) -> Trends | None:
-    """The figures, None when the form says what is wrong with the period."""
-    if not forms.filled_in(form):
+    """Return the figures, or None if the period is invalid; the form then has the error."""
+    if not form.validate():
         return None
     try:
         period = form.period()
@@ -114,25 +114,25 @@ def _found(form: PeriodForm) -> Trends | None:
         forms.explain(form, refusal, {"to": "to_day"})
         return None
     with wired().database.reading() as session:
-        return trends.of(session, auth.current_actor(), auth.current_community().id, period)
+        return trends.for_community(session, auth.current_actor(), auth.current_community().id, period)
 
 
 def _is_shown(form: PeriodForm, days: int) -> bool:
     return not form.is_chosen and form.days.data == str(days)
 
 
-def _sums(found: Trends) -> list[tuple[str, str, str]]:
-    """What the whole period comes to: label, figure, hint."""
-    submitted = sum(one.submitted for one in found.volume)
-    acted, reviewed = sum(one.acted for one in found.volume), sum(one.reviewed for one in found.volume)
-    ratings = sum(one.ratings for one in found.activity)
-    actions = sum(one.acted for one in found.categories)
-    overturned = sum(one.overturned for one in found.categories)
+def _sums(trends: Trends) -> list[tuple[str, str, str]]:
+    """Return the totals of the whole period: label, figure, hint."""
+    submitted = sum(item.submitted for item in trends.volume)
+    acted, reviewed = sum(item.acted for item in trends.volume), sum(item.reviewed for item in trends.volume)
+    ratings = sum(item.ratings for item in trends.activity)
+    actions = sum(item.acted for item in trends.categories)
+    overturned = sum(item.overturned for item in trends.categories)
     return [
         ("Submitted", f"{submitted:,}", f"{acted:,} acted on at once, {reviewed:,} sent to review"),
-        ("Time to decision", duration(found.delay.median), f"9 of 10 within {duration(found.delay.p90)}"),
-        ("Waiting at the end", f"{found.backlog[-1].waiting:,}", "reviews"),
-        ("Ratings", f"{ratings:,}", f"by {found.raters:,} people"),
+        ("Time to decision", duration(trends.delay.median), f"9 of 10 within {duration(trends.delay.p90)}"),
+        ("Waiting at the end", f"{trends.backlog[-1].waiting:,}", "reviews"),
+        ("Ratings", f"{ratings:,}", f"by {trends.raters:,} people"),
         (
             "Overturned",
             f"{overturned / actions * 100:.1f}\u00a0%" if actions else "–",

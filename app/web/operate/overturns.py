@@ -1,4 +1,4 @@
-"""Overturning all that a category or a rule did: looked at first, then with a reason, then watched."""
+"""Overturns all actions of a category or a rule: preview, reason, then progress."""
 
 import uuid
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ BY = {"category": "A category", "rule": "A rule"}
 
 
 class OverturnForm(Form):
-    """What to overturn. ``once`` is this page's own: sent a second time, it begins nothing more."""
+    """What to overturn. ``once`` is unique to the page: posting the form a second time starts nothing."""
 
     category = SelectField("Category", validate_choice=False)
     rule = StringField("Rule", [forms.at_most(overturn_search.RULE_MAX, "Rule")])
@@ -38,17 +38,17 @@ class OverturnForm(Form):
     once = HiddenField()
 
     def validate_since(self, field: StringField) -> None:
-        """A day and a time, as the browser's own field sends them."""
+        """Require date and time in the format of the browser's field."""
         if _moment(field.data) is None:
             raise ValidationError("Enter a day and a time, such as 2026-05-31T14:00.")
 
     def validate_rule(self, field: StringField) -> None:
-        """A category or a rule, not both."""
+        """Require a category or a rule, not both."""
         if bool(self.category.data) == bool((field.data or "").strip()):
             raise ValidationError("Choose a category or enter a rule, not both.")
 
     def criteria(self) -> Criteria:
-        """What was typed. Call it on a form that is filled in."""
+        """Return the typed criteria. Call it only on a valid form."""
         since = _moment(self.since.data)
         return Criteria(
             since=since or clock.now(),
@@ -61,21 +61,21 @@ class OverturnForm(Form):
 @web.get("/community/overturns")
 @auth.needs(Permission.REVISE_POLICY)
 def new_overturn() -> Response:
-    """The criteria, and what they find once they are given: all in the address, so that it can be looked at again."""
+    """Show the criteria and a preview of what they match. All are in the URL, so that the page can be reloaded."""
     form = forms.queried(OverturnForm)
-    if not form.since.raw_data:  # nothing was asked yet
+    if not form.since.raw_data:  # the form was not submitted yet
         return _show(form)
-    return _show(form, status=200 if forms.filled_in(form) else 422)
+    return _show(form, status=200 if form.validate() else 422)
 
 
 @web.post("/community/overturns")
 @auth.needs(Permission.REVISE_POLICY)
 def begin_overturn() -> Response:
     form = forms.posted(OverturnForm)
-    filled_in = forms.filled_in(form)
+    is_valid = form.validate()
     if not (form.reason.data or "").strip():
         form.reason.errors = [*form.reason.errors, "Enter a reason."]
-    if not filled_in or form.reason.errors:
+    if not is_valid or form.reason.errors:
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
@@ -90,7 +90,7 @@ def begin_overturn() -> Response:
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
-    return page.done(None, _address(begun), "Overturning has begun. You can leave this page: it goes on.")
+    return page.done(None, _url(begun), "Overturning has begun. You can leave this page: it goes on.")
 
 
 @web.get("/community/overturns/<uuid:overturn_id>")
@@ -107,31 +107,31 @@ def overturn_progress(overturn_id: uuid.UUID) -> Response:
 @web.post("/community/overturns/<uuid:overturn_id>/stop")
 def stop_overturn(overturn_id: uuid.UUID) -> Response:
     with wired().database.writing() as session:
-        found = overturns.stop(session, auth.current_actor(), overturn_id)
-    said = (
+        overturn = overturns.stop(session, auth.current_actor(), overturn_id)
+    message = (
         "Stopped. What is overturned stays so."
-        if found.state is OverturnState.STOPPED
+        if overturn.state is OverturnState.STOPPED
         else "It had ended already."
     )
-    return page.done(None, _address(found), said)
+    return page.done(None, _url(overturn), message)
 
 
 def _show(form: OverturnForm, *, status: int = 200) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     warn = auth.current_reader().account.content_warnings
-    found: Preview | None = None
+    preview: Preview | None = None
     with wired().database.reading() as session:
-        names = [one.name for one in policies.current(session, community.id).categories]
+        names = [category.name for category in policies.current(session, community.id).categories]
         if form.since.data and not (form.since.errors or form.rule.errors):
             try:
-                found = overturn_search.preview(session, actor, community.id, form.criteria())
+                preview = overturn_search.preview(session, actor, community.id, form.criteria())
             except Invalid as refusal:
                 forms.explain(form, refusal)
                 status = 422
         begun = overturns.recent(session, actor, community.id)
     gone = [form.category.data] if form.category.data and form.category.data not in names else []
     form.category.choices = forms.choices(
-        {"": "None", **{one: category_name(one) for one in [*names, *gone]}}
+        {"": "None", **{name: category_name(name) for name in [*names, *gone]}}
     )
     if not form.once.data:
         form.once.data = str(new_id())
@@ -139,7 +139,7 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
         "operate/overturn.html",
         status=status,
         form=form,
-        found=found,
+        found=preview,
         begun=begun,
         category_name=category_name,
         hidden=lambda action: HIDDEN if is_veiled(action.category, warn=warn) else "",
@@ -148,26 +148,26 @@ def _show(form: OverturnForm, *, status: int = 200) -> Response:
 
 def _show_one(overturn_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
-        found = overturns.get(session, auth.current_actor(), overturn_id)
-        auth.enter(found.community_id)
-        failures = overturns.failures(session, found)
+        overturn = overturns.get(session, auth.current_actor(), overturn_id)
+        auth.enter(overturn.community_id)
+        failures = overturns.failures(session, overturn)
     return page.render(
         "operate/overturn_progress.html",
         "operate/_overturn_progress.html",
-        found=found,
+        found=overturn,
         failures=failures,
         category_name=category_name,
-        may_stop=found.state is OverturnState.RUNNING
-        and auth.may(Permission.REVISE_POLICY, found.community_id),
+        may_stop=overturn.state is OverturnState.RUNNING
+        and auth.may(Permission.REVISE_POLICY, overturn.community_id),
     )
 
 
-def _address(found: Overturn) -> str:
-    return url_for("web.overturn_page", overturn_id=found.id)
+def _url(overturn: Overturn) -> str:
+    return url_for("web.overturn_page", overturn_id=overturn.id)
 
 
 def _moment(typed: str | None) -> datetime | None:
-    """What a browser's field for day and time sends, in the reader's timezone; None when it is none."""
+    """Parse the value of a date-and-time field in the reader's time zone; None if it is invalid."""
     try:
         moment = datetime.fromisoformat((typed or "").strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reasons and policies, for operators: the reasons that moderators choose from, and the community's policy text."""
+"""Reasons and policies page for operators: the reasons that moderators choose from, and the community's policy text."""
 
 import uuid
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _LABELS = {"title": "Title", "text": "Text", "category": "Category"}
 
 
 class ReasonTemplateForm(Form):
-    """A reason to choose from. ``version`` is the one that the page was made from."""
+    """A reason template. ``version`` is the version that the page showed."""
 
     title = StringField(
         "Title", [InputRequired("Enter a title."), forms.at_most(reason_templates.TITLE_MAX, "Title")]
@@ -46,22 +46,24 @@ class ReasonTemplateForm(Form):
     version = HiddenField()
 
     def offer(self, names: Sequence[str]) -> None:
-        """Offer the community's categories, and one that was asked for although it is gone."""
-        known = [
+        """Set the choices to the community's categories, and the selected one even if it no longer exists."""
+        names_offered = [
             *names,
             *([self.category.data] if self.category.data and self.category.data not in names else []),
         ]
-        self.category.choices = forms.choices({"": "Any", **{name: category_name(name) for name in known}})
+        self.category.choices = forms.choices(
+            {"": "Any", **{name: category_name(name) for name in names_offered}}
+        )
 
     def draft(self) -> ReasonDraft:
-        """What was typed."""
+        """Return the typed values."""
         return ReasonDraft(
             (self.title.data or "").strip(), (self.text.data or "").strip(), self.category.data or None
         )
 
 
 class RevisedReasonForm(ReasonTemplateForm):
-    """A reason as it is changed, and why."""
+    """A changed reason template, and the reason for the change."""
 
     why = TextAreaField(
         "Reason",
@@ -71,7 +73,7 @@ class RevisedReasonForm(ReasonTemplateForm):
 
 
 class RetiringForm(Form):
-    """Why a reason is retired."""
+    """Why a reason template is retired."""
 
     why = TextAreaField(
         "Reason",
@@ -82,7 +84,7 @@ class RetiringForm(Form):
 
 
 class RestoringForm(Form):
-    """Why a reason is brought back; may stay empty."""
+    """Why a reason template is restored; optional."""
 
     why = TextAreaField(
         "Reason",
@@ -94,7 +96,7 @@ class RestoringForm(Form):
 
 @dataclass(frozen=True)
 class Revision:
-    """One change as the list tells it, and why; ``changes`` are "Title: old → new" lines in full."""
+    """One change in the list, and its reason; ``changes`` are "Title: old → new" lines in full."""
 
     title: str
     what: str
@@ -114,17 +116,19 @@ def reasons() -> Response:
 @auth.needs(Permission.REVISE_POLICY)
 def add_reason() -> Response:
     form = forms.posted(ReasonTemplateForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            made = reason_templates.add(
+            template = reason_templates.add(
                 session, auth.current_actor(), auth.current_community().id, form.draft()
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
-    return page.done(None, url_for("web.reasons"), f"“{made.title}” is added. Moderators can choose it now.")
+    return page.done(
+        None, url_for("web.reasons"), f"“{template.title}” is added. Moderators can choose it now."
+    )
 
 
 @web.get("/reasons/<uuid:reason_id>")
@@ -135,7 +139,7 @@ def reason_page(reason_id: uuid.UUID) -> Response:
 @web.post("/reasons/<uuid:reason_id>")
 def save_reason(reason_id: uuid.UUID) -> Response:
     form = forms.posted(RevisedReasonForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(reason_id, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -171,7 +175,7 @@ def restore_reason(reason_id: uuid.UUID) -> Response:
 
 def _set_active(reason_id: uuid.UUID, *, active: bool) -> Response:
     form: RetiringForm | RestoringForm = forms.posted(RestoringForm) if active else forms.posted(RetiringForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_one(reason_id, switch=form, status=422)
     try:
         with wired().database.writing() as session:
@@ -199,15 +203,15 @@ def _show(
     with wired().database.reading() as session:
         rows = reason_templates.every(session, actor, community_id)
         names = policies.current(session, community_id).categories
-        added.offer([one.name for one in names])
-        told = reason_templates.revisions(session, actor, community_id)
+        added.offer([category.name for category in names])
+        revisions = reason_templates.revisions(session, actor, community_id)
     return page.render(
         "operate/reasons.html",
         status=status,
         form=added,
         policy_text=auth.current_community().policy_text,
         rows=rows,
-        revisions=[_revision(*one) for one in told],
+        revisions=[_revision(*revision) for revision in revisions],
         category_name=category_name,
     )
 
@@ -228,11 +232,11 @@ def _show_one(
             data={"title": row.title, "text": row.text, "category": row.category or ""}
         )
         try:
-            names = [one.name for one in policies.current(session, row.community_id).categories]
+            names = [category.name for category in policies.current(session, row.community_id).categories]
         except NotFound:
             names = []
         shown.offer(names)
-        told = reason_templates.revisions(session, actor, row.community_id, reason_id=row.id)
+        revisions = reason_templates.revisions(session, actor, row.community_id, reason_id=row.id)
     if not shown.version.data:
         shown.version.data = str(row.version)
     switched = switch or (RetiringForm() if row.active else RestoringForm())
@@ -244,7 +248,7 @@ def _show_one(
         edited=shown,
         switch=switched,
         row=row,
-        revisions=[_revision(*one) for one in told],
+        revisions=[_revision(*revision) for revision in revisions],
     )
 
 

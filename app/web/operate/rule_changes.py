@@ -1,4 +1,4 @@
-"""What differs between two versions of a community's rules, in words."""
+"""Differences between two versions of a community's rules, as text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from app.web.categories import category_name
 
 
 def change_lines(before: RuleSet, after: RuleSet, most: int = 12) -> list[str]:
-    """What differs, in words: "spam.watches, weight: 0.6 → 0.8"."""
+    """Return the differences, at most ``most`` lines: "spam.watches, weight: 0.6 → 0.8"."""
     lines: list[str] = []
     for name, (old, new) in versions.changes(before, after).items():
         if name == "starter_off":
@@ -27,7 +27,7 @@ def change_lines(before: RuleSet, after: RuleSet, most: int = 12) -> list[str]:
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    def shown(rule: Mapping[str, Any], part: str) -> str:
+    def text_of(rule: Mapping[str, Any], part: str) -> str:
         value = rule.get(part, True if part == "enabled" else None)
         if isinstance(value, bool):
             return "on" if value else "off"
@@ -36,5 +36,7 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str
         return "none" if value is None else str(value)
 
     parts = sorted(old.keys() | new.keys())
-    found = [("state" if part == "enabled" else part, shown(old, part), shown(new, part)) for part in parts]
-    return [one for one in found if one[1] != one[2]]
+    differences = [
+        ("state" if part == "enabled" else part, text_of(old, part), text_of(new, part)) for part in parts
+    ]
+    return [(part, was, now) for part, was, now in differences if was != now]

@@ -1,4 +1,4 @@
-"""The form of the thresholds page: a row of fields for each category of the policy in force, and one to add another."""
+"""The form of the thresholds page: a row of fields for each current category, and one to add another."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -38,20 +38,20 @@ PARTS = (
     "remove",
 )
 ADD = "add-"
-"""What the fields of a new category begin with: no category's name holds a hyphen."""
+"""Prefix of the fields of a new category. It cannot be a category's name, which has no hyphen."""
 
 
 def as_threshold(text: str | None) -> float | None:
-    """A threshold as it was typed, with a point or a comma; None when nothing was.
+    """Parse a typed threshold, with a decimal point or comma; None if it is empty.
 
     Raises:
-        ValidationError: not a number from 0 to 1.
+        ValidationError: it is not a number from 0 to 1.
     """
-    written = (text or "").strip().replace(",", ".")
-    if not written:
+    stripped = (text or "").strip().replace(",", ".")
+    if not stripped:
         return None
     try:
-        value = float(written)
+        value = float(stripped)
         limits.threshold("threshold", value)
     except (ValueError, Invalid):
         raise ValidationError("Enter a number from 0 to 1, such as 0.85.") from None
@@ -59,10 +59,10 @@ def as_threshold(text: str | None) -> float | None:
 
 
 def as_severity(text: str | None) -> int | None:
-    """A severity as it was typed; None when nothing was.
+    """Parse a typed severity; None if it is empty.
 
     Raises:
-        ValidationError: not a whole number from 0 to 1,000.
+        ValidationError: it is not a whole number from 0 to 1,000.
     """
     written = (text or "").strip()
     if not written:
@@ -73,7 +73,7 @@ def as_severity(text: str | None) -> int | None:
 
 
 class _Reads:
-    """Whether ``read`` can read what was typed; the message names the row, for the summary above."""
+    """Validator: ``read`` must be able to parse the typed text. The error names the row, for the summary of errors."""
 
     def __init__(self, read: Any) -> None:
         self._read = read
@@ -86,7 +86,7 @@ class _Reads:
 
 
 class ThresholdsForm(ReasonForm):
-    """Reason, and the version that the values were read from. ``form_for`` adds the categories' fields."""
+    """Reason, and the version of the values that the page showed. ``form_for`` adds the fields of the categories."""
 
     version = HiddenField()
     preview = HiddenField()
@@ -97,11 +97,11 @@ class ThresholdsForm(ReasonForm):
     names: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Field]:
-        """In the order of the page: the categories stand above the reason, also in the list of errors."""
+        """Iterate in the order of the page: categories before the reason, also in the list of errors."""
         return iter(sorted(self._fields.values(), key=lambda field: field.name in ReasonForm()))
 
     def process(self, formdata: Any = None, *args: Any, **kwargs: Any) -> None:
-        """A category that the page did not know, because somebody added it meanwhile, stays as it is."""
+        """Keep the values of a category that the page did not have, because it was added meanwhile."""
         super().process(formdata, *args, **kwargs)
         self.suggest_for.choices = choices({name: category_name(name) for name in self.names})
         if not formdata:
@@ -114,10 +114,12 @@ class ThresholdsForm(ReasonForm):
                     field.raw_data = [field.default]
 
     def drafts(self, categories: Iterable[Category]) -> list[CategoryDraft]:
-        """What was typed as categories: without those to remove, with the one to add."""
-        kept = [self._draft(draft_of(one)) for one in categories if not self._removed(one.name)]
+        """Return the typed categories: without the removed ones, with the added one."""
+        kept_drafts = [
+            self._draft(draft_of(category)) for category in categories if not self._removed(category.name)
+        ]
         name = (self[f"{ADD}name"].data or "").strip()
-        return [*kept, self._typed(CategoryDraft(name, 0.55), ADD)] if name else kept
+        return [*kept_drafts, self._typed(CategoryDraft(name, 0.55), ADD)] if name else kept_drafts
 
     def _removed(self, name: str) -> bool:
         return name in self.names and bool(self[f"{name}_remove"].data)
@@ -146,13 +148,13 @@ class ThresholdsForm(ReasonForm):
         )
 
     def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
-        """Each field, then Tier 2 at most Tier 1 in each row."""
+        """Validate each field, then that Tier 2 is at most Tier 1 in each row."""
         holds = super().validate(extra_validators)
         rows = [self._row_holds(f"{name}_") for name in self.names if not self._removed(name)]
         return all([*rows, self._addition_holds(), holds])
 
     def validate_thresholds(self) -> bool:
-        """As ``validate``, whatever the reason is: a preview needs none."""
+        """Like ``validate``, but the reason may be missing: a preview needs none."""
         self.validate()
         self.reason.errors = []
         return not self.errors
@@ -179,10 +181,10 @@ class ThresholdsForm(ReasonForm):
 
 
 def precision_of(form: ThresholdsForm) -> float:
-    """The precision as it was typed; the refusal stands beside its field too.
+    """Return the typed precision. An error is also added to its field.
 
     Raises:
-        ValidationError: not a number that ``suggestions.suggest`` takes.
+        ValidationError: it is not a number that ``suggestions.suggest`` accepts.
     """
     least, most = suggestions.LEAST_PRECISION, suggestions.MOST_PRECISION
     try:
@@ -197,7 +199,7 @@ def precision_of(form: ThresholdsForm) -> float:
 
 
 def form_for(categories: Sequence[Category]) -> type[ThresholdsForm]:
-    """The form class for these categories."""
+    """Create the form class for these categories."""
     fields: dict[str, Any] = {}
     names = []
     for category in categories:

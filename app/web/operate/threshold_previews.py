@@ -1,4 +1,4 @@
-"""What a preview of thresholds shows: figures before and after, posts newly affected, histograms as drawings."""
+"""The preview of thresholds: figures before and after, newly affected posts, histograms of scores."""
 
 import math
 import uuid
@@ -17,7 +17,7 @@ from app.web.categories import HIDDEN, category_name, is_veiled
 SHOWN_DAYS = 30
 """The period of the table by category."""
 WIDTH, HEIGHT = 400, 120
-"""Of a drawing, in its own units."""
+"""Size of a histogram, in its own units."""
 
 OUTCOME_WORDS: Mapping[Outcome | None, str] = {
     Outcome.UPHELD: "Upheld",
@@ -33,7 +33,7 @@ _TIER_WORDS = {ActionTier.IMMEDIATE: "Acted on alone", ActionTier.CONSENSUS: "Se
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar of a histogram: its place in the drawing, and what it counts."""
+    """One bar of a histogram: position, size and count."""
 
     x: float
     y: float
@@ -46,7 +46,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Histogram:
-    """The stored scores of one category. Heights are logarithmic: few high scores beside many low ones stay visible."""
+    """The stored scores of one category. Heights are logarithmic, so that a few high scores stay visible."""
 
     name: str
     title: str
@@ -57,7 +57,7 @@ class Histogram:
 
     @property
     def summary(self) -> str:
-        """The drawing in words."""
+        """The histogram as text."""
         first = f"{self.total:,} scores of {self.title} above 0. Asks people (Tier 2) above {self.tier2:g}"
         if self.tier1 is None:
             return f"{first}, never acts by itself."
@@ -66,7 +66,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class AffectedRow:
-    """A post that the typed values treat more strictly."""
+    """A post that is treated more strictly with the typed values."""
 
     text: str
     is_veiled: bool
@@ -80,7 +80,7 @@ class AffectedRow:
 
 @dataclass(frozen=True)
 class OutcomeRow:
-    """How many of what is acted on alone had this outcome, by the values in force and by the typed ones."""
+    """Number of automatic actions (Tier 1) with this outcome, with the current and with the typed values."""
 
     word: str
     before: int
@@ -89,7 +89,7 @@ class OutcomeRow:
 
 @dataclass(frozen=True)
 class PreviewView:
-    """Everything that ``_thresholds_effects.html`` shows."""
+    """The content of ``_thresholds_effects.html``."""
 
     periods: Sequence[Period]
     shown_days: int
@@ -102,13 +102,13 @@ class PreviewView:
     histograms: Sequence[Histogram]
 
 
-def view(made: Preview, drafts: Sequence[CategoryDraft]) -> PreviewView:
-    """A preview of these drafts, in words and drawings."""
-    longest = made.periods[-1]
-    shown = next(period for period in made.periods if period.days == SHOWN_DAYS)
+def view(preview: Preview, drafts: Sequence[CategoryDraft]) -> PreviewView:
+    """Return the preview of these drafts for the page."""
+    longest = preview.periods[-1]
+    shown = next(period for period in preview.periods if period.days == SHOWN_DAYS)
     known = {outcome: longest.outcomes.get(outcome, 0) for outcome in RIGHT | WRONG}
     return PreviewView(
-        periods=made.periods,
+        periods=preview.periods,
         shown_days=SHOWN_DAYS,
         effects={category_name(name): change for name, change in shown.categories.items()},
         longest=longest,
@@ -118,17 +118,17 @@ def view(made: Preview, drafts: Sequence[CategoryDraft]) -> PreviewView:
         ],
         known=sum(known.values()),
         upheld=sum(known[outcome] for outcome in RIGHT),
-        affected=[_row(one) for one in made.affected],
+        affected=[_row(affected) for affected in preview.affected],
         histograms=[
-            histogram(draft, made.histograms.get(draft.name, [0] * BINS))
+            histogram(draft, preview.histograms.get(draft.name, [0] * BINS))
             for draft in drafts
-            if draft.enabled or draft.name in made.histograms
+            if draft.enabled or draft.name in preview.histograms
         ],
     )
 
 
 def histogram(draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
-    """The drawing of one category's scores."""
+    """Return the histogram of one category's scores."""
     width, most = WIDTH / BINS, math.log1p(max(counts))
     bars = []
     for place, count in enumerate(counts):
@@ -147,15 +147,15 @@ def histogram(draft: CategoryDraft, counts: Sequence[int]) -> Histogram:
     return Histogram(draft.name, category_name(draft.name), sum(counts), bars, draft.tier2, draft.tier1)
 
 
-def _row(one: Affected) -> AffectedRow:
-    veiled = is_veiled(one.category, warn=auth.current_reader().account.content_warnings)
+def _row(affected: Affected) -> AffectedRow:
+    veiled = is_veiled(affected.category, warn=auth.current_reader().account.content_warnings)
     return AffectedRow(
-        text=HIDDEN if veiled else one.content,
+        text=HIDDEN if veiled else affected.content,
         is_veiled=veiled,
-        scored_at=one.scored_at,
-        category=category_name(one.category),
-        was=_TIER_WORDS[one.was] if one.was else "Let through",
-        now=_TIER_WORDS[one.now],
-        action_id=one.action_id,
-        outcome=OUTCOME_WORDS[one.outcome],
+        scored_at=affected.scored_at,
+        category=category_name(affected.category),
+        was=_TIER_WORDS[affected.was] if affected.was else "Let through",
+        now=_TIER_WORDS[affected.now],
+        action_id=affected.action_id,
+        outcome=OUTCOME_WORDS[affected.outcome],
     )

@@ -1,4 +1,4 @@
-"""Thresholds: the categories in force, what a change would do, every version and the way back."""
+"""Thresholds page: current categories, preview of changes, all versions, and reverting to one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wtforms import ValidationError
 
 from app.core import clock
 from app.core.errors import Conflict, Invalid, NotFound
-from app.core.models import Policy
+from app.core.models import ThresholdSet
 from app.core.permissions import Permission
 from app.core.policies import policies, previews, suggestions
 from app.core.policies.policies import CategoryDraft, Observed
@@ -31,9 +31,9 @@ SHOWN_VERSIONS = 20
 
 @dataclass(frozen=True)
 class CategoryRow:
-    """A category as the form shows it: its fields by part, beside its name and meaning.
+    """A category in the form: its fields by part, its name and its description.
 
-    ``is_open``: something stands in the fields that are folded away at first. ``observed``: what it would have done.
+    ``is_open``: the fields that are folded at first have values. ``observed``: what observing would have done.
     """
 
     name: str
@@ -61,11 +61,11 @@ def save_thresholds() -> Response:
             return _preview(session, form, categories)
         if form.suggest.data:
             return _suggest(session, form)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            made = policies.revise(
+            saved = policies.revise(
                 session,
                 actor,
                 community.id,
@@ -73,7 +73,7 @@ def save_thresholds() -> Response:
                 form.reason.data or "",
                 based_on=forms.number(form.version.data),
             )
-            number = made.version
+            number = saved.version
     except Invalid as refusal:
         forms.explain(form, refusal, {"name": f"{ADD}name"})
         return _show(form, status=422)
@@ -94,7 +94,7 @@ def revert_thresholds(version: int) -> Response:
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            made = policies.revert(
+            reverted = policies.revert(
                 session,
                 actor,
                 community.id,
@@ -102,7 +102,7 @@ def revert_thresholds(version: int) -> Response:
                 form.reason.data or "",
                 based_on=forms.number(form.version.data),
             )
-            number = made.version
+            number = reverted.version
     except Invalid as refusal:
         forms.explain(form, refusal)
         return _show(form, status=422)
@@ -112,37 +112,37 @@ def revert_thresholds(version: int) -> Response:
 
 
 def _preview(session: Session, form: ThresholdsForm, categories: Sequence[Any]) -> Response:
-    """What the typed values would have done; a reason is not needed to look."""
+    """Show what the typed values would have done; this needs no reason."""
     if not form.validate_thresholds():
         return _show(form, status=422)
     drafts = form.drafts(categories)
     try:
-        made = previews.preview(session, auth.current_actor(), auth.current_community().id, drafts)
+        preview = previews.preview(session, auth.current_actor(), auth.current_community().id, drafts)
     except Invalid as refusal:
         forms.explain(form, refusal, {"name": f"{ADD}name"})
         return _show(form, status=422)
-    return _show(form, preview=threshold_previews.view(made, drafts))
+    return _show(form, preview=threshold_previews.view(preview, drafts))
 
 
 def _suggest(session: Session, form: ThresholdsForm) -> Response:
-    """Fill in the Tier 1 that known outcomes speak for; everything else stays as it was typed."""
+    """Fill in the Tier 1 values that past outcomes suggest; everything else stays as typed."""
     name = form.suggest_for.data or ""
     try:
         precision = precision_of(form)
         if name not in form.names:
             raise NotFound("category")
-        made = suggestions.suggest(
+        suggested = suggestions.suggest(
             session, auth.current_actor(), auth.current_community().id, name, precision
         )
     except ValidationError:
         return _show(form, status=422)
-    if made.tier1 is not None:
-        form[f"{name}_tier1"].data = f"{made.tier1:g}"
-    return _show(form, suggestion=made)
+    if suggested.tier1 is not None:
+        form[f"{name}_tier1"].data = f"{suggested.tier1:g}"
+    return _show(form, suggestion=suggested)
 
 
 def _someone_was_first(form: ThresholdsForm, refusal: Conflict) -> Response:
-    """What was typed stays, now based on the version in force, so that saving again is a decision."""
+    """Show the form again with the typed values and the current version, so that the user can check and save again."""
     form.version.data = ""
     alert = f"{refusal.detail}. Your values are kept below: compare them with the list of versions, then save again."
     return _show(form, status=409, alert=alert)
@@ -188,8 +188,8 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
     return CategoryRow(name, category_name(name), policies.describe(name), fields, is_open, observed)
 
 
-def _changes(before: Policy | None, after: Policy) -> list[str]:
-    """What differs, in words: "Spam, Acts by itself (Tier 1): 0.95 → 0.9"."""
+def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
+    """Return the differences as text: "Spam, Acts by itself (Tier 1): 0.95 → 0.9"."""
     if before is None:
         return []
     old = {category.name: policies.draft_of(category) for category in before.categories}

@@ -1,4 +1,4 @@
-"""The rater's one act, from the card and from the item page: an answer, kept as a rating of the rationale note."""
+"""Raters' answers, from a card or the item page. An answer is stored as a rating of the action's rationale note."""
 
 import uuid
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not ne
 
 
 class AnswerForm(Form):
-    """``next`` names the card that follows on the page; ``skip`` is the other button's."""
+    """The answer form. ``next`` is the id of the next card on the page; ``skip`` is set by the Skip button."""
 
     answer = RadioField(
         "Your answer",
@@ -37,7 +37,7 @@ class AnswerForm(Form):
 
 @dataclass(frozen=True)
 class Answered:
-    """What the rater is told: their answer's progress, or that it decided."""
+    """The result of an answer for the rater: the progress, or that the answer decided the item."""
 
     progress: Progress
     decided: bool
@@ -48,12 +48,12 @@ class Answered:
 
 
 def count_rating() -> None:
-    """One more rating by this rater; too many a minute are refused with 429."""
+    """Count a rating of this rater against the limit. Raises OverLimit (429)."""
     wired().throttle.hit("ratings", str(auth.current_profile_id()))
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
-    """The item, if this reader may rate it; withdrawn, foreign and staff's own look alike."""
+    """Return the item if the reader may rate it. Raises the same NotFound for withdrawn, foreign and staff's items."""
     action = actions.with_content(session, auth.current_actor(), action_id)
     auth.enter(action.community_id)
     is_staff = auth.may(Permission.MODERATE, action.community_id)
@@ -62,12 +62,12 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
     return action
 
 
-def give(session: Session, action: Action, answer: str) -> Answered:
-    """Rate the rationale.
+def record_answer(session: Session, action: Action, answer: str) -> Answered:
+    """Rate the rationale note.
 
     Raises:
-        Conflict: it was decided while they were reading.
-        Settled: they answered before, and have been shown how it ended.
+        Conflict: the item was decided while the rater was reading it.
+        Settled: the rater answered before, and has seen the outcome.
     """
     note = action.note
     if note is None or action.restores_id is not None:
@@ -75,7 +75,7 @@ def give(session: Session, action: Action, answer: str) -> Answered:
     profile = session.get_one(Profile, auth.current_profile_id())
     session.refresh(note)
     session.refresh(action)
-    is_late = is_decided(action) and ratings.own(session, note.id, profile.id) is None
+    is_late = is_decided(action) and ratings.by_rater(session, note.id, profile.id) is None
     if rating_locks.is_closed(note, action) or is_late:
         raise Conflict(DECIDED_MEANWHILE, action.id)
     try:
@@ -86,14 +86,14 @@ def give(session: Session, action: Action, answer: str) -> Answered:
             raise Conflict(DECIDED_MEANWHILE, action.id) from None
         raise
     session.refresh(action)
-    return Answered(Progress(note.ratings_count, needed()), is_decided(action))
+    return Answered(Progress(note.ratings_count, ratings_needed()), is_decided(action))
 
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:
-    """The profiles that are the signed-in reader: their account's, and those linked to it."""
+    """Return the ids of the reader's profiles: the account's own, and those linked to it."""
     return eligibility.person_of(session, session.get_one(Profile, auth.current_profile_id())).ids
 
 
-def needed() -> int:
-    """How many ratings a note needs before it gets a status, in the community of this page."""
-    return community_settings.of(auth.current_community()).min_ratings
+def ratings_needed() -> int:
+    """Return how many ratings a note needs before it gets a status, in the current community."""
+    return community_settings.for_community(auth.current_community(), wired().community_defaults).min_ratings

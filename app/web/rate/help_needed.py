@@ -1,4 +1,4 @@
-"""Help needed: blind cards, those first where one more rating helps most."""
+"""Help needed page: blind cards, ordered by how much one more rating helps."""
 
 import uuid
 from datetime import datetime
@@ -30,13 +30,13 @@ def help_needed() -> Response:
     who, community = auth.current_reader(), auth.current_community()
     if practice.is_new(welcome.membership()):
         with wired().database.writing() as session:
-            practice.welcomed(session, who.actor, community.id)
+            practice.mark_welcomed(session, who.actor, community.id)
         return make_response(redirect(url_for("web.welcome"), 303))
     return _show()
 
 
 def _show(*, status: int = 200, alert: str | None = None) -> Response:
-    """The cards for this reader, those first where one more rating helps most."""
+    """Render the reader's cards, ordered by how much one more rating helps."""
     who, community, now = auth.current_reader(), auth.current_community(), clock.now()
     with wired().database.reading() as session:
         waiting = waiting_items.waiting_for(
@@ -61,7 +61,7 @@ def _show(*, status: int = 200, alert: str | None = None) -> Response:
 def answer_card(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     skipped = bool(form.skip.data)
-    if not skipped and not forms.filled_in(form):
+    if not skipped and not form.validate():
         raise Invalid.field("answer", "must be Yes, No or Not sure")
     if not skipped:
         with wired().database.reading() as session:
@@ -82,13 +82,13 @@ def answer_card(action_id: uuid.UUID) -> Response:
             if skipped:
                 waiting_items.skip(session, actor, action, profile_id)
             else:
-                answered = answering.give(session, action, form.answer.data)
+                answered = answering.record_answer(session, action, form.answer.data)
                 message = "Thank you. Your answer is saved."
         except (Conflict, Settled) as refusal:
-            # Nothing is lost: there was nothing to type. The card gives way all the same.
+            # The answer has no typed text that could be lost, so the next card replaces this one anyway.
             status, message = 409, f"{refusal.detail}."
         next_id = parse_id(form.next.data or "")
-        left, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
+        remaining, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
     return page.done(
         "item/_answered.html",
         url_for("web.help_needed"),
@@ -99,12 +99,12 @@ def answer_card(action_id: uuid.UUID) -> Response:
         answered=answered,
         skipped=skipped,
         following=next_id if is_waiting else None,
-        left=left,
+        left=remaining,
     )
 
 
 def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *, skipped: bool) -> str:
-    """The message of a page without script, where no card gives way to what was said and to the link beside it."""
+    """Return the message with a link to the item. Used without script, when no answered card can show the link."""
     if answered is not None:
         message = f"{message} {answered.words}"
     is_open = answered is not None and not answered.decided
@@ -116,10 +116,10 @@ def _with_link(message: str, action_id: uuid.UUID, answered: Answered | None, *,
 @auth.passive
 @auth.needs(Permission.RATE)
 def help_needed_new_count() -> Response:
-    """Asked every 15 s: 204 while nothing changed, else how many came since the page was drawn."""
+    """Polled every 15 s: 204 if nothing changed, else the number of new items since the page was rendered."""
     try:
-        since = datetime.fromisoformat(forms.from_address("since"))
-        seen = int(forms.from_address("seen") or "0")
+        since = datetime.fromisoformat(forms.query_arg("since"))
+        seen = int(forms.query_arg("seen") or "0")
     except ValueError:
         raise Invalid.field("since", "must be a date and time") from None
     if since.tzinfo is None:
@@ -135,7 +135,7 @@ def help_needed_new_count() -> Response:
 
 
 def _new_count(count: int, since: str) -> dict[str, Any]:
-    """What ``_new_count.html`` shows. Its address carries how many it says already, so that nothing new is 204."""
+    """Return the context of ``_new_count.html``. Its polling URL contains the shown count, so no change can be 204."""
     slug = auth.current_community().slug
     return {
         "count": count,

@@ -1,4 +1,4 @@
-"""My impact: what became of one's ratings and notes, with the rows behind every number."""
+"""My impact page: the outcomes of the reader's ratings and notes, with the rows behind each number."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.raters import impact
-from app.core.raters.impact import Became, Impact, NoteRow, RatingRow, Wrote
+from app.core.raters.impact import Impact, NoteOutcome, NoteRow, RatingOutcome, RatingRow
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -36,7 +36,7 @@ _ANSWERED = {level: ANSWER_WORDS[value] for value, level in ANSWERS.items()}
 
 @dataclass(frozen=True)
 class Line:
-    """One number of a table: what it counts, what each adds, and the address of its rows (None: there are none)."""
+    """One number of a table: what it counts, the points for each, and the URL of its rows (None if there are none)."""
 
     words: str
     count: int
@@ -46,15 +46,15 @@ class Line:
 
     @property
     def total(self) -> str:
-        """What it adds in all, with its sign."""
-        return signed(self.count * self.adds)
+        """The total points with a sign."""
+        return with_sign(self.count * self.adds)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A rating or a note of one's own. ``url`` None: it is not there to be opened any more.
+    """A rating or a note of the reader. ``url`` is None if it can no longer be opened.
 
-    ``left_out``: why a rating does not count, after "Not counted:".
+    ``left_out``: why a rating does not count; shown after "Not counted:".
     """
 
     id: uuid.UUID
@@ -71,31 +71,31 @@ class Row:
     left_out: str | None = None
 
 
-_RATINGS: Mapping[Became, tuple[str, int]] = {
-    Became.MATCHED: ("Others came to the same view", 1),
-    Became.MISMATCHED: ("Others came to the opposite view", -1),
-    Became.TWICE: ("Of these, wrongly called helpful: counts once more", -1),
-    Became.NEUTRAL: ("You were not sure", 0),
-    Became.AFTER: ("Given after the outcome was shown: not judged", 0),
-    Became.WAITING: ("No status yet", 0),
+_RATINGS: Mapping[RatingOutcome, tuple[str, int]] = {
+    RatingOutcome.MATCHED: ("Others came to the same view", 1),
+    RatingOutcome.MISMATCHED: ("Others came to the opposite view", -1),
+    RatingOutcome.TWICE: ("Of these, wrongly called helpful: counts once more", -1),
+    RatingOutcome.NEUTRAL: ("You were not sure", 0),
+    RatingOutcome.AFTER: ("Given after the outcome was shown: not judged", 0),
+    RatingOutcome.WAITING: ("No status yet", 0),
 }
-_NOTES: Mapping[Wrote, tuple[str, int]] = {
-    Wrote.HELPFUL: ("Rated helpful", 1),
-    Wrote.NOT_HELPFUL: ("Rated not helpful", -1),
-    Wrote.WAITING: ("No status yet", 0),
+_NOTES: Mapping[NoteOutcome, tuple[str, int]] = {
+    NoteOutcome.HELPFUL: ("Rated helpful", 1),
+    NoteOutcome.NOT_HELPFUL: ("Rated not helpful", -1),
+    NoteOutcome.WAITING: ("No status yet", 0),
 }
-_BECAME: Mapping[Became, tuple[str, str]] = {
-    Became.MATCHED: ("circle-check", "Same view as others"),
-    Became.MISMATCHED: ("circle-x", "Opposite view"),
-    Became.TWICE: ("circle-x", "Opposite view, counts twice"),
-    Became.NEUTRAL: ("circle-dashed", "You were not sure"),
-    Became.AFTER: ("circle-dashed", "Given after the outcome"),
-    Became.WAITING: ("hourglass", "No status yet"),
+_BECAME: Mapping[RatingOutcome, tuple[str, str]] = {
+    RatingOutcome.MATCHED: ("circle-check", "Same view as others"),
+    RatingOutcome.MISMATCHED: ("circle-x", "Opposite view"),
+    RatingOutcome.TWICE: ("circle-x", "Opposite view, counts twice"),
+    RatingOutcome.NEUTRAL: ("circle-dashed", "You were not sure"),
+    RatingOutcome.AFTER: ("circle-dashed", "Given after the outcome"),
+    RatingOutcome.WAITING: ("hourglass", "No status yet"),
 }
-_WROTE: Mapping[Wrote, tuple[str, str]] = {
-    Wrote.HELPFUL: ("thumbs-up", "Rated helpful"),
-    Wrote.NOT_HELPFUL: ("thumbs-down", "Rated not helpful"),
-    Wrote.WAITING: ("hourglass", "No status yet"),
+_WROTE: Mapping[NoteOutcome, tuple[str, str]] = {
+    NoteOutcome.HELPFUL: ("thumbs-up", "Rated helpful"),
+    NoteOutcome.NOT_HELPFUL: ("thumbs-down", "Rated not helpful"),
+    NoteOutcome.WAITING: ("hourglass", "No status yet"),
 }
 _NOTE_PREFIX = "notes"
 
@@ -103,64 +103,64 @@ _NOTE_PREFIX = "notes"
 @web.get("/me")
 @auth.needs(Permission.RATE)
 def my_impact() -> Response:
-    shown = forms.from_address("show")
+    selection = forms.query_arg("show")
     actor, community = auth.current_actor(), auth.current_community()
-    wanted = _slice()
+    page_slice = _slice()
     with wired().database.reading() as session:
-        found = impact.of(session, actor, community.id)
-        rows, count, previous, following = _rows(session, community.id, shown, wanted)
+        figures = impact.for_actor(session, actor, community.id)
+        rows, count, previous, following = _rows(session, community.id, selection, page_slice)
     links = page.PageLinks(
-        previous=_address(shown, before=previous) if previous else None,
-        next=_address(shown, after=following) if following else None,
+        previous=_rows_url(selection, before=previous) if previous else None,
+        next=_rows_url(selection, after=following) if following else None,
         summary=f"{count:,} {'row' if count == 1 else 'rows'}",
     )
     return page.render(
         "rate/me.html",
-        impact=found,
-        rating_impact=signed(found.rating),
-        writing_impact=signed(found.writing),
-        rating_lines=_rating_lines(found, shown),
-        note_lines=_note_lines(found, shown),
-        title=_title(shown),
-        shows_notes=_is_notes(shown),
+        impact=figures,
+        rating_impact=with_sign(figures.rating),
+        writing_impact=with_sign(figures.writing),
+        rating_lines=_rating_lines(figures, selection),
+        note_lines=_note_lines(figures, selection),
+        title=_title(selection),
+        shows_notes=_is_notes(selection),
         rows=rows,
         links=links,
-        all_url=_address("") if shown else None,
-        notes_url=_address(_NOTE_PREFIX) if not shown else None,
+        all_url=_rows_url("") if selection else None,
+        notes_url=_rows_url(_NOTE_PREFIX) if not selection else None,
     )
 
 
-def signed(number: int) -> str:
-    """A number with its sign, as people read it: +3, 0, \u22122."""
+def with_sign(number: int) -> str:
+    """Return a number with its sign: +3, 0, \u22122."""
     return f"+{number}" if number > 0 else f"\u2212{-number}" if number < 0 else "0"
 
 
 def _slice() -> Slice:
     return Slice(
         size=PAGE_SIZE,
-        after=forms.from_address("after") or None,
-        before=forms.from_address("before") or None,
+        after=forms.query_arg("after") or None,
+        before=forms.query_arg("before") or None,
     )
 
 
 def _rows(
-    session: Session, community_id: uuid.UUID, shown: str, wanted: Slice
+    session: Session, community_id: uuid.UUID, selection: str, page_slice: Slice
 ) -> tuple[Sequence[Row], int, str | None, str | None]:
     actor = auth.current_actor()
-    if _is_notes(shown):
-        name = shown.removeprefix(_NOTE_PREFIX).removeprefix("-")
-        wrote = _chosen(Wrote, name)
-        notes = impact.notes(session, actor, community_id, wanted, wrote)
-        return [_note_row(one) for one in notes.rows], notes.count, notes.previous, notes.next
-    ratings = impact.ratings(session, actor, community_id, wanted, _chosen(Became, shown))
-    return [_rating_row(one) for one in ratings.rows], ratings.count, ratings.previous, ratings.next
+    if _is_notes(selection):
+        name = selection.removeprefix(_NOTE_PREFIX).removeprefix("-")
+        wrote = _chosen(NoteOutcome, name)
+        notes = impact.notes(session, actor, community_id, page_slice, wrote)
+        return [_note_row(row) for row in notes.rows], notes.count, notes.previous, notes.next
+    ratings = impact.ratings(session, actor, community_id, page_slice, _chosen(RatingOutcome, selection))
+    return [_rating_row(row) for row in ratings.rows], ratings.count, ratings.previous, ratings.next
 
 
 def _chosen(words: Any, name: str) -> Any:
-    """The word of that name; None when none is asked for.
+    """Return the enum value of this name; None if the name is empty.
 
     Raises:
-        Invalid: no number has that name.
+        Invalid: there is no such value.
     """
     if not name:
         return None
@@ -170,51 +170,51 @@ def _chosen(words: Any, name: str) -> Any:
         raise Invalid.field("show", "names no number of this page", name[:50]) from None
 
 
-def _is_notes(shown: str) -> bool:
-    return shown == _NOTE_PREFIX or shown.startswith(f"{_NOTE_PREFIX}-")
+def _is_notes(selection: str) -> bool:
+    return selection == _NOTE_PREFIX or selection.startswith(f"{_NOTE_PREFIX}-")
 
 
-def _title(shown: str) -> str:
-    if _is_notes(shown):
-        wrote = _chosen(Wrote, shown.removeprefix(_NOTE_PREFIX).removeprefix("-"))
+def _title(selection: str) -> str:
+    if _is_notes(selection):
+        wrote = _chosen(NoteOutcome, selection.removeprefix(_NOTE_PREFIX).removeprefix("-"))
         return f"Your notes: {_NOTES[wrote][0].lower()}" if wrote else "Your notes"
-    became = _chosen(Became, shown)
+    became = _chosen(RatingOutcome, selection)
     return f"Your ratings: {_BECAME[became][1].lower()}" if became else "Your ratings"
 
 
-def _rating_lines(found: Impact, shown: str) -> list[Line]:
+def _rating_lines(figures: Impact, selection: str) -> list[Line]:
     counts = {
-        Became.MATCHED: found.matched,
-        Became.MISMATCHED: found.mismatched,
-        Became.TWICE: found.twice,
-        Became.NEUTRAL: found.neutral,
-        Became.AFTER: found.after,
-        Became.WAITING: found.waiting,
+        RatingOutcome.MATCHED: figures.matched,
+        RatingOutcome.MISMATCHED: figures.mismatched,
+        RatingOutcome.TWICE: figures.twice,
+        RatingOutcome.NEUTRAL: figures.neutral,
+        RatingOutcome.AFTER: figures.after,
+        RatingOutcome.WAITING: figures.waiting,
     }
     return [
-        Line(words, counts[name], adds, _address(name) if counts[name] else None, shown == name)
+        Line(words, counts[name], adds, _rows_url(name) if counts[name] else None, selection == name)
         for name, (words, adds) in _RATINGS.items()
-        if counts[name] or name is not Became.AFTER
+        if counts[name] or name is not RatingOutcome.AFTER
     ]
 
 
-def _note_lines(found: Impact, shown: str) -> list[Line]:
+def _note_lines(figures: Impact, selection: str) -> list[Line]:
     counts = {
-        Wrote.HELPFUL: found.notes_helpful,
-        Wrote.NOT_HELPFUL: found.notes_not_helpful,
-        Wrote.WAITING: found.notes_waiting,
+        NoteOutcome.HELPFUL: figures.notes_helpful,
+        NoteOutcome.NOT_HELPFUL: figures.notes_not_helpful,
+        NoteOutcome.WAITING: figures.notes_waiting,
     }
     lines = []
     for name, (words, adds) in _NOTES.items():
         value = f"{_NOTE_PREFIX}-{name}"
         lines.append(
-            Line(words, counts[name], adds, _address(value) if counts[name] else None, shown == value)
+            Line(words, counts[name], adds, _rows_url(value) if counts[name] else None, selection == value)
         )
     return lines
 
 
-def _address(shown: str, **more: str) -> str:
-    community = forms.from_address("community")
+def _rows_url(shown: str, **more: str) -> str:
+    community = forms.query_arg("community")
     query = {**({"community": community} if community else {}), **({"show": shown} if shown else {}), **more}
     return url_for("web.my_impact") + (f"?{urlencode(query)}" if query else "") + "#rows"
 
@@ -225,7 +225,7 @@ def _rating_row(row: RatingRow) -> Row:
     is_settled = note.rationale and action is not None and blindness.is_settled(action, row.rating)
     url = _url(note, action)
     icon, became = _BECAME[row.became]
-    if row.became is Became.WAITING and note.rationale and action is not None and is_decided(action):
+    if row.became is RatingOutcome.WAITING and note.rationale and action is not None and is_decided(action):
         icon, became = "circle-minus", "Ended without agreement"
     text, veiled = _text(note, action)
     return Row(
@@ -240,7 +240,7 @@ def _rating_row(row: RatingRow) -> Row:
         url=url,
         change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
         change="Change answer" if note.rationale else "Change rating",
-        left_out=_left_out(row.rating.excluded),
+        left_out=_left_out(row.rating.exclusion_reason),
     )
 
 
@@ -271,7 +271,7 @@ def _note_row(row: NoteRow) -> Row:
 
 
 def _text(note: Note, action: Action | None) -> tuple[str, bool]:
-    """What a row shows: of the rationale of an item the post, of a note its text."""
+    """Return the text of a row: for an item's rationale the post, for other notes their text."""
     if not note.rationale or note.request is None:
         return excerpt(note.summary), False
     if note.request.withdrawn_at is not None:
@@ -283,7 +283,7 @@ def _text(note: Note, action: Action | None) -> tuple[str, bool]:
 
 
 def _url(note: Note, action: Action | None) -> str | None:
-    """Where the question can be seen again; None when it is staff's now, or the post was withdrawn."""
+    """Return the URL of the item or note; None if it is now handled by staff, or the post was withdrawn."""
     if not note.rationale:
         return url_for("web.note", note_id=note.id)
     if action is None or note.request is None or note.request.withdrawn_at is not None:

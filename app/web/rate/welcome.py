@@ -1,4 +1,4 @@
-"""Welcome: what this community asks of its raters, three posts to practise on, and on to rating."""
+"""Welcome page for raters: the community's guidelines and three practice posts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ QUESTION = "Should this post be hidden?"
 
 
 class PracticeForm(Form):
-    """Which example, and the answer to it."""
+    """An example and the answer to it."""
 
     example = RadioField(
         "Example",
         [InputRequired("Choose an example.")],
-        choices=forms.choices({one.name: one.name for one in EXAMPLES}),
+        choices=forms.choices({example.name: example.name for example in EXAMPLES}),
     )
     answer = RadioField(
         "Your answer", [InputRequired("Choose an answer.")], choices=forms.choices(ANSWER_WORDS)
@@ -37,7 +37,7 @@ class PracticeForm(Form):
 
 @dataclass(frozen=True)
 class PracticeCard:
-    """One example as it is shown; ``said`` and what follows are None until it is answered."""
+    """One example as it is shown. ``said`` and the later fields are None until it is answered."""
 
     number: int
     name: str
@@ -61,16 +61,16 @@ def welcome() -> Response:
 def practise() -> Response:
     form = forms.posted(PracticeForm)
     so_far = practice.answers_of(membership())
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(so_far, form, status=422)
-    name, said = form.example.data, form.answer.data
+    name, answer = form.example.data, form.answer.data
     with wired().database.writing() as session:
-        practice.answer(session, auth.current_actor(), auth.current_community().id, name, said)
-    so_far[name] = said
+        practice.answer(session, auth.current_actor(), auth.current_community().id, name, answer)
+    so_far[name] = answer
     if membership() is None:
-        # An admin of the whole service looks around without being a member: there is nowhere to keep it.
+        # A service admin need not be a member; without a membership the answer cannot be stored.
         return _show(so_far)
-    card = next(one for one in _cards(so_far) if one.name == name)
+    card = next(row for row in _cards(so_far) if row.name == name)
     message = "Most would say so too." if card.is_best else f"Most would say {card.best} here."
     target = url_for("web.welcome", _anchor=f"example-{card.number}")
     return page.done("rate/_practice.html", target, message, **_context(so_far, card.number))
@@ -85,16 +85,20 @@ def practise_again() -> Response:
 
 
 def membership() -> Membership | None:
-    """The signed-in reader's membership of the current community; an admin of the whole service may have none."""
+    """Return the reader's membership in the current community, or None. A service admin may have none."""
     community_id = auth.current_community().id
-    mine = auth.current_reader().account.memberships
-    return next((one for one in mine if one.community_id == community_id), None)
+    memberships = auth.current_reader().account.memberships
+    return next((row for row in memberships if row.community_id == community_id), None)
 
 
 def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 200) -> Response:
     community = auth.current_community()
     with wired().database.reading() as session:
-        categories = [one.name for one in policies.current(session, community.id).categories if one.enabled]
+        categories = [
+            category.name
+            for category in policies.current(session, community.id).categories
+            if category.enabled
+        ]
     context = _context(so_far, None)
     if form is not None:
         context["form"] = form
@@ -109,11 +113,11 @@ def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 
 
 
 def _context(so_far: Mapping[str, str], answered: int | None) -> dict[str, Any]:
-    """What ``_practice.html`` shows. ``answered`` is the number of the example just answered: it gets the focus."""
+    """Return the context of ``_practice.html``. ``answered``: number of the example just answered, which gets focus."""
     cards = _cards(so_far)
     return {
         "cards": cards,
-        "current": next((one for one in cards if one.said is None), None),
+        "current": next((card for card in cards if card.said is None), None),
         "answered": answered,
         "question": QUESTION,
         "options": OPTIONS,
@@ -125,14 +129,14 @@ def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
     return [
         PracticeCard(
             number=number,
-            name=one.name,
-            category=category_name(one.category),
-            meaning=policies.describe(one.category),
-            text=one.text,
-            said=ANSWER_WORDS.get(so_far.get(one.name, "")),
-            best=ANSWER_WORDS[one.best],
-            is_best=so_far.get(one.name) == one.best,
-            why=one.why.get(so_far.get(one.name, "")),
+            name=example.name,
+            category=category_name(example.category),
+            meaning=policies.describe(example.category),
+            text=example.text,
+            said=ANSWER_WORDS.get(so_far.get(example.name, "")),
+            best=ANSWER_WORDS[example.best],
+            is_best=so_far.get(example.name) == example.best,
+            why=example.why.get(so_far.get(example.name, "")),
         )
-        for number, one in enumerate(EXAMPLES, 1)
+        for number, example in enumerate(EXAMPLES, 1)
     ]

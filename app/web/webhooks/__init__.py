@@ -1,1 +1,1 @@
-"""Pages about webhooks: registering them, their deliveries, sending deliveries again."""
+"""Pages for webhooks: register them, see their deliveries, replay deliveries."""

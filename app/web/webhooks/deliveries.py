@@ -1,4 +1,4 @@
-"""Deliveries, for operators: what was sent where, what came of it, one sent again."""
+"""Deliveries pages for operators: list, details with attempts, replay of one delivery."""
 
 import json
 import uuid
@@ -12,7 +12,7 @@ from wtforms.validators import Optional
 from app.core import clock
 from app.core.errors import Conflict
 from app.core.ids import parse_id
-from app.core.models import Attempt, Community, Delivery, Endpoint
+from app.core.models import Attempt, Community, Delivery, Webhook
 from app.core.paging import Slice
 from app.core.permissions import Permission
 from app.core.vocabulary import DeliveryState, EventName
@@ -32,31 +32,31 @@ PAGE_SIZE = 50
 
 
 class RangeForm(Days, FilterForm):
-    """Which deliveries, in the address. From and To are whole days of the reader's timezone."""
+    """A selection of deliveries in the URL. From and To are whole days in the reader's time zone."""
 
     community = HiddenField()
-    endpoint = SelectField("Webhook", validate_choice=False)
+    webhook = SelectField("Webhook", validate_choice=False, name="endpoint")
     event = SelectField(
         "Event",
-        choices=choices(ALL | {one.value: words for one, words in EVENT_WORDS.items()}),
+        choices=choices(ALL | {name.value: words for name, words in EVENT_WORDS.items()}),
         default="",
     )
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
 
-    def offer(self, rows: Sequence[Endpoint]) -> None:
-        """Offer the community's webhooks; one that was removed stays while it is asked for."""
-        known = {str(row.id): place_of(row) for row in rows}
-        asked = self.endpoint.data
-        if asked and asked not in known:
-            known[asked] = "A removed webhook"
-        self.endpoint.choices = choices(ALL | known)
+    def offer(self, rows: Sequence[Webhook]) -> None:
+        """Set the choices to the community's webhooks; a removed one is offered if it is selected."""
+        webhooks_by_id = {str(row.id): place_of(row) for row in rows}
+        selected = self.webhook.data
+        if selected and selected not in webhooks_by_id:
+            webhooks_by_id[selected] = "A removed webhook"
+        self.webhook.choices = choices(ALL | webhooks_by_id)
 
-    def wanted(self, state: DeliveryState | None = None, about: str | None = None) -> Filters:
-        """What a valid form asks for."""
+    def filters(self, state: DeliveryState | None = None, about: str | None = None) -> Filters:
+        """Return the filters. Call it only on a valid form."""
         return Filters(
             state=state,
-            endpoint_id=(parse_id(self.endpoint.data) or uuid.UUID(int=0)) if self.endpoint.data else None,
+            endpoint_id=(parse_id(self.webhook.data) or uuid.UUID(int=0)) if self.webhook.data else None,
             event=EventName(self.event.data) if self.event.data else None,
             about=about,
             since=self.since,
@@ -65,53 +65,57 @@ class RangeForm(Days, FilterForm):
 
 
 class DeliveriesForm(RangeForm):
-    """The log's filters."""
+    """The filters of the list."""
 
     q = SearchField("Id", [at_most(255, "Id")])
     state = SelectField(
         "State",
-        choices=choices(ALL | {one.value: state_word(one) for one in DeliveryState}),
+        choices=choices(ALL | {state.value: state_word(state) for state in DeliveryState}),
         default="",
     )
 
-    def asked(self) -> Filters:
-        """What a valid form asks for."""
-        return self.wanted(DeliveryState(self.state.data) if self.state.data else None, typed(self.q) or None)
+    def all_filters(self) -> Filters:
+        """Return all filters, with state and search. Call it only on a valid form."""
+        return self.filters(
+            DeliveryState(self.state.data) if self.state.data else None, typed(self.q) or None
+        )
 
 
 @web.get("/deliveries")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def deliveries_page() -> Response:
     form = forms.queried(DeliveriesForm)
-    holds = forms.filled_in(form)
+    holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
-    wanted = Slice(
+    page_slice = Slice(
         size=PAGE_SIZE,
-        after=forms.from_address("after") or None,
-        before=forms.from_address("before") or None,
+        after=forms.query_arg("after") or None,
+        before=forms.query_arg("before") or None,
     )
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
-        filters = form.asked() if holds else Filters()
-        found = deliveries.listing(session, actor, community.id, filters, wanted)
-        running = [one for one in replays.recent(session, actor, community.id) if one.finished_at is None]
+        filters = form.all_filters() if holds else Filters()
+        listed = deliveries.listing(session, actor, community.id, filters, page_slice)
+        running = [
+            replay for replay in replays.recent(session, actor, community.id) if replay.finished_at is None
+        ]
     query = form.query()
     return page.render(
         "webhooks/deliveries.html",
         status=200 if holds else 422,
         filters=form,
-        rows=found.rows,
+        rows=listed.rows,
         running=running,
         place_of=place_of,
         event_words=EVENT_WORDS,
         now=clock.now(),
         links=page.PageLinks(
-            previous=_address(query, before=found.previous) if found.previous else None,
-            next=_address(query, after=found.next) if found.next else None,
-            summary=f"{found.count:,} {'delivery' if found.count == 1 else 'deliveries'}",
+            previous=_url(query, before=listed.previous) if listed.previous else None,
+            next=_url(query, after=listed.next) if listed.next else None,
+            summary=f"{listed.count:,} {'delivery' if listed.count == 1 else 'deliveries'}",
         ),
-        range_url=_address({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
-        clear_url=_address({k: v for k, v in query.items() if k == "community"}),
+        range_url=_url({k: v for k, v in query.items() if k not in {"q", "state"}}, "web.replay_range"),
+        clear_url=_url({k: v for k, v in query.items() if k == "community"}),
         is_narrowed=any(name != "community" for name in query),
     )
 
@@ -128,32 +132,32 @@ def delivery_page(delivery_id: uuid.UUID) -> Response:
 @web.get("/deliveries/<uuid:delivery_id>/attempts")
 @auth.passive
 def delivery_attempts(delivery_id: uuid.UUID) -> Response:
-    """What became of it since the page was made; 204 while nothing did."""
+    """Return the part with the delivery's attempts for polling; 204 if nothing changed."""
     with wired().database.reading() as session:
         delivery = deliveries.get(session, auth.current_actor(), delivery_id)
         tried = deliveries.attempts_of(session, delivery)
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
-    if forms.from_address("seen") == _edition(delivery, tried):
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
+    if forms.query_arg("seen") == _etag(delivery, tried):
         return Response(status=204)
     if delivery.state is DeliveryState.DUE and page.wants_part():
         return page.render("webhooks/delivery.html", "webhooks/_delivery.html", **_shown(delivery, tried))
     message = f"{state_word(delivery.state)}{f': {outcome_words(tried[-1])}' if tried else ''}."
-    return page.done("webhooks/_delivery.html", address, message, **_shown(delivery, tried))
+    return page.done("webhooks/_delivery.html", url, message, **_shown(delivery, tried))
 
 
 @web.post("/deliveries/<uuid:delivery_id>/replay")
 def replay_delivery(delivery_id: uuid.UUID) -> Response:
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
     try:
         with wired().database.writing() as session:
             deliveries.replay(session, auth.current_actor(), delivery_id)
     except Conflict as refusal:
-        return page.done(None, address, f"{refusal.detail}.", status=409)
-    return page.done(None, address, "It is sent again, with the same event id.")
+        return page.done(None, url, f"{refusal.detail}.", status=409)
+    return page.done(None, url, "It is sent again, with the same event id.")
 
 
 def attention(community: Community | None) -> dict[str, tuple[int | str | None, str]]:
-    """What operators must look after, by the view that shows it: a count and what it counts."""
+    """Return what operators should look at: for the view that shows it, a number and what it counts."""
     if community is None or not auth.may(Permission.MANAGE_WEBHOOKS, community.id):
         return {}
     if "attention" not in g:
@@ -168,32 +172,32 @@ def attention(community: Community | None) -> dict[str, tuple[int | str | None, 
 
 
 def outcome_words(attempt: Attempt) -> str:
-    """What came of an attempt: the answer's status, or why there was none."""
-    said = f"answered {attempt.status}" if attempt.status is not None else attempt.error or "no answer"
-    return f"{said} in {attempt.milliseconds:,} ms"
+    """Return the outcome of an attempt: the response's status, or why there was none."""
+    outcome = f"answered {attempt.status}" if attempt.status is not None else attempt.error or "no answer"
+    return f"{outcome} in {attempt.milliseconds:,} ms"
 
 
 def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
-    """What the part needs that follows a delivery while it is on its way."""
-    endpoint = delivery.endpoint
+    """Return the context of the part that follows a delivery."""
+    webhook = delivery.webhook
     return {
         "delivery": delivery,
         "tried": tried,
         "now": clock.now(),
         "event_word": EVENT_WORDS[delivery.event.name],
-        "place": place_of(endpoint),
+        "place": place_of(webhook),
         "is_waiting": delivery.state is DeliveryState.DUE and delivery.due_at is not None,
         "may_replay": delivery.state in deliveries.REPLAYABLE
-        and endpoint.is_active
-        and endpoint.deleted_at is None,
-        "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_edition(delivery, tried)),
+        and webhook.is_active
+        and webhook.deleted_at is None,
+        "poll_url": url_for("web.delivery_attempts", delivery_id=delivery.id, seen=_etag(delivery, tried)),
     }
 
 
 def _sent(delivery: Delivery) -> dict[str, Any]:
-    """The payload's exact bytes and a readable form of it, and the headers without what signs."""
+    """Return the exact payload, a readable form of it, and the headers without the signature."""
     event = delivery.event
-    payload = payloads.as_subscribed(event.payload, delivery.endpoint.events)
+    payload = payloads.as_subscribed(event.payload, delivery.webhook.events)
     return {
         "exact": signing.canonical(payload).decode(),
         "readable": json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True),
@@ -203,11 +207,11 @@ def _sent(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _edition(delivery: Delivery, tried: Sequence[Attempt]) -> str:
-    """Changes with whatever the part shows."""
+def _etag(delivery: Delivery, tried: Sequence[Attempt]) -> str:
+    """Return a version of the part's content; changes whenever the part would look different."""
     return f"{delivery.state}-{len(tried)}-{int(delivery.due_at.timestamp()) if delivery.due_at else 0}"
 
 
-def _address(query: Query, endpoint: str = "web.deliveries_page", **more: str | None) -> str:
+def _url(query: Query, view: str = "web.deliveries_page", **more: str | None) -> str:
     whole = {**query, **{name: value for name, value in more.items() if value is not None}}
-    return url_for(endpoint) + (f"?{encoded(whole)}" if whole else "")
+    return url_for(view) + (f"?{encoded(whole)}" if whole else "")

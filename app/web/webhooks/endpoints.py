@@ -1,7 +1,6 @@
-"""Webhooks, for operators: how each is doing, and the verbs that the API has too.
+"""Webhooks pages for operators: state of each webhook, and the same verbs as in the API.
 
-A new secret stands in the answer to the POST that set it and nowhere else: that answer is no page to return to, and
-sending the form again changes nothing and shows nothing.
+A new secret is shown only in the response to the POST that set it. Posting the form again changes and shows nothing.
 """
 
 import uuid
@@ -12,7 +11,7 @@ from flask import Response, url_for
 from app.core import clock
 from app.core.communities import communities
 from app.core.errors import Conflict, Invalid
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.permissions import Permission
 from app.core.webhooks import deliveries, secrets, values
 from app.core.webhooks import endpoints as webhooks
@@ -32,7 +31,7 @@ from app.web.webhooks.forms import (
 from app.wiring import wired
 
 LATEST = 5
-"""Deliveries that a webhook's own page shows."""
+"""How many deliveries a webhook's page shows."""
 
 
 @web.get("/endpoints")
@@ -43,17 +42,17 @@ def endpoints() -> Response:
 
 @web.post("/endpoints")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
-def register_endpoint() -> Response:
+def register_webhook() -> Response:
     form = forms.posted(RegisterForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show_all(form, status=422)
     actor, community_id = auth.current_actor(), auth.current_community().id
     secret, shown = form.chosen_secret()
     try:
         with wired().database.writing() as session:
-            if webhooks.at_url(session, actor, community_id, form.url.data or "") is not None:
+            if webhooks.find_by_url(session, actor, community_id, form.url.data or "") is not None:
                 raise Invalid.field("url", "is registered already. Open it below to change it")
-            endpoint, _ = webhooks.register(
+            webhook, _ = webhooks.register(
                 session,
                 actor,
                 wired().sealer,
@@ -67,19 +66,19 @@ def register_endpoint() -> Response:
         forms.explain(form, refusal)
         return _show_all(form, status=422)
     if shown is None:
-        return page.done(None, _address(endpoint), f"{place_of(endpoint)} is registered.")
-    return _show(endpoint.id, secret=shown)
+        return page.done(None, _url(webhook), f"{place_of(webhook)} is registered.")
+    return _show(webhook.id, secret=shown)
 
 
 @web.get("/endpoints/<uuid:endpoint_id>")
-def endpoint_page(endpoint_id: uuid.UUID) -> Response:
+def webhook_page(endpoint_id: uuid.UUID) -> Response:
     return _show(endpoint_id)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>")
-def save_endpoint(endpoint_id: uuid.UUID) -> Response:
+def save_webhook(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(EditForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, form, status=422)
     try:
         with wired().database.writing() as session:
@@ -98,28 +97,28 @@ def save_endpoint(endpoint_id: uuid.UUID) -> Response:
         forms.explain(form, refusal)
         return _show(endpoint_id, form, status=422)
     except webhooks.Outdated as refusal:
-        # What was typed stays, now based on the values in force, so that saving again is a decision.
+        # Typed values stay, with the current version, so that the user can check them and save again.
         form.version.data = ""
         return _show(endpoint_id, form, status=409, outdated=f"{refusal.detail}.")
     except Conflict as refusal:
         return _show(endpoint_id, form, status=409, alert=f"{refusal.detail}.")
-    return page.done(None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The webhook is saved.")
+    return page.done(None, url_for("web.webhook_page", endpoint_id=endpoint_id), "The webhook is saved.")
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/enable")
-def enable_endpoint(endpoint_id: uuid.UUID) -> Response:
+def enable_webhook(endpoint_id: uuid.UUID) -> Response:
     return _set_active(endpoint_id, "is enabled. What waited is sent now.", active=True)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/disable")
-def disable_endpoint(endpoint_id: uuid.UUID) -> Response:
+def disable_webhook(endpoint_id: uuid.UUID) -> Response:
     return _set_active(endpoint_id, "is disabled. What is due to it waits until you enable it.", active=False)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/rotate")
 def rotate_secret(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(RotationForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, rotation=form, status=422)
     secret, shown = form.chosen_secret()
     try:
@@ -131,7 +130,7 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
                 wired().allow,
                 endpoint_id,
                 secret=secret,
-                edition=form.edition.data or "",
+                etag=form.etag.data or "",
                 reason=form.reason.data or "",
             )
     except Invalid as refusal:
@@ -143,14 +142,14 @@ def rotate_secret(endpoint_id: uuid.UUID) -> Response:
         )
     if shown is None:
         return page.done(
-            None, url_for("web.endpoint_page", endpoint_id=endpoint_id), "The new secret signs from now on."
+            None, url_for("web.webhook_page", endpoint_id=endpoint_id), "The new secret signs from now on."
         )
     return _show(endpoint_id, secret=shown)
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/test")
-def test_endpoint(endpoint_id: uuid.UUID) -> Response:
-    """Send a test event and lead to its delivery, which follows what becomes of it."""
+def test_webhook(endpoint_id: uuid.UUID) -> Response:
+    """Send a test event and redirect to its delivery, whose page shows the progress."""
     with wired().database.reading() as session:
         webhooks.get(session, auth.current_actor(), endpoint_id)
     try:
@@ -159,21 +158,21 @@ def test_endpoint(endpoint_id: uuid.UUID) -> Response:
             event = webhooks.send_test(session, auth.current_actor(), endpoint_id)
             delivery_id = deliveries.of_event(session, event.id, endpoint_id)
     except Conflict as refusal:
-        address = url_for("web.endpoint_page", endpoint_id=endpoint_id)
-        return page.done(None, address, f"{refusal.detail}.", status=409)
+        url = url_for("web.webhook_page", endpoint_id=endpoint_id)
+        return page.done(None, url, f"{refusal.detail}.", status=409)
     except OverLimit as refusal:
         alert = f"Too many test events were sent to this webhook. Try again in {refusal.retry_after} seconds."
         limited = _show(endpoint_id, status=429, alert=alert)
         limited.headers["Retry-After"] = str(refusal.retry_after)
         return limited
-    address = url_for("web.delivery_page", delivery_id=delivery_id)
-    return page.done(None, address, "The test event is on its way.")
+    url = url_for("web.delivery_page", delivery_id=delivery_id)
+    return page.done(None, url, "The test event is on its way.")
 
 
 @web.post("/endpoints/<uuid:endpoint_id>/remove")
-def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
+def remove_webhook(endpoint_id: uuid.UUID) -> Response:
     form = forms.posted(RemovalForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, removal=form, status=422)
     with wired().database.writing() as session:
         gone = webhooks.remove(session, auth.current_actor(), endpoint_id, form.reason.data or "")
@@ -182,18 +181,18 @@ def remove_endpoint(endpoint_id: uuid.UUID) -> Response:
     )
 
 
-def place_of(endpoint: Endpoint) -> str:
-    """The host and path of a webhook. A query may hold the receiver's token, so it is left out."""
-    parts = urlsplit(endpoint.url)
+def place_of(webhook: Webhook) -> str:
+    """Return host and path of a webhook. The query is left out, because it may contain the receiver's token."""
+    parts = urlsplit(webhook.url)
     return f"{parts.netloc}{parts.path}"
 
 
 def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Response:
     form = forms.posted(StateForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(endpoint_id, state=form, status=422)
     with wired().database.writing() as session:
-        endpoint = webhooks.change(
+        webhook = webhooks.change(
             session,
             auth.current_actor(),
             wired().sealer,
@@ -202,14 +201,14 @@ def _set_active(endpoint_id: uuid.UUID, becomes: str, *, active: bool) -> Respon
             is_active=active,
             reason=form.reason.data or "",
         )
-    return page.done(None, _address(endpoint), f"{place_of(endpoint)} {becomes}")
+    return page.done(None, _url(webhook), f"{place_of(webhook)} {becomes}")
 
 
 def _show_all(form: RegisterForm | None = None, *, status: int = 200) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         rows = webhooks.visible(session, actor, community.id)
-        figures = webhook_figures.of(session, [row.id for row in rows])
+        figures = webhook_figures.for_webhooks(session, [row.id for row in rows])
     return page.render(
         "webhooks/endpoints.html",
         status=status,
@@ -234,52 +233,52 @@ def _show(
     secret: str | None = None,
 ) -> Response:
     with wired().database.reading() as session:
-        endpoint = webhooks.get(session, auth.current_actor(), endpoint_id)
-        auth.enter(endpoint.community_id)
-        figures = webhook_figures.of(session, [endpoint.id])[endpoint.id]
-        latest = deliveries.latest(session, auth.current_actor(), endpoint, LATEST)
+        webhook = webhooks.get(session, auth.current_actor(), endpoint_id)
+        auth.enter(webhook.community_id)
+        figures = webhook_figures.for_webhooks(session, [webhook.id])[webhook.id]
+        latest = deliveries.latest(session, auth.current_actor(), webhook, LATEST)
     rotated = rotation or RotationForm()
-    rotated.edition.data = secrets.edition(endpoint)
-    edited = form or EditForm.of(endpoint)
+    rotated.etag.data = secrets.etag(webhook)
+    edited = form or EditForm.from_webhook(webhook)
     if outdated is not None:
-        alert = f"{outdated} {_in_force(endpoint, edited)}"
+        alert = f"{outdated} {_in_force(webhook, edited)}"
     if not edited.version.data:
-        edited.version.data = values.edition(endpoint)
+        edited.version.data = values.etag(webhook)
     removed, switched = removal or RemovalForm(), state or StateForm()
-    until = endpoint.previous_until
+    until = webhook.previous_until
     return page.render(
         "webhooks/endpoint.html",
         status=status,
         alert=alert,
-        form=next((one for one in (rotated, removed, switched) if one.errors), edited),
+        form=next((candidate for candidate in (rotated, removed, switched) if candidate.errors), edited),
         edited=edited,
         rotation=rotated,
         removal=removed,
         state=switched,
-        row=endpoint,
+        row=webhook,
         one=figures,
         latest=latest,
         now=clock.now(),
         both_until=until if until is not None and clock.now() < until else None,
         secret=secret,
-        place=place_of(endpoint),
+        place=place_of(webhook),
         event_words=EVENT_WORDS,
     )
 
 
-def _in_force(endpoint: Endpoint, typed: EditForm) -> str:
-    """What is set now where it is not what was typed, and what to do about it."""
+def _in_force(webhook: Webhook, typed: EditForm) -> str:
+    """Return a text with the current values that differ from the typed ones, and what to do about them."""
     now = []
-    if endpoint.url != typed.url.data:
-        now.append(f"The URL is {endpoint.url} now.")
-    if set(endpoint.events or ()) != set(typed.chosen_events() or ()):
+    if webhook.url != typed.url.data:
+        now.append(f"The URL is {webhook.url} now.")
+    if set(webhook.events or ()) != set(typed.chosen_events() or ()):
         words = {str(one): told for one, told in EVENT_WORDS.items()}
-        events = ", ".join(words.get(name, name) for name in endpoint.events or ())
+        events = ", ".join(words.get(name, name) for name in webhook.events or ())
         now.append(f"The events are now: {events or 'all of them'}.")
     if not now:
         return "They are the same as yours, so there is nothing left to save."
     return " ".join((*now, "Yours are kept below: save again to put them in force instead."))
 
 
-def _address(endpoint: Endpoint) -> str:
-    return url_for("web.endpoint_page", endpoint_id=endpoint.id)
+def _url(webhook: Webhook) -> str:
+    return url_for("web.webhook_page", endpoint_id=webhook.id)

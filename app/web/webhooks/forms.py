@@ -1,4 +1,4 @@
-"""The forms of webhooks: registered, changed, given another secret. A secret that was typed is never sent back."""
+"""Forms for webhooks: register, change, rotate the secret. A typed secret is never sent back."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from wtforms.validators import InputRequired
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
-from app.core.models import Endpoint
+from app.core.models import Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import signing
 from app.core.webhooks.payloads import PROPOSED
@@ -37,28 +37,32 @@ GENERATE, TYPED = "generate", "typed"
 
 
 class MultiCheckboxField(SelectMultipleField):
-    """Several of a list, as checkboxes."""
+    """A multiple choice as checkboxes."""
 
     widget = ListWidget(prefix_label=False)
     option_widget = CheckboxInput()
 
 
 class SecretField(StringField):
-    """A secret that is typed: what was sent is never sent back. No password field, which browsers want to keep."""
+    """A text field for a secret, which is never sent back. Not a password field: browsers offer to save those."""
 
     def _value(self) -> str:
         return ""
 
 
-class EndpointForm(Form):
-    """Where a webhook goes and what it is told."""
+class WebhookForm(Form):
+    """URL and events of a webhook."""
 
     url = StringField("URL", [InputRequired("Enter a URL."), at_most(URL_LENGTH, "URL")])
     all_events = BooleanField("All events, those that are added later too")
     events = MultiCheckboxField(
         "Events",
         choices=choices(
-            {one.value: f"{words} ({one})" for one, words in EVENT_WORDS.items() if one is not EventName.TEST}
+            {
+                name.value: f"{words} ({name})"
+                for name, words in EVENT_WORDS.items()
+                if name is not EventName.TEST
+            }
             | {
                 PROPOSED: f"Action waits for the platform, by the name the Discourse plugin knows ({PROPOSED})"
             }
@@ -70,12 +74,12 @@ class EndpointForm(Form):
             raise ValidationError("Tick at least one event, or all events.")
 
     def chosen_events(self) -> list[str] | None:
-        """The events, None for all of them."""
+        """Return the chosen events, or None for all."""
         return None if self.all_events.data else list(self.events.data or ())
 
 
 class SecretForm(Form):
-    """A secret, made here or typed. ``edition`` is of the one that it replaces."""
+    """A secret, generated or typed. ``etag`` is the version of the secret that it replaces."""
 
     how = RadioField(
         "Secret",
@@ -83,58 +87,58 @@ class SecretForm(Form):
         default=GENERATE,
     )
     secret = SecretField("Your secret")
-    edition = HiddenField()
+    etag = HiddenField()
 
     def validate_secret(self, field: SecretField) -> None:
         if self.how.data == TYPED and not field.data:
-            raise ValidationError("Enter a secret, or let one be made.")
+            raise ValidationError("Enter a secret, or let one be generated.")
 
     def chosen_secret(self) -> tuple[str, str | None]:
-        """The secret, and what to show of it once: the one that was made, None when it was typed."""
+        """Return the secret, and again the secret if it was generated and must be shown once, else None."""
         if self.how.data == TYPED:
             return self.secret.data or "", None
-        made = signing.new_secret()
-        return made, made
+        generated = signing.new_secret()
+        return generated, generated
 
 
-class EditForm(EndpointForm):
-    """A webhook as it is set, to be changed; ``reason`` may stay empty.
+class EditForm(WebhookForm):
+    """Form to change a webhook; ``reason`` is optional.
 
-    ``version`` is the edition of the values that the page was made from.
+    ``version`` is the version of the values that the page showed.
     """
 
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")])
     version = HiddenField()
 
     @classmethod
-    def of(cls, endpoint: Endpoint) -> "EditForm":
-        """The form as the endpoint is set now."""
+    def from_webhook(cls, webhook: Webhook) -> "EditForm":
+        """Create the form with the webhook's current values."""
         return cls(
             data={
-                "url": endpoint.url,
-                "all_events": endpoint.events is None,
-                "events": [str(name) for name in endpoint.events or ()],
+                "url": webhook.url,
+                "all_events": webhook.events is None,
+                "events": [str(name) for name in webhook.events or ()],
             }
         )
 
 
 class StateForm(Form):
-    """Why a webhook is enabled or disabled; may stay empty."""
+    """Why a webhook is enabled or disabled; optional."""
 
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="state-reason")
 
 
 class RotationForm(SecretForm):
-    """Another secret in place of the present one."""
+    """Replace the current secret."""
 
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="rotation-reason")
 
 
 class RemovalForm(Form):
-    """Why a webhook is removed; may stay empty."""
+    """Why a webhook is removed; optional."""
 
     reason = StringField("Reason", [at_most(limits.REASON_MAX, "Reason")], id="removal-reason")
 
 
-class RegisterForm(EndpointForm, SecretForm):
+class RegisterForm(WebhookForm, SecretForm):
     """A new webhook."""

@@ -1,4 +1,4 @@
-"""A range of deliveries sent again: choose it, see how many they are, confirm, follow it."""
+"""Replay a range of deliveries: choose it, see how many there are, confirm, follow the progress."""
 
 import uuid
 from typing import Any
@@ -29,7 +29,7 @@ WHICH = {
 
 
 class ReplayForm(RangeForm):
-    """A range to send again."""
+    """A range of deliveries to replay."""
 
     which = SelectField("Which", choices=forms.choices(WHICH), default=DeliveryState.DEAD.value)
 
@@ -41,32 +41,32 @@ class ReplayForm(RangeForm):
 @web.get("/deliveries/replay")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def replay_range() -> Response:
-    """The range that the address names, and how many deliveries it holds."""
+    """Show the range in the URL and the number of its deliveries."""
     form = forms.queried(ReplayForm)
-    return _show(form, status=200 if forms.filled_in(form) else 422)
+    return _show(form, status=200 if form.validate() else 422)
 
 
 @web.post("/deliveries/replay")
 @auth.needs(Permission.MANAGE_WEBHOOKS)
 def begin_replay() -> Response:
     form = forms.posted(ReplayForm)
-    if not forms.filled_in(form):
+    if not form.validate():
         return _show(form, status=422)
     try:
         with wired().database.writing() as session:
-            made = replays.begin(
+            replay = replays.begin(
                 session,
                 auth.current_actor(),
                 auth.current_community().id,
-                form.wanted(form.state),
+                form.filters(form.state),
             )
     except Conflict as refusal:
         return _show(form, status=409, alert=f"{refusal.detail}.")
     except Invalid:
-        # The page was made for days that had not begun.
+        # All days of the range are in the future.
         return _show(form, status=422, alert="Nothing was put into the queue in these days yet.")
-    address = url_for("web.replay_progress", replay_id=made.id)
-    return page.done(None, address, f"{_deliveries(made.total)} are sent again.")
+    url = url_for("web.replay_progress", replay_id=replay.id)
+    return page.done(None, url, f"{_deliveries(replay.total)} are sent again.")
 
 
 @web.get("/deliveries/replays/<uuid:replay_id>")
@@ -77,49 +77,52 @@ def replay_progress(replay_id: uuid.UUID) -> Response:
 @web.get("/deliveries/replays/<uuid:replay_id>/progress")
 @auth.passive
 def replay_step(replay_id: uuid.UUID) -> Response:
-    """How far it is by now; 204 while nothing changed."""
-    shown = _followed(replay_id)
-    if forms.from_address("seen") == shown["edition"]:
+    """Return the part with the progress for polling; 204 if nothing changed."""
+    context = _followed(replay_id)
+    if forms.query_arg("seen") == context["etag"]:
         return Response(status=204)
-    if shown["replay"].finished_at is None:
-        return page.render("webhooks/replay.html", "webhooks/_replay.html", **shown)
+    if context["replay"].finished_at is None:
+        return page.render("webhooks/replay.html", "webhooks/_replay.html", **context)
     return page.done(
-        "webhooks/_replay.html", url_for("web.replay_progress", replay_id=replay_id), shown["words"], **shown
+        "webhooks/_replay.html",
+        url_for("web.replay_progress", replay_id=replay_id),
+        context["words"],
+        **context,
     )
 
 
 def _followed(replay_id: uuid.UUID) -> dict[str, Any]:
     actor = auth.current_actor()
     with wired().database.reading() as session:
-        one = replays.get(session, actor, replay_id)
-        auth.enter(one.community_id)
-        rows = {str(row.id): place_of(row) for row in webhooks.visible(session, actor, one.community_id)}
-    filters = replays.read(one.filters)
+        replay = replays.get(session, actor, replay_id)
+        auth.enter(replay.community_id)
+        rows = {str(row.id): place_of(row) for row in webhooks.visible(session, actor, replay.community_id)}
+    filters = replays.read(replay.filters)
     return {
-        "replay": one,
+        "replay": replay,
         "wanted": filters,
         "which": WHICH[filters.state or ALL],
         "place": rows.get(str(filters.endpoint_id), "A removed webhook")
         if filters.endpoint_id
         else "All webhooks",
         "event_word": EVENT_WORDS[filters.event] if filters.event else "All events",
-        "words": _words(one),
-        "edition": f"{one.sent}-{one.finished_at is not None}",
+        "words": _words(replay),
+        "etag": f"{replay.sent}-{replay.finished_at is not None}",
     }
 
 
-def _words(one: Replay) -> str:
-    if one.stopped:
-        return f"Stopped after {one.sent:,} of {one.total:,}. {one.stopped}."
-    if one.finished_at is None:
-        return f"{one.sent:,} of {one.total:,} are in the queue again."
-    left = one.total - one.sent
-    if left > 0:
+def _words(replay: Replay) -> str:
+    if replay.stopped:
+        return f"Stopped after {replay.sent:,} of {replay.total:,}. {replay.stopped}."
+    if replay.finished_at is None:
+        return f"{replay.sent:,} of {replay.total:,} are in the queue again."
+    remaining = replay.total - replay.sent
+    if remaining > 0:
         return (
-            f"{_deliveries(one.sent)} are in the queue again. {left:,} were left out: "
+            f"{_deliveries(replay.sent)} are in the queue again. {remaining:,} were left out: "
             "they were on their way already, or their webhook was disabled."
         )
-    return f"All {_deliveries(one.sent)} are in the queue again."
+    return f"All {_deliveries(replay.sent)} are in the queue again."
 
 
 def _deliveries(count: int) -> str:
@@ -130,16 +133,16 @@ def _show(form: ReplayForm, *, status: int, alert: str | None = None) -> Respons
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         form.offer(webhooks.visible(session, actor, community.id))
-        found = (
-            None if form.errors else replays.preview(session, actor, community.id, form.wanted(form.state))
+        preview = (
+            None if form.errors else replays.preview(session, actor, community.id, form.filters(form.state))
         )
-    count = 0 if found is None else found.total
+    count = 0 if preview is None else preview.total
     return page.render(
         "webhooks/replay_range.html",
         status=status,
         alert=alert,
         form=form,
-        found=found,
+        found=preview,
         count=count,
         in_background=count > replays.BATCH,
     )

@@ -1,7 +1,7 @@
 """Our way to decide, as the service does it, without its database.
 
 A review is decided at the first vote after which the rules hold, and draws no more votes from then on. The community
-is fitted anew now and then, and what new parameters decide is decided (SCORING: 2.3, 2.4).
+is fitted anew now and then, and what new parameters decide is decided (docs/consensus.md).
 """
 
 from dataclasses import dataclass
@@ -158,7 +158,7 @@ class Review:
         if scores.regime is not Regime.COLD:
             self.fits.append(FitRecord(scores.regime, scores.model.axis, scores.axis))
         if not scores.suspect:
-            self.model, self.regime = scores.model.judging(acting=True), scores.regime
+            self.model, self.regime = scores.model.for_note(acting=True), scores.regime
             self.camps = scores.camps
             apart = scores.model.acting is not None
             found = RaterArrays(

@@ -1,11 +1,12 @@
 """Reading disguised text, and finding the way back to the original."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.classify.normalise import Reading, normalise
 from app.core.classify.vocabulary import Vocabulary
+from tests.examples import examples
 
 WORDS = Vocabulary(
     {"free", "money", "followers", "follow", "idiot", "kill", "yourself", "casino", "viagra", "loser"}
@@ -116,7 +117,7 @@ DISGUISES = st.text(alphabet="fre3 mony0kil1!$@.-_*,аеіоᴀ\u0301\u0336\u200
 ANYTHING = st.text(alphabet=st.characters(codec=None, exclude_categories=()), max_size=200)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.one_of(ANYTHING, DISGUISES))
 def test_every_character_leads_back_in_order_and_in_range(text: str) -> None:
     read = normalise(text, WORDS)
@@ -125,7 +126,7 @@ def test_every_character_leads_back_in_order_and_in_range(text: str) -> None:
     read.folded.text.encode()  # Lone surrogates are gone, so it can be sent anywhere.
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(ANYTHING)
 def test_encodings_are_undone_in_one_go(text: str) -> None:
     plain = normalise(text).plain.text

@@ -1,4 +1,7 @@
-"""SCORING 1 written down a second time: dense, slow, in loops, optimised by L-BFGS. Nothing of app.core.scoring."""
+"""The formulas of docs/consensus.md written down a second time: dense, slow, in loops, optimised by L-BFGS.
+
+It uses nothing of ``app.core.scoring``.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -19,7 +22,7 @@ HELPFUL, NOT_HELPFUL, MORE = (
 
 @dataclass
 class Solution:
-    """Parameters by place; ``loss`` is the objective of SCORING 1.3 times the number of ratings."""
+    """Parameters by place; ``loss`` is the objective times the number of ratings."""
 
     mu: float
     note_intercept: Array
@@ -31,7 +34,7 @@ class Solution:
 
 @dataclass
 class Problem:
-    """Places of notes and raters, values, and the ridges of SCORING 1.3."""
+    """Places of notes and raters, values, and the ridges."""
 
     note: npt.NDArray[np.int64]
     rater: npt.NDArray[np.int64]

@@ -154,7 +154,7 @@ def test_a_rating_more_gives_the_sums_of_a_new_tally_under_the_acting_model() ->
     for target in (0, 3, 6):
         sums = Sums.zero()
         for who, given in zip(rater[note == target].tolist(), value[note == target].tolist(), strict=True):
-            sums = sums.plus(scores.model.judging(acting=True), scores.rater(places[who]), given)
+            sums = sums.plus(scores.model.for_note(acting=True), scores.rater(places[who]), given)
         kept = scores.sums_of(int(np.flatnonzero(scores.note_ids == target)[0]))
         assert sums.to_list() == pytest.approx(kept.to_list(), abs=1e-9)
 
@@ -163,7 +163,7 @@ def test_an_acting_model_is_stored_and_read_again() -> None:
     _, scores, _ = _full()
     stored = scores.model.to_json()
     assert Model.from_json(stored) == scores.model
-    changed = scores.model.under(7, 0.5)
+    changed = scores.model.with_settings(7, 0.5)
     assert changed.acting is not None
     assert (changed.acting.min_ratings, changed.acting.helpful_at) == (7, 0.5)
     before = {name: one for name, one in stored.items() if name not in {"acting", "separation", "of_acting"}}

@@ -104,7 +104,7 @@ def test_what_is_remembered_reaches_the_full_regime_too() -> None:
 @pytest.mark.parametrize("z", [FOUND_AT, 50.0])
 @pytest.mark.parametrize("before", [Camps(), FOUND, GONE, Camps(True, 0.4, 700)])
 def test_one_clear_test_is_enough_to_have_camps(before: Camps, z: float) -> None:
-    assert before.after(_at(z, 1200)) == Camps(True, -GONE_AT, 1200)
+    assert before.with_test(_at(z, 1200)) == Camps(True, -GONE_AT, 1200)
 
 
 @pytest.mark.parametrize(
@@ -112,15 +112,15 @@ def test_one_clear_test_is_enough_to_have_camps(before: Camps, z: float) -> None
 )
 def test_camps_are_given_up_only_after_many_new_ratings_that_show_none(before: Camps, growth: float) -> None:
     just_before, just_after = (round(1000 * exp(growth + step)) for step in (-0.01, 0.01))
-    assert before.after(_at(0.0, just_before)).found
-    assert not before.after(_at(0.0, just_after)).found
-    assert before.after(_at(-9.0, 1150)).found, "one test says no more than so much"
+    assert before.with_test(_at(0.0, just_before)).found
+    assert not before.with_test(_at(0.0, just_after)).found
+    assert before.with_test(_at(-9.0, 1150)).found, "one test says no more than so much"
 
 
 def test_it_does_not_matter_into_how_many_fits_the_same_growth_falls() -> None:
-    one, many = FOUND.after(_at(0.5, 1300)), FOUND
+    one, many = FOUND.with_test(_at(0.5, 1300)), FOUND
     for ratings in range(1001, 1301):
-        many = many.after(_at(0.5, ratings))
+        many = many.with_test(_at(0.5, ratings))
     assert many.against == pytest.approx(one.against, abs=1e-9)
     assert many.found == one.found
 
@@ -128,7 +128,7 @@ def test_it_does_not_matter_into_how_many_fits_the_same_growth_falls() -> None:
 def test_a_run_of_doubtful_tests_neither_takes_camps_away_nor_gives_them() -> None:
     kept, gone = FOUND, GONE
     for ratings in range(1000, 3000, 20):
-        kept, gone = kept.after(_at(EVEN_AT, ratings)), gone.after(_at(EVEN_AT, ratings))
+        kept, gone = kept.with_test(_at(EVEN_AT, ratings)), gone.with_test(_at(EVEN_AT, ratings))
     assert kept.found
     assert not gone.found
 
@@ -136,15 +136,15 @@ def test_a_run_of_doubtful_tests_neither_takes_camps_away_nor_gives_them() -> No
 def test_ratings_that_come_and_go_are_no_evidence() -> None:
     camps = FOUND
     for _ in range(200):
-        camps = camps.after(_at(0.0, 990)).after(_at(0.0, 1000))
+        camps = camps.with_test(_at(0.0, 990)).with_test(_at(0.0, 1000))
     assert camps == FOUND
-    fewer = camps.after(_at(0.0, 500))
+    fewer = camps.with_test(_at(0.0, 500))
     assert (fewer.found, fewer.ratings) == (True, 500), "what is left after a deletion is counted from there"
 
 
 def test_a_test_that_could_not_be_made_changes_nothing() -> None:
     for camps in (Camps(), FOUND, GONE):
-        assert camps.after(None) is camps
+        assert camps.with_test(None) is camps
 
 
 def test_what_is_remembered_is_stored_and_read_again() -> None:

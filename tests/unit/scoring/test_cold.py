@@ -1,4 +1,4 @@
-"""The cold regime, against the figures of the design (SCORING: 2.1 and 2.3)."""
+"""The cold regime, against the figures of the design (docs/consensus.md)."""
 
 import pytest
 from hypothesis import given

@@ -1,15 +1,16 @@
-"""One rating at a time comes to the same as all at once (SCORING: 2.3)."""
+"""One rating at a time comes to the same as all at once (docs/consensus.md)."""
 
 import functools
 import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.scoring import Facts, Model, Rater, Regime, Scores, Sums, decide, score, score_full
 from app.core.vocabulary import NoteStatus
+from tests.examples import examples
 from tests.unit.scoring.communities import Community, community
 
 NMR = NoteStatus.NEEDS_MORE_RATINGS
@@ -54,7 +55,7 @@ def test_deciding_note_by_note_is_scoring_all_of_them(regime: Regime) -> None:
 
 
 @pytest.mark.parametrize("regime", Regime)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(steps=st.lists(st.tuples(st.integers(0, 12), st.none() | LEVELS), min_size=1, max_size=40))
 def test_any_ratings_changes_and_withdrawals_leave_what_is_there(
     regime: Regime, steps: list[tuple[int, float | None]]

@@ -1,4 +1,4 @@
-"""The status rules at their bounds, and in their order (SCORING: 1.5, 2.1)."""
+"""The status rules at their bounds, and in their order (docs/consensus.md)."""
 
 from dataclasses import replace
 

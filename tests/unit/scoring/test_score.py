@@ -1,4 +1,4 @@
-"""Whole communities: regimes, camps, facts, what is the same in any order, and what is refused (SCORING: 2)."""
+"""Whole communities: regimes, camps, facts, what is the same in any order, and what is refused (docs/consensus.md)."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -6,11 +6,12 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.scoring import Facts, FloatArray, IntArray, Regime, Scores, score, score_full
 from app.core.vocabulary import NoteStatus
+from tests.examples import examples
 from tests.unit.scoring.communities import Community, community, with_note
 
 CRH = NoteStatus.CURRENTLY_RATED_HELPFUL
@@ -166,7 +167,7 @@ def test_the_order_of_the_ratings_changes_no_bit(size: tuple[int, int, int]) -> 
         assert _same(one, other)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     st.sets(st.tuples(st.integers(0, 9), st.integers(0, 13)), min_size=1), st.randoms(use_true_random=False)
 )

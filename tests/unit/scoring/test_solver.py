@@ -1,13 +1,14 @@
-"""The optimum: what must hold there, and that it is one (SCORING: 1.3, 2.2)."""
+"""The optimum: what must hold there, and that it is one (docs/consensus.md)."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.scoring import FloatArray, arrays
 from app.core.scoring.matrix import Matrix
 from app.core.scoring.solver import FACTOR_RIDGE, INTERCEPT_RIDGE, Fit, Ridges, fit, half_step
+from tests.examples import examples
 from tests.unit.scoring import slow
 from tests.unit.scoring.communities import Community, community
 
@@ -18,11 +19,11 @@ def _matrix(given: Community) -> Matrix:
 
 def _of(note: object, rater: object, value: object) -> Matrix:
     ratings = arrays.ratings(note, rater, value)  # type: ignore[arg-type]
-    return Matrix.of(ratings, np.ones(len(ratings), np.bool_))
+    return Matrix.from_ratings(ratings, np.ones(len(ratings), np.bool_))
 
 
 def _ridges(matrix: Matrix, at_least: float = 0.0) -> Ridges:
-    return Ridges.of(len(matrix), len(matrix.notes), len(matrix.raters), at_least)
+    return Ridges.from_counts(len(matrix), len(matrix.notes), len(matrix.raters), at_least)
 
 
 def _problem(matrix: Matrix, at_least: float = 0.0) -> slow.Problem:
@@ -143,7 +144,7 @@ def test_components_are_fitted_as_if_each_were_alone() -> None:
         assert np.abs(together.note_factor[here]) == pytest.approx(np.abs(alone.note_factor), abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=40), st.integers(1, 6))
 def test_any_ratings_at_all_are_solved(values: list[float], raters: int) -> None:
     places = np.arange(len(values))

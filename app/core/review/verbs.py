@@ -1,0 +1,177 @@
+"""The table from each verb of ``states.ACTION`` to the function that carries it out.
+
+The API calls ``change_action`` with a target state. ``decide`` carries out a moderator's decision in the dashboard.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+from app.core.actions import acknowledgements, actions
+from app.core.actions.moves import condition_holds
+from app.core.db import serialise
+from app.core.errors import IllegalMove, Invalid
+from app.core.history.why import UNSAID, Why
+from app.core.models import Action, Note
+from app.core.notes import verdicts
+from app.core.permissions import Actor
+from app.core.review import reopening
+from app.core.states import ACTION
+from app.core.vocabulary import ActionState, ActionVerb, ReopenTo
+
+
+@dataclass(frozen=True)
+class Details:
+    """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, and for *reopen*
+    ``reopen_to``, where the item goes."""
+
+    why: Why = UNSAID
+    platform_action_id: str | None = None
+    reopen_to: ReopenTo | None = None
+
+
+class ToNote(Protocol):
+    """The function of a verb for a note."""
+
+    def __call__(self, session: Session, actor: Actor, note: Note, *, why: Why) -> None: ...
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The functions of a verb: for an action, which it returns, and for a note that is no rationale (or None)."""
+
+    to_action: Callable[[Session, Actor, Action, Details], Action]
+    to_note: ToNote | None = None
+
+
+def change_action(
+    session: Session,
+    actor: Actor,
+    action: Action,
+    target: ActionState,
+    *,
+    platform_action_id: str | None = None,
+    why: Why = UNSAID,
+) -> Action:
+    """Move ``action`` to ``target`` by the verb that leads there. If it is there already, nothing changes.
+
+    Raises:
+        IllegalMove: no verb leads there from the action's current state.
+        Forbidden, NotFound: this actor may not make the move.
+    """
+    verb = ACTION.verb_to(target)
+    if verb is None or verb not in FUNCTIONS:
+        session.refresh(action)
+        if action.action_state is target:
+            return action
+        raise IllegalMove("action_state", action.action_state, target)
+    return carry_out(session, actor, action, verb, Details(why, platform_action_id))
+
+
+def decide(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
+    """Carry out a moderator's decision, in two moves if its row has a state in between (``through``).
+
+    Returns the action that was decided, or the new one when a dismissal was reopened.
+    """
+    rows = [row for row in ACTION.by_verb(verb) if row.source == action.action_state]
+    row = next((row for row in rows if condition_holds(row, action)), None)
+    if row is not None and row.through is not None:
+        change_action(session, actor, action, ActionState(row.through), why=Why(details.why.reason))
+    return carry_out(session, actor, action, verb, details)
+
+
+def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, why: Why) -> None:
+    """Carry out a moderator's decision about a note.
+
+    Raises:
+        Invalid: the verb has no function for notes.
+    """
+    function = FUNCTIONS[verb].to_note
+    if function is None:
+        raise Invalid.field("verb", "is none that decides about a note", verb.value)
+    function(session, actor, note, why=why)
+
+
+def carry_out(session: Session, actor: Actor, action: Action, verb: ActionVerb, details: Details) -> Action:
+    """Carry out a verb on an action and return the action it led to. If it is done already, nothing changes."""
+    serialise(session, action.community_id)
+    session.refresh(action)
+    # ``acknowledge`` checks itself for repeated calls, because later moves do not undo an acknowledgement.
+    if verb is not ActionVerb.ACKNOWLEDGE and action.action_state is ACTION.target_of(verb):
+        return action
+    result = FUNCTIONS[verb].to_action(session, actor, action, details)
+    session.refresh(result)
+    return result
+
+
+def _force_publish(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    _refuse_unless_open(action, ActionState.PROPOSED)
+    rationale = _rationale(session, action)
+    if rationale is None:
+        raise IllegalMove("action_state", action.action_state, ActionState.PROPOSED)
+    verdicts.force_publish(session, actor, rationale, why=details.why)
+    return action
+
+
+def _dismiss(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    _refuse_unless_open(action, ActionState.DISMISSED)
+    rationale = _rationale(session, action)
+    if rationale is not None:
+        verdicts.dismiss(session, actor, rationale, why=details.why)
+    else:
+        actions.decide_none(session, actor, action, confidence=1.0, why=details.why)
+    return action
+
+
+def _acknowledge(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    return acknowledgements.acknowledge(session, actor, action, details.platform_action_id)
+
+
+def _return_to_review(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    actions.return_to_review(session, actor, action, why=details.why)
+    return action
+
+
+def _open_second_look(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    actions.open_second_look(session, actor, action, why=details.why)
+    return action
+
+
+def _confirm(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    actions.confirm(session, actor, action, why=details.why)
+    return action
+
+
+def _overturn(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    actions.overturn(session, actor, action, why=details.why)
+    return action
+
+
+def _reopen(session: Session, actor: Actor, action: Action, details: Details) -> Action:
+    return reopening.reopen(session, actor, action, details.reopen_to, why=details.why)
+
+
+FUNCTIONS: Mapping[ActionVerb, Functions] = {
+    ActionVerb.FORCE_PUBLISH: Functions(_force_publish, verdicts.force_publish),
+    ActionVerb.DISMISS: Functions(_dismiss, verdicts.dismiss),
+    ActionVerb.ACKNOWLEDGE: Functions(_acknowledge),
+    ActionVerb.RETURN_TO_REVIEW: Functions(_return_to_review),
+    ActionVerb.OPEN_SECOND_LOOK: Functions(_open_second_look),
+    ActionVerb.CONFIRM: Functions(_confirm),
+    ActionVerb.OVERTURN: Functions(_overturn),
+    ActionVerb.REOPEN: Functions(_reopen),
+}
+"""Verbs that nobody requests are left out: a score or a submission opens an action, and the service makes some moves
+by itself."""
+
+
+def _rationale(session: Session, action: Action) -> Note | None:
+    """The rationale note that is decided with the action, or None. A restoration has no rationale of its own."""
+    return session.get(Note, action.note_id) if action.note_id and not action.restores_id else None
+
+
+def _refuse_unless_open(action: Action, target: ActionState) -> None:
+    if ACTION.find(action.action_state, target) is None:
+        raise IllegalMove("action_state", action.action_state, target)

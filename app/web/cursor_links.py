@@ -1,0 +1,34 @@
+"""Links between the pages of a list: the cursors ``?after=…`` and ``?before=…`` and the list's other parameters."""
+
+from typing import Any, TypedDict
+from urllib.parse import urlencode
+
+from app.core.paging import Page
+from app.web import forms
+from app.web.page import PageLinks
+
+
+class Cursors(TypedDict):
+    """Where a page begins or ends; both are None on the first page."""
+
+    after: str | None
+    before: str | None
+
+
+def cursors() -> Cursors:
+    """Return the cursors in the URL. ``paginate`` refuses invalid ones with 422."""
+    return {"after": forms.query_arg("after") or None, "before": forms.query_arg("before") or None}
+
+
+def links(path: str, page: Page[Any], noun: str, **query: str) -> PageLinks:
+    """Return the links to the pages before and after; non-empty parameters of ``query`` are kept."""
+
+    def url(name: str, cursor: str | None) -> str | None:
+        kept = {key: value for key, value in query.items() if value}
+        return f"{path}?{urlencode({**kept, name: cursor})}" if cursor is not None else None
+
+    return PageLinks(
+        previous=url("before", page.previous),
+        next=url("after", page.next),
+        summary=f"{page.count:,} {noun}{'' if page.count == 1 else 's'}",
+    )

@@ -1,0 +1,63 @@
+"""Buttons for the verbs that the actor may use: on an action, on a note, and on several rows of the queue."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.models import Action, Note
+from app.core.permissions import Actor
+from app.core.review import holds
+from app.core.vocabulary import ActionType, ActionVerb
+from app.web.moderate.verb_words import WORDS
+
+
+@dataclass(frozen=True)
+class VerbButton:
+    """A button of the decision form.
+
+    ``effect`` is its second line, empty if the verb's name says enough. ``note`` is shown below the buttons.
+    """
+
+    verb: ActionVerb
+    label: str
+    kind: str
+    key: str | None = None
+    effect: str = ""
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The button's name: its two lines in one."""
+        return f"{self.label}: {self.effect}" if self.effect else self.label
+
+
+def for_action(actor: Actor, action: Action) -> list[VerbButton]:
+    """Return the buttons for the actor's possible decisions on this action, always in the same order."""
+    open_verbs = holds.verbs_open_to(actor, action)
+    return [button(verb, action.action_type) for verb in WORDS if verb in open_verbs]
+
+
+def button(verb: ActionVerb, action_type: ActionType) -> VerbButton:
+    """Return the verb's button for an action of this type."""
+    words = WORDS[verb]
+    effect = words.effects[action_type]
+    return VerbButton(verb, words.name, words.kind, words.key, effect.short, effect.note)
+
+
+def for_note(actor: Actor, note: Note) -> list[VerbButton]:
+    """Return the buttons for the actor's possible decisions on this note."""
+    open_verbs, buttons = holds.verbs_open_to(actor, note), []
+    for verb, words in WORDS.items():
+        if verb in open_verbs and words.on_note is not None:
+            buttons.append(
+                VerbButton(verb, words.name, words.on_note.kind, words.key, note=words.on_note.hint)
+            )
+    return buttons
+
+
+def for_several() -> Sequence[VerbButton]:
+    """Return the buttons for decisions on several rows of the queue at once."""
+    return [
+        VerbButton(verb, words.on_several.name, words.on_several.kind, words.key, words.on_several.effect)
+        for verb, words in WORDS.items()
+        if words.on_several is not None
+    ]

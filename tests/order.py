@@ -1,0 +1,90 @@
+"""Which tests run, and in which order, when several workers share them.
+
+``--dist worksteal`` gives each worker an equal stretch of the list, and whoever has ended takes over the end of the
+longest stretch that is left. So two stretches begin with the fault tests, which wait more than they compute, two with
+the browser tests, each of whose workers needs a service and a Chromium, and the others with what computes longest.
+"""
+
+from collections.abc import Iterable
+from itertools import cycle, islice
+
+import pytest
+
+LONGEST = (
+    "faults/test_storm.py",
+    "faults/test_first_admin.py",
+    "faults/test_simulate.py",
+    "faults/test_outages.py",
+    "faults/test_overturn.py",
+    "browser/test_accessibility.py",
+    "browser/test_first_hour.py",
+    "browser/test_layout.py",
+    "api/test_fuzz.py",
+    "api/test_guide.py",
+    "unit/test_consensus.py",
+    "unit/test_cli.py",
+    "unit/test_seed.py",
+)
+"""Files whose tests take several seconds each, longest first."""
+TOGETHER = ("faults/test_framing.py", "api/test_guide.py")
+"""Files whose tests share something that takes long to make: one worker begins with all of them."""
+
+
+def chosen(items: list[pytest.Item], postgresql: str) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """What is to run, and what is not: with ``marked``, PostgreSQL only where a test says that it matters."""
+    left_out = {
+        item
+        for item in items
+        if postgresql == "marked"
+        and item.get_closest_marker("both_databases") is None
+        and isinstance(item, pytest.Function)
+        and hasattr(item, "callspec")
+        and "postgresql" in item.callspec.params.values()
+        and not _has_only_postgresql(item)
+    }
+    return [item for item in items if item not in left_out], [item for item in items if item in left_out]
+
+
+def _has_only_postgresql(item: pytest.Function) -> bool:
+    """Whether the test itself asks for PostgreSQL and for nothing else."""
+    return any(mark.args[1] == ["postgresql"] for mark in item.iter_markers("parametrize"))
+
+
+def spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The same tests, so that every stretch of a worker begins with its part of what takes long."""
+    stretches: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    faults = [item for item in items if _file(item).startswith("faults/")]
+    browser = [item for item in items if _file(item).startswith("browser/")]
+    others = [item for item in items if _file(item) in LONGEST and item not in {*faults, *browser}]
+    turn = cycle(range(workers))
+    for group, parts in ((faults, 2), (browser, 2), (others, max(1, workers - 4))):
+        _deal(group, [stretches[next(turn)] for _ in range(min(parts, workers))])
+    dealt = {item for stretch in stretches for item in stretch}
+    rest = iter([item for item in items if item not in dealt])
+    left = len(items)
+    ordered: list[pytest.Item] = []
+    for number, stretch in enumerate(stretches):
+        length = left // (workers - number)
+        left -= length
+        ordered += stretch
+        ordered += islice(rest, max(0, length - len(stretch)))
+    return [*ordered, *rest]
+
+
+def _deal(items: Iterable[pytest.Item], stretches: list[list[pytest.Item]]) -> None:
+    ordered = sorted(items, key=lambda item: _rank(_file(item)))
+    turn = cycle(stretches)
+    for item in ordered:
+        if _file(item) in TOGETHER:
+            stretches[-1].append(item)
+        else:
+            next(turn).append(item)
+
+
+def _rank(file: str) -> int:
+    return LONGEST.index(file) if file in LONGEST else len(LONGEST)
+
+
+def _file(item: pytest.Item) -> str:
+    """The test's file below ``tests/``."""
+    return item.nodeid.partition("::")[0].partition("tests/")[2]
