@@ -37,7 +37,7 @@ def held(session: Session, actor: Actor, hold: Hold) -> None:
 def undone(session: Session, actor: Actor, hold: Hold) -> None:
     """Record that a held decision was undone. The reason is repeated only if the moderator undid it personally."""
     own = actor.account_id == hold.account_id
-    why = why_of(hold) if own else Why(cause="whoever decided is no longer here")
+    why = why_of(hold) if own else Why(cause="the person who decided has left")
     _record(session, actor, hold, UNDONE, why)
 
 

@@ -83,7 +83,7 @@ def hold(
         _check_open(session, actor, action, verb, version, reopen_to)
         claims.check_free(session, actor, action)
     elif note is not None and verb not in NOTE_VERBS:
-        raise Invalid.field("verb", "is none that decides about a note", verb.value)
+        raise Invalid.field("verb", "does not apply to notes", verb.value)
     elif note is not None and note.locked:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, note.id)}", note.id)
     elif note is not None and version is not None and note.version != version:

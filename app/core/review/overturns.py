@@ -159,7 +159,7 @@ def carry_on(session: Session, overturn_id: uuid.UUID, settled: int) -> None:
             actor,
             overturn,
             OverturnState.STOPPED,
-            Why(cause="whoever began it may no longer overturn"),
+            Why(cause="the person who began it may no longer overturn"),
         )
         return
     items = session.scalars(

@@ -90,7 +90,7 @@ def decide_note(session: Session, actor: Actor, note: Note, verb: ActionVerb, wh
     """
     function = FUNCTIONS[verb].to_note
     if function is None:
-        raise Invalid.field("verb", "is none that decides about a note", verb.value)
+        raise Invalid.field("verb", "does not apply to notes", verb.value)
     function(session, actor, note, why=why)
 
 

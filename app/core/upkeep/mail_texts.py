@@ -149,7 +149,7 @@ def _email_changed(mail_links: MailLinks, link: AccountLink) -> Message | None:
         link.previous_email,
         "Your email address was changed",
         "Your account was moved to another email address. You can no longer sign in with this one.",
-        f"If this was not you, write to whoever runs {mail_links.base_url} at once.",
+        f"If this was not you, write to the operators of {mail_links.base_url} at once.",
     )
 
 
