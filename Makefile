@@ -35,6 +35,7 @@ lint: ## Format and lint, without changing anything
 	@scripts/setup dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@$(BIN)/djlint templates --check --quiet
 
 types: ## Type check
 	@scripts/setup dev
@@ -66,6 +67,7 @@ format: ## Format, and fix what lint can fix
 	@scripts/setup dev
 	@$(BIN)/ruff check --fix-only -q .
 	@$(BIN)/ruff format .
+	@$(BIN)/djlint templates --reformat --quiet || test $$? -eq 1
 
 lock: ## Resolve the dependencies anew and export them (needs uv)
 	@uv lock --python 3.11

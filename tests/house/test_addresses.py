@@ -14,8 +14,6 @@ _ATTRIBUTE = re.compile(r"""\b(?:href|action|formaction|src|hx-(?:get|post|put|p
 _EXPRESSION = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
 _PATH = re.compile(r"""(?<!\w)["']/[a-z][^"']*["']""")
 
-LEFT = {"moderate"}
-"""Folders whose addresses are still written out."""
 ELSEWHERE = ("/api/public/v1", "/static/")
 """What the paths of the interface and of files begin with: shown to people, and compared."""
 
@@ -38,7 +36,7 @@ def test_what_is_looked_for_is_found() -> None:
 
 @pytest.mark.parametrize(
     "template",
-    sorted(path for path in TEMPLATES.rglob("*.html") if path.relative_to(TEMPLATES).parts[0] not in LEFT),
+    sorted(TEMPLATES.rglob("*.html")),
     ids=lambda path: str(path.relative_to(TEMPLATES)),
 )
 def test_templates_ask_for_addresses(template: Path) -> None:
@@ -50,8 +48,6 @@ def test_views_ask_for_addresses() -> None:
     """A path stands in the decorator of its view, and nowhere else."""
     wrong = []
     for path in sorted(WEB.rglob("*.py")):
-        if path.relative_to(WEB).parts[0] in LEFT:
-            continue
         tree = ast.parse(path.read_text())
         routes = {
             id(node)

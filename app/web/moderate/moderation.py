@@ -6,7 +6,7 @@
 import uuid
 from typing import Any
 
-from flask import Response, make_response, redirect
+from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, Invalid, Refused
@@ -118,12 +118,12 @@ def undo(hold_id: uuid.UUID) -> Response:
             held = holds.undo(session, auth.current_actor(), hold_id)
     except Conflict as refusal:
         if note_id is not None:
-            return page.done(None, f"/notes/{note_id}", f"{refusal.detail}.", status=409)
+            return page.done(None, url_for("web.note", note_id=note_id), f"{refusal.detail}.", status=409)
         if seen is None:
             raise
         return done(seen, f"{refusal.detail}.", status=409)
     if held.action_id is None:
-        return page.done(None, f"/notes/{held.note_id}", "Undone. Nothing was sent.")
+        return page.done(None, url_for("web.note", note_id=held.note_id), "Undone. Nothing was sent.")
     return done(held.action_id, "Undone. Nothing was sent.")
 
 
@@ -165,18 +165,18 @@ def wanted_queue() -> QueueFilter:
 
 def item_url(action_id: uuid.UUID, **more: str) -> str:
     """URL of the item's page, with the filters of the list that it was opened from."""
-    return _with_query(f"/review/{action_id}", {**origins.query(), **more})
+    return _with_query(url_for("web.item", action_id=action_id), {**origins.query(), **more})
 
 
 def queue_url() -> str:
     """URL of the queue, with the filters of the current query string."""
-    return _with_query("/review", forms.queried(QueueForm).query())
+    return _with_query(url_for("web.review"), forms.queried(QueueForm).query())
 
 
 def cleared_queue_url() -> str:
     """URL of the queue of the same community, without filters."""
     community = forms.query_arg("community")
-    return _with_query("/review", {"community": community} if community else {})
+    return _with_query(url_for("web.review"), {"community": community} if community else {})
 
 
 def _with_query(path: str, query: Query) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
+from flask import url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -113,7 +114,7 @@ def _about(session: Session, actor: Actor, note: Note) -> AboutPost | None:
     veil: Veil | None = None
     if live is not None:
         action = actions.with_content(session, actor, live.id)
-        item = blind_item(action, f"/notes/{note.id}", whole=True)
+        item = blind_item(action, url_for("web.note", note_id=note.id), whole=True)
         content, veil = item.content, item.veil
     return AboutPost(
         content=content,

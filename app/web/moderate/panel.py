@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from flask import url_for
 from sqlalchemy.orm import Session
 
 from app.core.actions import actions
@@ -200,7 +201,7 @@ def panel(
         category=category_name(action.category),
         ratings=action.note.ratings_count if action.note else 0,
         needed=answering.ratings_needed(),
-        veil=veils.for_action(action, f"/review/{action.id}"),
+        veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
         was_refused=was_refused,
         missing=missing.for_item(session, action),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
+from flask import url_for
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock
@@ -41,7 +42,7 @@ class PendingDecision:
     @property
     def undo_path(self) -> str:
         """URL path that undoes the decision."""
-        return f"/holds/{self.hold_id}/undo"
+        return url_for("web.undo", hold_id=self.hold_id)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from flask import Response, make_response, redirect
+from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
@@ -262,7 +262,7 @@ def _new(count: int, since: str) -> dict[str, Any]:
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",
-        "new_url": "/review/new-count?" + encoded({**query, "since": since, "shown": str(count)}),
+        "new_url": url_for("web.new_count") + "?" + encoded({**query, "since": since, "shown": str(count)}),
         "show_url": moderation.queue_url(),
     }
 
@@ -273,7 +273,7 @@ def _links(listed: QueuePage) -> page.PageLinks:
             **forms.queried(QueueForm).query(),
             **{name: str(item_id) for name, item_id in beyond.items()},
         }
-        return f"/review?{encoded(query)}"
+        return f"{url_for('web.review')}?{encoded(query)}"
 
     items = listed.items
     return page.PageLinks(

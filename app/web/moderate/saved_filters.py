@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flask import url_for
 from sqlalchemy.orm import Session
 
 from app.core.permissions import Actor
@@ -38,7 +39,7 @@ def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query)
         FilterLink(
             id=saved.id,
             name=saved.name,
-            url=f"/review?{encoded({**saved.query, **carried})}",
+            url=f"{url_for('web.review')}?{encoded({**saved.query, **carried})}",
             is_current=saved.query == present,
             is_shared=saved.shared,
             may_delete=saved_filters.may_delete(actor, saved),

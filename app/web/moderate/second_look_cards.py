@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from flask import url_for
 from sqlalchemy.orm import Session
 
 from app.core.models import Action
@@ -29,7 +30,6 @@ from app.web.rate import answering
 from app.wiring import wired
 
 PART = "moderate/_second_look_card.html"
-PATH = "/second-look"
 AT = "second-look"
 """Value of ``at`` in the URL of the undo form: the answer is then the card again."""
 
@@ -130,7 +130,11 @@ def card(
 def url(action_id: uuid.UUID | None = None, **more: str) -> str:
     """URL of the list with the current filters; with ``action_id``, an anchor to that card."""
     query = {**forms.queried(LookForm).query(), **more}
-    return PATH + (f"?{encoded(query)}" if query else "") + (f"#look-{action_id}" if action_id else "")
+    return (
+        url_for("web.second_look")
+        + (f"?{encoded(query)}" if query else "")
+        + (f"#look-{action_id}" if action_id else "")
+    )
 
 
 def context() -> dict[str, Any]:
@@ -161,7 +165,9 @@ def _card(
     return SecondLookCard(
         id=action.id,
         item=blind_item(
-            action, f"{PATH}#look-{action.id}", form=f"look-form-{action.id}" if form is not None else None
+            action,
+            url_for("web.second_look", _anchor=f"look-{action.id}"),
+            form=f"look-form-{action.id}" if form is not None else None,
         ),
         state=action.action_state.value,
         done=done,
