@@ -1,6 +1,7 @@
 """Builds the service from its settings: database, classifiers, adapters. Only this module imports all of them."""
 
 import threading
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -76,6 +77,10 @@ class Wiring:
         """Service-wide defaults for settings that a community has not set."""
         defaults: CommunitySettings = self.database.info[community_settings.DEFAULTS]
         return defaults
+
+    def classifiers_for(self, session: Session, community_id: uuid.UUID) -> Sequence[Classifier]:
+        """The classifiers that score this community's content: the shipped ones, adapted, and the community's own."""
+        return self.rules.classifiers(session, community_id, self.classifiers)
 
     def attach(self, jobs: JobEngine) -> None:
         """Use this engine for the jobs that transactions enqueue."""

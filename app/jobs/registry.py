@@ -97,7 +97,7 @@ def score(wiring: Wiring, request_id: uuid.UUID) -> None:
         request = scoring.start(session, request_id)
         if request is None:
             return
-        classifiers = wiring.rules.classifiers(session, request.community_id, wiring.classifiers)
+        classifiers = wiring.classifiers_for(session, request.community_id)
     scorings = scoring.classify(classifiers, request)
     with wiring.database.writing() as session:
         scoring.record_scores(session, request_id, scorings)

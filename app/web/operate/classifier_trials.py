@@ -87,7 +87,7 @@ def test_text() -> Response:
     with wired().database.reading() as session:
         standing = versions.standing(session, actor, community.id)
         rules = policies.category_rules(policies.current(session, community.id))
-        in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
+        in_force = wired().classifiers_for(session, community.id)
     by_draft = form.which.data == "draft" and standing.draft is not None
     chosen = combined(wired().classifiers, standing.working) if by_draft else in_force
     text = form.text.data or ""

@@ -232,7 +232,7 @@ def show(
         standing = rule_versions.standing(session, actor, community.id)
         versions = rule_versions.versions(session, actor, community.id)
         thresholds = policies.current(session, community.id)
-        in_force = wired().rules.classifiers(session, community.id, wired().classifiers)
+        in_force = wired().classifiers_for(session, community.id)
         own = [item.version for item in in_force if item.name == OWN]
         slow = slow_rules.for_versions(session, actor, community.id, own)
     publish, revert = publish or PublishForm(), revert or RevertForm()
