@@ -1,0 +1,181 @@
+"""Turns a text into the numbers that the learned models read: hashed words and pieces of words.
+
+A text becomes a sparse vector of 2^18 buckets with two blocks, each of length 1: its words and pairs of neighbouring
+words, and the pieces of 3 to 5 characters within its words. The bucket is a CRC-32 of the word, the pair or the piece,
+so it is the same in every process and no list of words is stored. Names of groups of people become one token
+(`identities`), so that no model can learn to distrust one group; addresses, links and numbers become their shape.
+
+Everything here is pure and its time is linear in the text.
+"""
+
+import re
+import zlib
+from array import array
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.classify.identities import IDENTITIES, PEOPLE
+from app.core.classify.lookalikes import LOOKALIKES
+from app.core.classify.normalise import plain_text
+
+FEATURES_VERSION = 1
+"""Increase it with any change that could change the vector of a text: weights only fit vectors of one version."""
+
+BUCKETS = 1 << 18
+MAX_CHARS = 50_000
+"""The characters of a text that are read, in code points; the rest is ignored."""
+CHUNK = 2_000
+OVERLAP = 200
+
+Vector = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Buckets in increasing order, each once, and their values."""
+
+GROUP, LINK, MAIL, USER, NUMBER, SHOUT = "xgroupx", "xlinkx", "xmailx", "xuserx", "xnumberx", "xshoutx"
+_WHOLE = frozenset({GROUP, LINK, MAIL, USER, NUMBER, SHOUT})
+WORD_MAX = 40
+_PIECES = (3, 4, 5)
+
+_MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+")
+_LINK = re.compile(
+    r"(?:https?://|www\.)\S+|\b[\w-]+\.(?:com|net|org|info|biz|ru|cn|co|io|ly|xyz|top|de|uk)\b(?:/\S*)?"
+)
+_USER = re.compile(r"(?<!\w)@\w+|\bu/\w+")
+# Seven or more digits, perhaps grouped: telephone numbers, cards, accounts.
+_NUMBER = re.compile(r"(?<!\w)[+(]{0,2}\d(?:[ ().-]{0,2}\d){6,30}(?!\w)")
+_SPACED = re.compile(r"(?<!\w)[^\W\d_](?:([ .\-_*])[^\W\d_])(?:\1[^\W\d_]){1,30}(?!\w)")
+_MIXED = re.compile(r"(?<![a-z0-9])[a-z]++(?:[@$!013457]{1,3}[a-z]++)+")
+_LEET = str.maketrans("013457@$!", "oieastasi")
+_TOKEN = re.compile(r"[^\W_]+(?:['*]+[^\W_]+)*|[^\w\s]+|_+")
+_REPEATED = re.compile(r"(.)\1{2,}")
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def vectorise(text: str) -> Vector:
+    """The vector of one text, as (buckets, values): see the top of this module. Empty for a text without words.
+
+    Only the first `MAX_CHARS` characters count. A model scores a long text by its `chunks`: in one vector of the
+    whole, a short attack is lost among the rest.
+    """
+    tokens = _tokens(text[:MAX_CHARS])
+    if not tokens:
+        return np.empty(0, np.int64), np.empty(0, np.float64)
+    words = {zlib.crc32(name.encode()) % BUCKETS for name in _word_names(tokens)}
+    pieces: set[int] = set()
+    for token in set(tokens):
+        pieces.update(_piece_buckets(token))
+    buckets = np.fromiter((*words, *pieces), np.int64, len(words) + len(pieces))
+    values = np.concatenate([_block(len(words)), _block(len(pieces))])
+    found, places = np.unique(buckets, return_inverse=True)
+    return found, np.bincount(places, values, len(found)).astype(np.float64)
+
+
+def named_features(text: str) -> dict[int, str]:
+    """By bucket of `vectorise(text)`, the words or the piece of a word behind it, as a person may read it.
+
+    Names come from this text alone. Where several share a bucket, words win over pieces and the first wins. Pairs
+    read "word word"; pieces of words begin or end with "·" where the word goes on.
+    """
+    names: dict[int, str] = {}
+    tokens = _tokens(text[:MAX_CHARS])
+    for name in _word_names(tokens):
+        names.setdefault(zlib.crc32(name.encode()) % BUCKETS, _SHOWN.sub(_shown, name[2:]))
+    for token in dict.fromkeys(tokens):
+        for piece in _pieces(token):
+            shown = ("" if piece[0] == " " else "·") + piece.strip() + ("" if piece[-1] == " " else "·")
+            names.setdefault(zlib.crc32(piece.encode()) % BUCKETS, shown)
+    return names
+
+
+_NAMES = {
+    GROUP: "[a group]",
+    LINK: "[a link]",
+    MAIL: "[an address]",
+    USER: "[a user]",
+    NUMBER: "[a number]",
+    SHOUT: "[capitals]",
+}
+_SHOWN = re.compile("|".join(_NAMES))
+
+
+def _shown(token: re.Match[str]) -> str:
+    return _NAMES[token[0]]
+
+
+def chunks(text: str) -> list[str]:
+    """The text itself, or overlapping parts of a long one: at most 28 of `CHUNK` characters, cut at white space."""
+    text = text[:MAX_CHARS]
+    if len(text) <= CHUNK:
+        return [text]
+    parts = []
+    start = 0
+    while start < len(text):
+        end = start + CHUNK
+        if end < len(text):
+            cut = max(text.rfind(" ", end - OVERLAP // 2, end), text.rfind("\n", end - OVERLAP // 2, end))
+            end = cut if cut > 0 else end
+        parts.append(text[start:end])
+        if end >= len(text):
+            break
+        start = end - OVERLAP
+    return parts
+
+
+def _block(count: int) -> NDArray[np.float64]:
+    return np.full(count, 1.0 / np.sqrt(max(1, count)))
+
+
+def _tokens(text: str) -> list[str]:
+    """The words and signs of a text, undisguised, with addresses, links, numbers and groups as one token each."""
+    letters = _LETTER.findall(text)
+    shouts = len(letters) >= 12 and sum(map(str.isupper, letters)) > 0.6 * len(letters)
+    plain = plain_text(text)
+    if "@" in plain:
+        plain = _USER.sub(f" {USER} ", _MAIL.sub(f" {MAIL} ", plain))
+    if "." in plain:
+        plain = _LINK.sub(f" {LINK} ", plain)
+    plain = _NUMBER.sub(f" {NUMBER} ", plain)
+    plain = _SPACED.sub(lambda run: run[0][::2], plain)
+    plain = _MIXED.sub(lambda word: word[0].translate(_LEET), plain)
+    plain = _DIGIT.sub("0", _REPEATED.sub(r"\1\1", plain))
+    tokens: list[str] = []
+    after_group = False
+    for match in _TOKEN.finditer(plain):
+        word = match[0][:WORD_MAX]
+        if not word.isascii():
+            latin = word.translate(LOOKALIKES)
+            # No language mixes Latin letters with their lookalikes in one word.
+            word = latin if latin.isascii() else word
+        is_group = word in IDENTITIES or (word.endswith("'s") and word[:-2] in IDENTITIES)
+        if after_group and (is_group or word in PEOPLE):
+            continue
+        tokens.append(GROUP if is_group else word)
+        after_group = is_group
+    if shouts and tokens:
+        tokens.append(SHOUT)
+    return tokens
+
+
+def _word_names(tokens: list[str]) -> Iterator[str]:
+    for token in tokens:
+        yield f"w {token}"
+    for first, second in pairwise(tokens):
+        yield f"b {first} {second}"
+
+
+def _pieces(token: str) -> Iterator[str]:
+    if token in _WHOLE:
+        return
+    padded = f" {token} "
+    for size in _PIECES:
+        for start in range(len(padded) - size + 1):
+            yield padded[start : start + size]
+
+
+@lru_cache(maxsize=4096)
+def _piece_buckets(token: str) -> "array[int]":
+    return array("I", {zlib.crc32(piece.encode()) % BUCKETS for piece in _pieces(token)})
