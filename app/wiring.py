@@ -19,6 +19,7 @@ from app.core.classify.rulepack import RulePackClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
+from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.rulesets.compiled import CommunityRules
@@ -66,6 +67,7 @@ class Wiring:
     mailer: Mailer
     mail_links: MailLinks
     rules: CommunityRules = field(default_factory=CommunityRules)
+    learned: LearnedModels = field(default_factory=LearnedModels)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
     """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here (decision 0031).
@@ -79,8 +81,13 @@ class Wiring:
         return defaults
 
     def classifiers_for(self, session: Session, community_id: uuid.UUID) -> Sequence[Classifier]:
-        """The classifiers that score this community's content: the shipped ones, adapted, and the community's own."""
-        return self.rules.classifiers(session, community_id, self.classifiers)
+        """The classifiers that score this community's content: the shipped ones, adapted, and the community's own.
+
+        The model that learned from its decisions comes last, if a version of it is in force.
+        """
+        classifiers = self.rules.classifiers(session, community_id, self.classifiers)
+        model = self.learned.model(session, community_id)
+        return classifiers if model is None else [*classifiers, model]
 
     def attach(self, jobs: JobEngine) -> None:
         """Use this engine for the jobs that transactions enqueue."""

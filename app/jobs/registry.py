@@ -7,12 +7,13 @@ from typing import Any
 from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.helpfulness import refits
+from app.core.learning import schedule
 from app.core.raters import digests
 from app.core.requests import retention, scoring, submitting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.webhooks import deliveries, replays
-from app.jobs import mailing, rescoring
+from app.jobs import learning, mailing, rescoring
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -49,6 +50,9 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def sweep_scoring() -> None:
         rescoring.sweep(wiring.database)
 
+    def learn() -> None:
+        learning.sweep(wiring.database)
+
     def look_again(action_id: str) -> None:
         with wiring.database.writing() as session:
             acknowledgements.look_again(session, uuid.UUID(action_id))
@@ -83,6 +87,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(refits.REFIT_JOB, refit_notes, attempts=1)
     jobs.register(rescoring.SWEEP_JOB, sweep_scoring, attempts=1)
     jobs.every(rescoring.SWEEP_JOB, rescoring.SWEEP_SECONDS)
+    jobs.register(schedule.LEARN_JOB, learn, attempts=1)
+    jobs.every(schedule.LEARN_JOB, schedule.LEARN_SECONDS)
     jobs.register(SWEEP, sweep_once, attempts=1)
     jobs.every(SWEEP, SWEEP_SECONDS)
     jobs.register(REMOVE_CONTENT, remove_once, attempts=1)

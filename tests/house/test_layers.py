@@ -26,6 +26,7 @@ CORE_ORDER = (
     "policies",
     "communities",
     "actions",
+    "learning",
     "scoring",
     "factcheck",
     "helpfulness",

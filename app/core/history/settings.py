@@ -43,7 +43,7 @@ class Area(StrEnum):
 _OBJECTS: Mapping[Area, tuple[str, ...]] = {
     Area.COMMUNITY: ("community", "overturn", "filter"),
     Area.THRESHOLDS: ("policy",),
-    Area.CLASSIFIERS: ("rule_pack",),
+    Area.CLASSIFIERS: ("rule_pack", "learned_model"),
     Area.WEBHOOKS: ("webhook", "delivery", "replay"),
     Area.REASONS: ("reason",),
     Area.KEYS: ("api_key",),

@@ -10,6 +10,7 @@ from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.learning import LearnedCategory, LearnedModel, Learning
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
     Account,
@@ -42,6 +43,9 @@ __all__ = [
     "HistoryText",
     "Hold",
     "KeyCommunity",
+    "LearnedCategory",
+    "LearnedModel",
+    "Learning",
     "LinkCode",
     "Membership",
     "Note",

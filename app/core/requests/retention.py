@@ -17,6 +17,7 @@ from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
+from app.core.learning import erasure
 from app.core.models import Action, AiDraft, Community, Decision, Note, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, RequestStatus
@@ -78,6 +79,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         .execution_options(synchronize_session=False)
     )
     session.flush()
+    erasure.content_erased(session, community_id, identities)
     return len(due)
 
 

@@ -1,5 +1,6 @@
 """Scoring of a request: start, classify, store the scores, route (docs/architecture.md, flow 1)."""
 
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,8 +13,10 @@ from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
+from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.db import serialise
 from app.core.history.why import Why
+from app.core.learning.scorer import CommunityModel
 from app.core.models import Action, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
@@ -159,10 +162,19 @@ def unscored(scorings: Sequence[Scoring]) -> frozenset[str]:
 
 
 def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
-    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1."""
+    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1.
+
+    Where the community's own model scored, its score replaces those of the others, except of the community's rules.
+    """
     best: dict[str, Scored] = {}
+    learned = {
+        name for scoring in scorings if scoring.classifier == COMMUNITY_MODEL for name in scoring.scores
+    }
     for scoring in scorings:
+        is_kept = scoring.classifier in (COMMUNITY_MODEL, COMMUNITY_RULES)
         for category, value in scoring.scores.items():
+            if category in learned and not is_kept:
+                continue
             scored = _scored(scoring, category, value)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
@@ -202,7 +214,37 @@ def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scorin
                 classifier.categories,
             )
         )
-    return scorings
+    return with_community_model(classifiers, request.content, scorings)
+
+
+def with_community_model(
+    classifiers: Sequence[Classifier], text: str, scorings: Sequence[Scoring]
+) -> list[Scoring]:
+    """The scorings with the community's own model added, if one is among the classifiers.
+
+    It goes last, because it blends the scores of the others. It says nothing about a category in which another
+    classifier failed, and may reach Tier 1 only where the score that it replaces may.
+    """
+    others = [scoring for scoring in scorings if scoring.classifier != COMMUNITY_MODEL]
+    model = next((item for item in classifiers if isinstance(item, CommunityModel)), None)
+    if model is None:
+        return others
+    begin = time.perf_counter()
+    base = combined([scoring for scoring in others if scoring.classifier != COMMUNITY_RULES])
+    names = sorted(model.categories - unscored(others))
+    scores = model.blended(text, {name: base[name].score if name in base else 0.0 for name in names})
+    milliseconds = round((time.perf_counter() - begin) * 1000)
+    return others + [
+        Scoring(
+            COMMUNITY_MODEL,
+            model.version_of(name),
+            frozenset({name} if name in base and base[name].calibrated else ()),
+            Result({name: score}),
+            milliseconds,
+            frozenset({name}),
+        )
+        for name, score in scores.items()
+    ]
 
 
 def _is_scored(session: Session, request: Request) -> bool:

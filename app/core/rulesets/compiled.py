@@ -13,12 +13,13 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from app.core.classify import Classifier
+from app.core.classify.names import COMMUNITY_RULES
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.classify.rules import RulePack
 from app.core.rulesets import versions
 from app.core.rulesets.versions import RuleSet
 
-OWN = "community.rules"
+OWN = COMMUNITY_RULES
 TEXT_SECONDS = 1.0
 """Processor time, in seconds, that a community's own rules may use per text; usual ones need a thousandth of it."""
 KEPT = 256

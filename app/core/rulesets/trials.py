@@ -15,13 +15,14 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify import Classifier, Context, Match, OutOfTime, Result
+from app.core.classify.names import COMMUNITY_MODEL
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.limits import CONTENT_MAX
 from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
-from app.core.requests.scoring import Scoring, decided, unscored
+from app.core.requests.scoring import Scoring, decided, unscored, with_community_model
 from app.core.requests.scoring import combined as combined_scores
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.versions import RuleSet
@@ -130,7 +131,8 @@ def try_on_stored(
     rules = policies.category_rules(policies.current(session, community_id))
     shipped = _only_rules(base)
     old, new = (_only_rules(combined(shipped, rule_set)) for rule_set in (in_force, draft))
-    names = {classifier.name for classifier in (*old, *new)}
+    # The community's own model is left out: its stored scores were blended from those of the rules in force then.
+    names = {classifier.name for classifier in (*old, *new)} | {COMMUNITY_MODEL}
     context = Context(community_id=community_id)
     read = changed = 0
     complete = True
@@ -217,7 +219,7 @@ def _stored(
 
 
 def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
-    return [
+    scorings = [
         Scoring(
             classifier.name,
             classifier.version,
@@ -227,6 +229,7 @@ def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> li
         )
         for classifier in classifiers
     ]
+    return with_community_model(classifiers, text, scorings)
 
 
 def _route(

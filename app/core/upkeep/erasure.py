@@ -18,6 +18,7 @@ from app.core import clock
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.learning import erasure as learning_erasure
 from app.core.models import (
     Account,
     AccountLink,
@@ -126,6 +127,8 @@ def erase_account(
         profile.account_id = None
     session.flush()
     if is_new:
+        authors = [profile.platform_user_id for profile in linked_profiles]
+        learning_erasure.person_erased(session, community_ids, authors)
         _tell(session, actor, community_ids, "account", account.id, account.id)
     return Erased(gone, kept)
 
@@ -183,6 +186,7 @@ def erase_identity(
     for what, rows in _kept(session, people).items():
         kept[what] = kept.get(what, 0) + rows
     gone["names on posts"] = _rename_on_posts(session, in_communities, user_id, pseudonym)
+    learning_erasure.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
         profile.platform_user_id = pseudonym
         session.flush()

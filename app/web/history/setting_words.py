@@ -36,6 +36,9 @@ _SENTENCES: Mapping[str, str] = {
     **SENTENCES,
     "policy.revised": "Thresholds saved",
     "rules.revised": "Rules put in force",
+    "learning.put_in_force": "Own model put in force",
+    "learning.taken_out": "Own model taken out of force",
+    "learning.switched": "Learning from decisions switched",
     "webhook.registered": "Webhook registered",
     "webhook.changed": "Webhook changed",
     "webhook.disabled": "Webhook disabled",
@@ -63,6 +66,8 @@ _LABELS: Mapping[str, str] = {
     "days": "Days until it expires",
     "platform_community_server_id": "Community on its platform",
     "starter_off": "Shipped rules switched off",
+    "learning": "Learns from decisions",
+    "asks_first": "Asks before a new version scores",
     "may_assert_staff": "May speak for staff",
     "serves_all": "Serves every community",
 }

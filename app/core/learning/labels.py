@@ -1,0 +1,258 @@
+"""Which decisions of a community are labels, and how many of one author or of one text count.
+
+A label is a decision by people: raters in agreement (at least two of them), or a moderator who confirmed, overturned,
+dismissed or forced an action. What a score did alone is no label, nor is a review that ended because time ran out, a
+report of the platform, a test post, a withdrawn post, or a post whose text or author was erased.
+"""
+
+import math
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from numpy.typing import NDArray
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.models import Action, HistoryEntry, Note, Rating, Request, Score
+from app.core.policies import outcomes
+from app.core.vocabulary import ActionState, ActionTier, Verb
+
+MOST_LABELS = 10_000
+"""The newest decisions of a category that a training reads."""
+MOST_ORDINARY = 1_000
+ORDINARY_DAYS = 30
+AUTHOR_LEAST, AUTHOR_SHARE = 5, 0.02
+"""Of one author count at most this many labels, or this share of all, whichever is more: the newest."""
+CLUSTER_MOST = 3
+"""Of texts that are nearly the same count at most this many labels, the newest."""
+LEAST_RATERS = 2
+_IDS = 500
+_DECIDED = ("action.proposed", "action.confirmed", "action.dismissed", "action.overturned")
+_ERASED = "erased-"
+"""The author ids of erased persons begin like this (``upkeep.erasure``)."""
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Label:
+    """One decision as an example to learn from. ``acted``: the community acted on the post.
+
+    ``base`` is the highest stored score of the other classifiers, without the community's own rules; ``rules`` the
+    score of those rules. 0.0 where a classifier said nothing.
+    """
+
+    content: str
+    author: str
+    acted: bool
+    decided_at: datetime
+    base: float
+    rules: float = 0.0
+
+
+@dataclass(frozen=True)
+class Ordinary:
+    """A post that no one was asked about, with the scores of the other classifiers by category."""
+
+    content: str
+    base: dict[str, float]
+
+
+def counts(session: Session, community_id: uuid.UUID) -> dict[str, tuple[int, datetime]]:
+    """By category: how many decisions could be labels, and when the newest was made."""
+    rows = session.execute(
+        _decided(community_id)
+        .with_only_columns(_category(), sa.func.count(), sa.func.max(_DECIDED_AT))
+        .group_by(_category())
+    )
+    return {category: (count, newest) for category, count, newest in rows if category and newest}
+
+
+def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label]:
+    """The newest labels of a category, oldest first; of several about one post, only the newest."""
+    rows = session.execute(
+        _decided(community_id)
+        .where(_category() == category)
+        .with_only_columns(
+            Action.id,
+            Action.request_id,
+            Request.content,
+            Request.platform_author_id,
+            _ACTED.label("acted"),
+            _DECIDED_AT.label("decided_at"),
+            _RATERS.label("raters"),
+            Note.locked,
+        )
+        .order_by(_DECIDED_AT.desc(), Action.id.desc())
+        .limit(MOST_LABELS)
+    ).all()
+    by_people = _by_people(
+        session, [row.id for row in rows if not row.locked and (row.raters or 0) < LEAST_RATERS]
+    )
+    newest: dict[uuid.UUID, Any] = {}
+    for row in rows:
+        if row.locked or (row.raters or 0) >= LEAST_RATERS or row.id in by_people:
+            newest.setdefault(row.request_id, row)
+    scores = _scores(session, list(newest), category)
+    found = [
+        Label(
+            row.content,
+            row.platform_author_id or f"post {request_id}",
+            bool(row.acted),
+            row.decided_at,
+            *scores.get(request_id, (0.0, 0.0)),
+        )
+        for request_id, row in newest.items()
+    ]
+    return found[::-1]
+
+
+def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
+    """The newest posts of the last days for which nothing was opened: how often would a model ask about them?"""
+    opened = sa.exists().where(Action.request_id == Request.id)
+    rows = session.execute(
+        sa.select(Request.id, Request.content)
+        .where(
+            Request.community_id == community_id,
+            Request.scored_at >= clock.now() - timedelta(days=ORDINARY_DAYS),
+            _usable(),
+            ~opened,
+        )
+        .order_by(Request.scored_at.desc(), Request.id.desc())
+        .limit(MOST_ORDINARY)
+    ).all()
+    base: dict[uuid.UUID, dict[str, float]] = {row.id: {} for row in rows}
+    for ids in _parts(list(base)):
+        stored = session.execute(
+            sa.select(Score.request_id, Score.category, sa.func.max(Score.score))
+            .where(Score.request_id.in_(ids), Score.classifier.not_in((COMMUNITY_MODEL, COMMUNITY_RULES)))
+            .group_by(Score.request_id, Score.category)
+        )
+        for request_id, category, score in stored:
+            base[request_id][category] = score
+    return [Ordinary(row.content, base[row.id]) for row in rows]
+
+
+def capped(labels: Sequence[Label], clusters: NDArray[Any]) -> list[int]:
+    """The places of the labels that count, in order: of each author and of each cluster only the newest few."""
+    author_most = max(AUTHOR_LEAST, math.ceil(AUTHOR_SHARE * len(labels)))
+    authors: Counter[str] = Counter()
+    texts: Counter[int] = Counter()
+    kept = []
+    for place in range(len(labels) - 1, -1, -1):
+        author, cluster = labels[place].author, int(clusters[place])
+        if authors[author] < author_most and texts[cluster] < CLUSTER_MOST:
+            authors[author] += 1
+            texts[cluster] += 1
+            kept.append(place)
+    return kept[::-1]
+
+
+_STATE = Action.action_state
+_OVERTURNED = _STATE.in_((ActionState.OVERTURNED, ActionState.SCAN_EXEMPT))
+_DISMISSED = _STATE == ActionState.DISMISSED
+_CONFIRMED = _STATE == ActionState.CONFIRMED
+_DECIDED_TO_ACT = sa.and_(
+    _STATE.in_((ActionState.PROPOSED, ActionState.APPLIED)),
+    # Without it, the platform acted during the review, and nobody here decided.
+    Action.proposed_at.is_not(None),
+    Action.dismissed_at.is_(None),
+    # A flag is reviewed before anything happens, in either tier.
+    sa.or_(Action.action_tier == ActionTier.CONSENSUS, Action.decided_verb == Verb.FLAG.value),
+)
+_ACTED = sa.case((sa.or_(_CONFIRMED, _DECIDED_TO_ACT), 1), else_=0)
+_DECIDED_AT = sa.case(
+    (_OVERTURNED, Action.overturned_at),
+    (_CONFIRMED, Action.confirmed_at),
+    (_DISMISSED, Action.dismissed_at),
+    else_=Action.proposed_at,
+)
+_RATERS = (
+    sa.select(sa.func.count())
+    .where(
+        Rating.note_id == Action.note_id,
+        Rating.note_version == Note.version,
+        Rating.exclusion_reason.is_(None),
+    )
+    .correlate(Action, Note)
+    .scalar_subquery()
+)
+
+
+def _category() -> sa.ColumnElement[str]:
+    """The category that people decided on: a moderator may have named another than the score did."""
+    return sa.func.coalesce(Action.decided_category, Action.category)
+
+
+def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
+    """The decided actions with their posts and rationales."""
+    return (
+        sa.select(Action.id)
+        .join(Request, Request.id == Action.request_id)
+        .outerjoin(Note, Note.id == Action.note_id)
+        .where(
+            Action.community_id == community_id,
+            sa.or_(_OVERTURNED, _CONFIRMED, _DISMISSED, _DECIDED_TO_ACT),
+            Action.lapsed_at.is_(None),
+            outcomes.opened_by_service(),
+            _usable(),
+        )
+    )
+
+
+def _usable() -> sa.ColumnElement[bool]:
+    """Posts that may be learned from."""
+    return sa.and_(
+        Request.is_test.is_(False),
+        Request.withdrawn_at.is_(None),
+        Request.content_removed_at.is_(None),
+        sa.or_(Request.platform_author_id.is_(None), ~Request.platform_author_id.startswith(_ERASED)),
+    )
+
+
+def _by_people(session: Session, action_ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
+    """Those of the actions that a person decided, by the history: the service follows raters as ``SYSTEM``."""
+    found: set[uuid.UUID] = set()
+    for ids in _parts(action_ids):
+        found.update(
+            session.scalars(
+                sa.select(HistoryEntry.object_id).where(
+                    HistoryEntry.object_type == "action",
+                    HistoryEntry.object_id.in_(ids),
+                    HistoryEntry.what.in_(_DECIDED),
+                    HistoryEntry.actor_kind != "system",
+                )
+            )
+        )
+    return found
+
+
+def _scores(
+    session: Session, request_ids: Sequence[uuid.UUID], category: str
+) -> dict[uuid.UUID, tuple[float, float]]:
+    """By post the highest score of the other classifiers, and that of the community's rules."""
+    is_rules = Score.classifier == COMMUNITY_RULES
+    found = {}
+    for ids in _parts(request_ids):
+        rows = session.execute(
+            sa.select(
+                Score.request_id,
+                sa.func.max(sa.case((is_rules, 0.0), else_=Score.score)),
+                sa.func.max(sa.case((is_rules, Score.score), else_=0.0)),
+            )
+            .where(Score.request_id.in_(ids), Score.category == category, Score.classifier != COMMUNITY_MODEL)
+            .group_by(Score.request_id)
+        )
+        found.update({request_id: (base, rules) for request_id, base, rules in rows})
+    return found
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    for first in range(0, len(rows), _IDS):
+        yield rows[first : first + _IDS]

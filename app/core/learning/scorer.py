@@ -1,0 +1,135 @@
+"""Scores posts with the community's own model, as the last step after all other classifiers.
+
+Each process caches the versions in force by community. The database is asked which are in force for every text, so
+that a new version or the way back takes effect everywhere at once.
+"""
+
+import threading
+import uuid
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.classify import Context, Result
+from app.core.classify.features import FEATURES_VERSION, MAX_CHARS, vectorise
+from app.core.classify.names import COMMUNITY_MODEL
+from app.core.learning.blend import Blend
+from app.core.learning.logistic import Linear
+from app.core.models import LearnedCategory, LearnedModel, Learning
+
+KEPT = 256
+"""The number of communities whose models a process caches, most recently used; each takes up to 150 kB a category."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One version, ready to score."""
+
+    version: int
+    linear: Linear
+    blend: Blend
+
+
+class CommunityModel:
+    """The versions in force of one community.
+
+    It is listed with the classifiers, so that pages and evidence name it. Alone it scores nothing: ``blended`` needs
+    the scores of the others for the same text.
+    """
+
+    name = COMMUNITY_MODEL
+    tier1_categories: frozenset[str] = frozenset()
+    languages: frozenset[str] | None = None
+    cost = 0
+    local = True
+    calibrated = True
+    max_chars = MAX_CHARS
+
+    def __init__(self, loaded: Mapping[str, Loaded]) -> None:
+        self._loaded = dict(loaded)
+
+    @property
+    def version(self) -> str:
+        return ", ".join(self.version_of(category) for category in sorted(self._loaded))
+
+    @property
+    def categories(self) -> frozenset[str]:
+        return frozenset(self._loaded)
+
+    def version_of(self, category: str) -> str:
+        """The version of one category, as evidence and stored scores name it."""
+        return f"{category} {self._loaded[category].version}"
+
+    def score(self, texts: list[str], context: Context) -> list[Result]:
+        return [Result() for _ in texts]
+
+    def blended(self, text: str, base: Mapping[str, float]) -> dict[str, float]:
+        """The scores that replace those of the others, for the categories in ``base``: their scores without it."""
+        vector = vectorise(text)
+        return {
+            category: self._loaded[category].blend.score(score, self._loaded[category].linear.output(vector))
+            for category, score in base.items()
+            if category in self._loaded
+        }
+
+
+class LearnedModels:
+    """A cache of the models in force by community, shared by the threads of a process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[uuid.UUID, tuple[Mapping[str, int], CommunityModel | None]] = OrderedDict()
+
+    def model(self, session: Session, community_id: uuid.UUID) -> CommunityModel | None:
+        """The model of this community; None if no version is in force, or learning is off."""
+        versions = in_force(session, community_id)
+        if not versions:
+            return None
+        with self._lock:
+            cached = self._kept.get(community_id)
+            if cached is not None and cached[0] == versions:
+                self._kept.move_to_end(community_id)
+                return cached[1]
+        loaded = {
+            category: found
+            for category, version in versions.items()
+            if (found := load(session, community_id, category, version)) is not None
+        }
+        model = CommunityModel(loaded) if loaded else None
+        with self._lock:
+            self._kept[community_id] = (versions, model)
+            self._kept.move_to_end(community_id)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return model
+
+
+def in_force(session: Session, community_id: uuid.UUID) -> dict[str, int]:
+    """By category the version in force; one index lookup."""
+    rows = session.execute(
+        sa.select(LearnedCategory.category, LearnedCategory.version_in_force)
+        .join(Learning, Learning.community_id == LearnedCategory.community_id)
+        .where(
+            LearnedCategory.community_id == community_id,
+            LearnedCategory.version_in_force > 0,
+            Learning.is_on,
+        )
+    )
+    return {category: version for category, version in rows}
+
+
+def load(session: Session, community_id: uuid.UUID, category: str, version: int) -> Loaded | None:
+    """One version; None if it was erased, or was trained with other features than this release computes."""
+    row = session.scalars(
+        sa.select(LearnedModel).where(
+            LearnedModel.community_id == community_id,
+            LearnedModel.category == category,
+            LearnedModel.version == version,
+        )
+    ).first()
+    if row is None or row.weights is None or row.features != FEATURES_VERSION:
+        return None
+    return Loaded(version, Linear.from_bytes(row.weights), Blend(row.blend_a, row.blend_b, row.blend_c))

@@ -1,0 +1,185 @@
+"""Tries a version on the posts of the last 30 days, before it is put in force. Nothing is stored."""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.classify.features import vectorise
+from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.errors import Conflict
+from app.core.learning import scorer, versions
+from app.core.learning.scorer import Loaded
+from app.core.models import Request, Score
+from app.core.permissions import Actor, Permission, require
+from app.core.policies import outcomes, policies
+from app.core.policies.outcomes import Outcome
+from app.core.policies.routing import Route, Scored, decide
+
+DAYS = 30
+MOST_TEXTS = 5_000
+MOST_SECONDS = 3.0
+SHOWN_SAMPLES = 20
+_BATCH = 250
+
+Named = tuple[str, int] | None
+"""A route by its category and tier; None: the post is let through."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A post that the version would route differently; ``outcome`` is what people decided, None if nobody did."""
+
+    content: str
+    before: Route | None
+    after: Route | None
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a version would change, over ``read`` posts; ``complete`` False: there were more than time allowed.
+
+    ``moved`` counts posts by their routes before and after; ``dropped`` the posts that would be let through and are
+    not now, by what people decided about them.
+    """
+
+    read: int
+    complete: bool
+    moved: Mapping[tuple[Named, Named], int]
+    dropped: Mapping[Outcome | None, int]
+    samples: Sequence[Sample]
+
+
+@dataclass
+class _Post:
+    """A stored post with its scores: of the category tried, and of the others as they were routed."""
+
+    content: str
+    outcome: Outcome | None
+    base: Scored | None = None
+    rules: Scored | None = None
+    others: dict[str, Scored] = field(default_factory=dict)
+
+
+def try_version(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    category: str,
+    version: int,
+    *,
+    seconds: float = MOST_SECONDS,
+) -> Trial:
+    """Route the newest posts with this version and with what is in force now, by the thresholds in force.
+
+    ``version`` 0 is the other classifiers alone.
+
+    Raises:
+        NotFound: there is no such version.
+        Conflict: its weights were erased, or belong to another release.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    end = time.monotonic() + seconds
+    rules = policies.category_rules(policies.current(session, community_id))
+    new = _loaded(session, community_id, category, version)
+    current = scorer.in_force(session, community_id).get(category, 0)
+    old = scorer.load(session, community_id, category, current) if current else None
+    moved: Counter[tuple[Named, Named]] = Counter()
+    dropped: Counter[Outcome | None] = Counter()
+    samples: list[Sample] = []
+    read = 0
+    complete = True
+    for post in _stored(session, community_id, category):
+        if time.monotonic() > end:
+            complete = False
+            break
+        read += 1
+        was, becomes = (decide(_scores(post, category, loaded), rules) for loaded in (old, new))
+        if _named(was) == _named(becomes):
+            continue
+        moved[_named(was), _named(becomes)] += 1
+        if becomes is None:
+            dropped[post.outcome] += 1
+        if len(samples) < SHOWN_SAMPLES:
+            samples.append(Sample(post.content, was, becomes, post.outcome))
+    return Trial(read, complete and read < MOST_TEXTS, moved, dropped, samples)
+
+
+def _loaded(session: Session, community_id: uuid.UUID, category: str, version: int) -> Loaded | None:
+    if version == 0:
+        return None
+    model = versions.find(session, community_id, category, version)
+    loaded = scorer.load(session, community_id, category, version)
+    if loaded is None or model.erased_at is not None:
+        raise Conflict("This version can no longer be used", model.id)
+    return loaded
+
+
+def _scores(post: _Post, category: str, loaded: Loaded | None) -> dict[str, Scored]:
+    """The scores that a post would have with this version, as ``requests.scoring`` combines them."""
+    own = post.base
+    if loaded is not None:
+        base = post.base or Scored(0.0, calibrated=False)
+        value = loaded.blend.score(base.score, loaded.linear.output(vectorise(post.content)))
+        own = Scored(round(value, 4), base.calibrated)
+    candidates = [scored for scored in (own, post.rules) if scored is not None]
+    if not candidates:
+        return post.others
+    return post.others | {category: max(candidates, key=_height)}
+
+
+def _height(scored: Scored) -> tuple[float, bool]:
+    return scored.score, scored.calibrated
+
+
+def _stored(session: Session, community_id: uuid.UUID, category: str) -> Iterator[_Post]:
+    """The newest scored posts of the last days with their stored scores, newest first."""
+    last: Any = None
+    read = 0
+    while read < MOST_TEXTS:
+        place = sa.tuple_(Request.requested_at, Request.id)
+        rows = session.execute(
+            sa.select(Request.requested_at, Request.id, Request.content, outcomes.code_of_request(Request.id))
+            .where(
+                Request.community_id == community_id,
+                Request.requested_at >= clock.now() - timedelta(days=DAYS),
+                Request.scored_at.is_not(None),
+                Request.withdrawn_at.is_(None),
+                Request.content_removed_at.is_(None),
+                Request.is_test.is_(False),
+                place < last if last is not None else sa.true(),
+            )
+            .order_by(Request.requested_at.desc(), Request.id.desc())
+            .limit(min(_BATCH, MOST_TEXTS - read))
+        ).all()
+        if not rows:
+            return
+        posts = {row.id: _Post(row.content, outcomes.from_code(row[3])) for row in rows}
+        for score in session.scalars(sa.select(Score).where(Score.request_id.in_(posts))):
+            _add(posts[score.request_id], score, category)
+        yield from posts.values()
+        read += len(rows)
+        last = rows[-1].requested_at, rows[-1].id
+
+
+def _add(post: _Post, score: Score, category: str) -> None:
+    scored = Scored(score.score, score.tier1_capable)
+    if score.category != category:
+        if score.is_highest:
+            post.others[score.category] = scored
+    elif score.classifier == COMMUNITY_RULES:
+        post.rules = max(filter(None, (post.rules, scored)), key=_height)
+    elif score.classifier != COMMUNITY_MODEL:
+        post.base = max(filter(None, (post.base, scored)), key=_height)
+
+
+def _named(route: Route | None) -> Named:
+    return (route.category, route.tier.number) if route is not None else None
