@@ -4,6 +4,7 @@ They come from the community's own posts. Only words that several authors used a
 what one person wrote.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ MOST_WORDS = 12
 LEAST_AUTHORS = 3
 LONGEST = 40
 _CANDIDATES = 2_000
+_PART = r"(?:[^\W\d_]+(?:'[^\W\d_]+)*|\[[a-z ]+\])"
+_READABLE = re.compile(rf"{_PART}(?: {_PART})?")
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,21 @@ def strongest(linear: Linear, posts: Sequence[tuple[str, str]]) -> Words:
             if bucket in largest and _is_readable(name):
                 users.setdefault(bucket, set()).add(author)
                 names.setdefault(bucket, name)
-    shared = [bucket for bucket in users if len(users[bucket]) >= LEAST_AUTHORS]
-    # A word that many used explains more scores than a rare one with the same weight.
-    shared.sort(key=lambda bucket: (-weights[bucket] * len(users[bucket]) ** 0.5, names[bucket]))
-    words = {bucket: Word(names[bucket], len(users[bucket])) for bucket in shared}
+    strengths: dict[str, tuple[float, int]] = {}
+    for bucket, authors in users.items():
+        if len(authors) >= LEAST_AUTHORS:
+            # A word that many used explains more scores than a rare one with the same weight.
+            strength = weights[bucket] * len(authors) ** 0.5
+            before, most = strengths.get(names[bucket], (0.0, 0))
+            # A short word is a word and a piece of a word at once.
+            strengths[names[bucket]] = (before + strength, max(most, len(authors)))
+    ranked = sorted(strengths, key=lambda name: (-strengths[name][0], name))
     return Words(
-        [words[bucket] for bucket in shared[:MOST_WORDS] if weights[bucket] > 0],
-        [words[bucket] for bucket in shared[::-1][:MOST_WORDS] if weights[bucket] < 0],
+        [Word(name, strengths[name][1]) for name in ranked[:MOST_WORDS] if strengths[name][0] > 0],
+        [Word(name, strengths[name][1]) for name in ranked[::-1][:MOST_WORDS] if strengths[name][0] < 0],
     )
 
 
 def _is_readable(name: str) -> bool:
     """Whether a feature is words, and not a piece of one ("·ing") or signs."""
-    return "·" not in name and len(name) <= LONGEST and any(letter.isalpha() for letter in name)
+    return len(name) <= LONGEST and _READABLE.fullmatch(name) is not None
