@@ -5,8 +5,9 @@ until it is put in force. Every change is in the history, with its reason and wi
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, NotFound
+from app.core.errors import Conflict, Invalid, NotFound, Problem
 from app.core.history import chain as history
 from app.core.history.settings import last_changed_by
 from app.core.history.why import Why
@@ -70,14 +71,8 @@ def add(
         Invalid: a value is not allowed, the name is taken, the consent or the reason is missing.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
-    limits.text(reason, "reason", limits.REASON_MAX)
     kind = registry.kind(kind_name)
-    service_name(name)
-    settings = checked(settings, kind, registry.allow)
-    if kind.needs_key and not key:
-        raise Invalid.field("key", "must be given: this service refuses requests without one")
-    if kind.calls_out and not consent:
-        raise Invalid.field("consent", "must be given: posts are sent to this host")
+    settings = _first(settings, kind, registry, name, reason, key, consent)
     serialise(session, community_id)
     existing = in_community(session, actor, community_id)
     if any(service.name == name for service in existing):
@@ -90,7 +85,7 @@ def add(
     service.etag, service.consents = 1, {}
     service.model_seen = service.model_before = ""
     if key:
-        service.key = registry.sealer.seal(service_key(key), str(service.id))
+        service.key = registry.sealer.seal(key, str(service.id))
     if kind.calls_out:
         service.consents = _agreed(service, actor, settings.host)
     session.add(service)
@@ -103,6 +98,43 @@ def add(
         session, actor, community_id, "service.added", "service", service.id, after=after, why=Why(reason)
     )
     return service
+
+
+def _first(
+    settings: ServiceSettings,
+    kind: Kind,
+    registry: Registry,
+    name: str,
+    reason: str,
+    key: str,
+    consent: bool,
+) -> ServiceSettings:
+    """Check everything that a new service is given, so that a form can show all that is wrong at once."""
+    problems: list[Problem] = []
+    checks: list[Callable[[], object]] = [
+        partial(service_name, name),
+        partial(limits.text, reason, "reason", limits.REASON_MAX),
+    ]
+    if key:
+        checks.append(partial(service_key, key))
+    for check in checks:
+        try:
+            check()
+        except Invalid as refusal:
+            problems += refusal.problems
+    if kind.needs_key and not key:
+        problems.append(
+            Problem("missing", ("key",), "must be given: this service refuses requests without one")
+        )
+    if kind.calls_out and not consent:
+        problems.append(Problem("missing", ("consent",), "must be given: posts are sent to this host"))
+    try:
+        settings = checked(settings, kind, registry.allow)
+    except Invalid as refusal:
+        problems += refusal.problems
+    if problems:
+        raise Invalid(*problems)
+    return settings
 
 
 def change(

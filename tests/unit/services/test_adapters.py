@@ -29,7 +29,9 @@ def test_openai_moderation_sends_strings_and_reads_one_result_for_each(stub: Stu
 def test_openai_moderation_sends_an_image_as_a_typed_part_beside_its_text(
     stub: Stub, connect: Connect
 ) -> None:
-    (answer,) = connect("openai_moderation").ask([BAD], ["https://example.org/1.png", "https://example.org/2.png"])
+    (answer,) = connect("openai_moderation").ask(
+        [BAD], ["https://example.org/1.png", "https://example.org/2.png"]
+    )
     assert (answer.scores["harassment"], answer.scores["sexual"]) == (HIGH, 0.88)
     assert [seen.body["input"][1]["image_url"]["url"][-5:] for seen in stub.seen] == ["1.png", "2.png"]
     (only_image,) = connect("openai_moderation").ask([" "], ["https://example.org/1.png"])
@@ -193,7 +195,21 @@ ASKED = [("openai_moderation", {}), ("azure_content_safety", {}), ("chat_guard",
         (body(b"{}", Content_Encoding="gzip"), "broken answer", True, None),
         (endless(), "more than 1024 KB", True, None),
     ],
-    ids=["429", "503", "401", "400", "302", "html", "nan", "nested", "list", "empty", "none", "gzip", "endless"],
+    ids=[
+        "429",
+        "503",
+        "401",
+        "400",
+        "302",
+        "html",
+        "nan",
+        "nested",
+        "list",
+        "empty",
+        "none",
+        "gzip",
+        "endless",
+    ],
 )
 def test_faults_are_named_and_say_whether_to_ask_again(
     stub: Stub, connect: Connect, kind: str, options: Any, fault: Any, reason: str, retry: bool, after: Any
@@ -215,7 +231,9 @@ def test_a_wrong_number_of_results_is_a_failure(stub: Stub, connect: Connect, ki
 
 
 @pytest.mark.parametrize(("kind", "options"), ASKED)
-def test_a_body_that_drips_ends_at_the_deadline(stub: Stub, connect: Connect, kind: str, options: Any) -> None:
+def test_a_body_that_drips_ends_at_the_deadline(
+    stub: Stub, connect: Connect, kind: str, options: Any
+) -> None:
     stub.fail(dripping(0.05))
     began = time.monotonic()
     with pytest.raises(Failure, match=r"no answer within 0.4 s"):
@@ -235,7 +253,9 @@ def test_a_refused_connection_is_a_failure_to_repeat() -> None:
     assert caught.value.retry
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "https://10.0.0.1/", "https://169.254.169.254/latest"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1/", "https://10.0.0.1/", "https://169.254.169.254/latest"]
+)
 def test_addresses_of_the_inside_are_not_reached_without_permission(url: str) -> None:
     with pytest.raises(Failure, match="bad address"):
         KINDS["http"].connect(Connection(url)).ask([BAD])

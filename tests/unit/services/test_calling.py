@@ -57,9 +57,13 @@ class Rig:
     account: Account = field(default_factory=Account)
     now: float = 100.0
     slept: list[float] = field(default_factory=list)
-    kind: Kind = field(default_factory=lambda: Kind("k", "K", "", connect=lambda _c: Scripted(), max_chars=1_000))
+    kind: Kind = field(
+        default_factory=lambda: Kind("k", "K", "", connect=lambda _c: Scripted(), max_chars=1_000)
+    )
     settings: ServiceSettings = field(
-        default_factory=lambda: ServiceSettings(categories={"bad": "toxicity", "worse": "toxicity", "odd": None})
+        default_factory=lambda: ServiceSettings(
+            categories={"bad": "toxicity", "worse": "toxicity", "odd": None}
+        )
     )
 
     def __post_init__(self) -> None:
@@ -152,7 +156,13 @@ def test_the_budget_ends_the_calls_of_a_day() -> None:
 
 @pytest.mark.parametrize(
     ("requests", "cost", "price", "most"),
-    [(None, None, 0.0, None), (5, None, 0.0, 5), (None, 0.3, 100.0, 3), (2, 0.3, 100.0, 2), (None, 0.0, 1.0, 0)],
+    [
+        (None, None, 0.0, None),
+        (5, None, 0.0, 5),
+        (None, 0.3, 100.0, 3),
+        (2, 0.3, 100.0, 2),
+        (None, 0.0, 1.0, 0),
+    ],
 )
 def test_requests_and_cost_both_limit_a_day(
     requests: int | None, cost: float | None, price: float, most: int | None
