@@ -5,24 +5,23 @@ until it is put in force. Every change is in the history, with its reason and wi
 """
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, NotFound, Problem
+from app.core.errors import Invalid, Problem
 from app.core.history import chain as history
-from app.core.history.settings import last_changed_by
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import Account, ConnectedService, ServiceVersion
+from app.core.models import ConnectedService, ServiceVersion
 from app.core.permissions import Actor, Permission, require
 from app.core.sealing import Sealer
+from app.core.services import reading
 from app.core.services.kinds import Kind
 from app.core.services.settings import ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
@@ -30,11 +29,6 @@ from app.core.webhooks.sending import AllowList
 
 MOST = 20
 """The largest number of services of one community."""
-_MODE_EVENTS = {
-    ServiceMode.OBSERVE: "service.observed",
-    ServiceMode.IN_FORCE: "service.counted",
-    ServiceMode.OFF: "service.switched_off",
-}
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ def add(
     kind = registry.kind(kind_name)
     settings = _first(settings, kind, registry, name, reason, key, consent)
     serialise(session, community_id)
-    existing = in_community(session, actor, community_id)
+    existing = reading.in_community(session, actor, community_id)
     if any(service.name == name for service in existing):
         raise Invalid.field("name", "is taken by another service", name)
     if len(existing) >= MOST:
@@ -154,11 +148,11 @@ def change(
         Invalid: as ``add``; or nothing is changed.
         Conflict: ``etag`` is no longer the service's.
     """
-    service = _locked(session, actor, service_id, etag)
+    service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     kind = registry.kind(service.kind)
     settings = checked(settings, kind, registry.allow)
-    latest = newest(session, service)
+    latest = reading.newest(session, service)
     before = ServiceSettings.from_json(latest.settings)
     if before == settings:
         raise Invalid.field("settings", "are the same as before")
@@ -201,9 +195,9 @@ def put_in_force(
     etag: int | None = None,
 ) -> ConnectedService:
     """Use this version of the settings from now on; raises as ``change``."""
-    service = _locked(session, actor, service_id, etag)
+    service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
-    numbered(session, service, number)
+    reading.numbered(session, service, number)
     if service.version == number:
         raise Invalid.field("version", "is in use already", number)
     before, service.version = service.version, number
@@ -222,13 +216,13 @@ def set_mode(
     etag: int | None = None,
 ) -> ConnectedService:
     """Observe a service, count its scores, or switch it off; raises as ``change``."""
-    service = _locked(session, actor, service_id, etag)
+    service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     if service.mode is mode:
         return service
     service.mode = mode
     _touch(session, service)
-    _record(session, actor, service, _MODE_EVENTS[mode], reason)
+    _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
     return service
 
 
@@ -243,7 +237,7 @@ def set_key(
     etag: int | None = None,
 ) -> ConnectedService:
     """Replace the key, which is sealed and never shown; raises as ``change``."""
-    service = _locked(session, actor, service_id, etag)
+    service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     service.key = registry.sealer.seal(service_key(key), str(service.id))
     _touch(session, service)
@@ -255,88 +249,12 @@ def remove(
     session: Session, actor: Actor, service_id: uuid.UUID, reason: str, *, etag: int | None = None
 ) -> ConnectedService:
     """Remove a service and its key. Its scores and its history stay; its name is free again. Raises as ``change``."""
-    service = _locked(session, actor, service_id, etag)
+    service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     service.removed_at, service.key, service.mode = clock.now(), None, ServiceMode.OFF
     _touch(session, service)
     _record(session, actor, service, "service.removed", reason)
     return service
-
-
-def find(session: Session, actor: Actor, service_id: uuid.UUID) -> ConnectedService:
-    """A service that is not removed. Raises NotFound: unknown, removed or in another community."""
-    service = session.get(ConnectedService, service_id, populate_existing=True)
-    if service is None or service.removed_at is not None:
-        raise NotFound("service")
-    require(actor, Permission.REVISE_POLICY, service.community_id, "service")
-    return service
-
-
-def in_community(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ConnectedService]:
-    """The community's services that are not removed, by name."""
-    require(actor, Permission.REVISE_POLICY, community_id)
-    return session.scalars(
-        sa.select(ConnectedService)
-        .where(ConnectedService.community_id == community_id, ConnectedService.removed_at.is_(None))
-        .order_by(ConnectedService.name)
-    ).all()
-
-
-def versions(
-    session: Session, service: ConnectedService, most: int = 20
-) -> Sequence[tuple[ServiceVersion, str]]:
-    """The newest versions, newest first, each with the name of who made it, "Bridgenote" without an account."""
-    rows = session.execute(
-        sa.select(ServiceVersion, Account.display_name)
-        .outerjoin(Account, Account.id == ServiceVersion.made_by_id)
-        .where(ServiceVersion.service_id == service.id)
-        .order_by(ServiceVersion.version.desc())
-        .limit(most)
-    )
-    return [(version, name or "Bridgenote") for version, name in rows]
-
-
-def newest(session: Session, service: ConnectedService) -> ServiceVersion:
-    """The newest version, in use or waiting."""
-    return session.scalars(
-        sa.select(ServiceVersion)
-        .where(ServiceVersion.service_id == service.id)
-        .order_by(ServiceVersion.version.desc())
-        .limit(1)
-    ).one()
-
-
-def numbered(session: Session, service: ConnectedService, number: int) -> ServiceVersion:
-    """One version. Raises NotFound."""
-    version = session.scalars(
-        sa.select(ServiceVersion).where(
-            ServiceVersion.service_id == service.id, ServiceVersion.version == number
-        )
-    ).first()
-    if version is None:
-        raise NotFound("version")
-    return version
-
-
-def _locked(session: Session, actor: Actor, service_id: uuid.UUID, etag: int | None) -> ConnectedService:
-    service = find(session, actor, service_id)
-    serialise(session, service.community_id)
-    session.refresh(service)
-    if service.removed_at is not None:
-        raise NotFound("service")
-    if etag is not None and etag != service.etag:
-        who = last_changed_by(session, "service", service.id, *_EVENTS)
-        raise Conflict(f"This service was changed in the meantime{who}", service.id)
-    return service
-
-
-_EVENTS = (
-    "service.added",
-    "service.changed",
-    "service.version_put_in_force",
-    "service.key_replaced",
-    *_MODE_EVENTS.values(),
-)
 
 
 def _touch(session: Session, service: ConnectedService) -> None:
