@@ -59,6 +59,11 @@ class Settings(BaseSettings):
         "",
         description="Comma-separated `host` or `host:port` entries that webhooks may reach over plain http.",
     )
+    service_allow_hosts: str = Field(
+        "",
+        description="Comma-separated `host` or `host:port` entries of classifiers in your network. Operators of every "
+        "community may connect services there, over plain http and at private addresses.",
+    )
     webhook_retry_delays: str = Field(
         "10,30", description="Seconds to wait before the second, third, … delivery attempt."
     )

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.mail import FolderMailer, SmtpMailer
 from app.adapters.openai_notes import OpenAiCompatibleWriter
+from app.adapters.services.kinds import known_kinds
+from app.adapters.services.ledger import DatabaseLedger
 from app.adapters.webhook_sender import HttpSender
 from app.core import outbox
 from app.core.classify import CATEGORIES, Classifier
@@ -24,6 +26,7 @@ from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
+from app.core.services.pool import ServicePool
 from app.core.upkeep.mail_texts import MailLinks
 from app.core.webhooks.sending import AllowList, Sender
 from app.settings import Settings
@@ -66,6 +69,7 @@ class Wiring:
     throttle: Throttle
     mailer: Mailer
     mail_links: MailLinks
+    services: ServicePool
     rules: CommunityRules = field(default_factory=CommunityRules)
     learned: LearnedModels = field(default_factory=LearnedModels)
     jobs: JobEngine | None = None
@@ -81,11 +85,11 @@ class Wiring:
         return defaults
 
     def classifiers_for(self, session: Session, community_id: uuid.UUID) -> Sequence[Classifier]:
-        """The classifiers that score this community's content: the shipped ones, adapted, and the community's own.
-
-        The model that learned from its decisions comes last, if a version of it is in force.
+        """The classifiers that score this community's content: the shipped ones, adapted, the community's own rules,
+        the connected services whose scores count, and last the model that learned from the community's decisions.
         """
-        classifiers = self.rules.classifiers(session, community_id, self.classifiers)
+        rules = self.rules.classifiers(session, community_id, self.classifiers)
+        classifiers = [*rules, *self.services.classifiers(session, community_id)]
         model = self.learned.model(session, community_id)
         return classifiers if model is None else [*classifiers, model]
 
@@ -115,17 +119,24 @@ def wire(settings: Settings) -> Wiring:
     # The rules may act without review (tier 1) in every category; the operator's thresholds decide in which they
     # do (decision 0009). By default these are only spam and pii.
     classifiers = [RulePackClassifier(tier1_categories=frozenset(CATEGORIES))]
+    sealer = make_sealer(settings)
     wiring = Wiring(
         settings=settings,
         database=database,
         classifiers=classifiers,
         note_writer=note_writer(settings, classifiers),
-        sealer=make_sealer(settings),
+        sealer=sealer,
         sender=HttpSender(allow),
         allow=allow,
         throttle=Throttle.from_settings(settings),
         mailer=mailer(settings),
         mail_links=MailLinks(settings.base_url, settings.secret_key.get_secret_value().encode()),
+        services=ServicePool(
+            known_kinds(),
+            sealer,
+            AllowList.parse(settings.service_allow_hosts),
+            DatabaseLedger(lambda: wiring.database),
+        ),
     )
     database.on_commit = wiring.wake.set
     return wiring

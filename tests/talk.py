@@ -21,12 +21,43 @@ from app.core.models import Action, Note, Profile, Request, Score
 from app.core.vocabulary import ActionState, ActionTier, ActionType, Classification, NoteStatus, RequestStatus
 
 BOATS = ("sloop", "ketch", "dinghy", "trawler", "catamaran", "yawl", "cutter", "skiff", "launch", "barge")
-PLACES = ("north pier", "the lock", "Gull Rock", "the old quay", "the lighthouse", "Seal Bay", "the breakwater")
-WHEN = ("on Sunday", "this evening", "next week", "at high water", "in spring", "before the storm", "tomorrow")
+PLACES = (
+    "north pier",
+    "the lock",
+    "Gull Rock",
+    "the old quay",
+    "the lighthouse",
+    "Seal Bay",
+    "the breakwater",
+)
+WHEN = (
+    "on Sunday",
+    "this evening",
+    "next week",
+    "at high water",
+    "in spring",
+    "before the storm",
+    "tomorrow",
+)
 FEELS = ("lovely", "rough", "quiet", "cold", "bright", "grey", "windy", "calm")
 GOODS = ("mooring", "berth", "evening cruise", "fishing trip", "sunset trip", "charter")
-ENDS = ("Thanks all.", "What do you think?", "See you there.", "Any advice?", "It was worth it.", "Fair winds.", "")
-LURES = ("limited places", "best price", "call now", "book today", "first come first served", "discount for members")
+ENDS = (
+    "Thanks all.",
+    "What do you think?",
+    "See you there.",
+    "Any advice?",
+    "It was worth it.",
+    "Fair winds.",
+    "",
+)
+LURES = (
+    "limited places",
+    "best price",
+    "call now",
+    "book today",
+    "first come first served",
+    "discount for members",
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +120,12 @@ def labels(found: Sequence[Post], *, mistakes: float = 0.0, seed: int = 2) -> li
 
 
 def store(
-    session: Session, community_id: uuid.UUID, found: Sequence[Post], *, category: str = "spam", days: float = 10.0
+    session: Session,
+    community_id: uuid.UUID,
+    found: Sequence[Post],
+    *,
+    category: str = "spam",
+    days: float = 10.0,
 ) -> list[uuid.UUID]:
     """Store posts that a moderator decided, oldest first, the last just now. Return the ids of their requests."""
     author = Profile(platform="discourse", platform_user_id=f"service-{new_id()}")

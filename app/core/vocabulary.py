@@ -209,3 +209,11 @@ class OverturnItemState(StrEnum):
     WAITING = "waiting"
     DONE = "done"
     FAILED = "failed"
+
+
+class ServiceMode(StrEnum):
+    """Whether a connected service is asked about posts, and whether its scores count (docs/classifiers.md)."""
+
+    OBSERVE = "observe"
+    IN_FORCE = "in_force"
+    OFF = "off"

@@ -9,9 +9,10 @@ from app.core.actions import acknowledgements
 from app.core.helpfulness import refits
 from app.core.learning import schedule
 from app.core.raters import digests
-from app.core.requests import retention, scoring, submitting
+from app.core.requests import observing, retention, scoring, submitting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
+from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
 from app.jobs import learning, mailing, rescoring
 from app.wiring import JobEngine, Wiring
@@ -30,6 +31,9 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def score_request(request_id: str) -> None:
         score(wiring, uuid.UUID(request_id))
+
+    def observe_services(request_id: str) -> None:
+        observe(wiring, uuid.UUID(request_id))
 
     def carry_out_hold(hold_id: str) -> None:
         with wiring.database.writing() as session:
@@ -78,6 +82,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(submitting.SCORE_JOB, score_request)
+    jobs.register(observing.OBSERVE_JOB, observe_services, attempts=2)
     jobs.register(replays.REPLAY_JOB, replay_range)
     jobs.register(acknowledgements.LOOK_AGAIN_JOB, look_again)
     jobs.register(holds.CARRY_OUT_JOB, carry_out_hold)
@@ -107,6 +112,19 @@ def score(wiring: Wiring, request_id: uuid.UUID) -> None:
     scorings = scoring.classify(classifiers, request)
     with wiring.database.writing() as session:
         scoring.record_scores(session, request_id, scorings)
+        observing.enqueue(session, request.community_id, request_id)
+
+
+def observe(wiring: Wiring, request_id: uuid.UUID) -> None:
+    """Ask the services that are only observed about a scored request, and store their scores."""
+    with wiring.database.reading() as session:
+        request = observing.request_to_observe(session, request_id)
+        if request is None:
+            return
+        observed = wiring.services.classifiers(session, request.community_id, ServiceMode.OBSERVE)
+    scorings = scoring.classify(observed, request)
+    with wiring.database.writing() as session:
+        observing.record(session, request_id, scorings)
 
 
 def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseException) -> None:

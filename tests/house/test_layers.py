@@ -25,6 +25,7 @@ CORE_ORDER = (
     "classify",
     "policies",
     "communities",
+    "services",
     "actions",
     "learning",
     "scoring",

@@ -79,6 +79,9 @@ class Result:
 
     ``scores`` maps category to 0.0–1.0; an absent category was *not scored*, which differs from 0.0. ``model``
     names the model that answered; ``ms`` is its time in milliseconds. With ``error`` set, ``scores`` is partial.
+    ``unrouted`` are scores under the names of the model's maker that no category of ours corresponds to: they are
+    stored and lead to nothing. ``calibrated`` False: these scores must not act without review, even if the
+    classifier's may.
 
     Raises:
         ValueError: a score is not a number from 0.0 to 1.0. Invalid output of a remote model must not be routed.
@@ -89,9 +92,11 @@ class Result:
     model: str = ""
     ms: float = 0.0
     error: Retryable | Permanent | OutOfTime | None = None
+    unrouted: Mapping[str, float] = field(default_factory=dict)
+    calibrated: bool = True
 
     def __post_init__(self) -> None:
-        for category, score in self.scores.items():
+        for category, score in (*self.scores.items(), *self.unrouted.items()):
             if not (math.isfinite(score) and 0.0 <= score <= 1.0):
                 raise ValueError(f"the score of {category} is {score!r}, not a number from 0.0 to 1.0")
 

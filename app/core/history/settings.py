@@ -15,6 +15,7 @@ from app.core.history import pages
 from app.core.history.pages import HistoryPage
 from app.core.models import (
     Account,
+    ConnectedService,
     Delivery,
     Event,
     HistoryEntry,
@@ -43,7 +44,7 @@ class Area(StrEnum):
 _OBJECTS: Mapping[Area, tuple[str, ...]] = {
     Area.COMMUNITY: ("community", "overturn", "filter"),
     Area.THRESHOLDS: ("policy",),
-    Area.CLASSIFIERS: ("rule_pack", "learned_model"),
+    Area.CLASSIFIERS: ("rule_pack", "service", "learned_model"),
     Area.WEBHOOKS: ("webhook", "delivery", "replay"),
     Area.REASONS: ("reason",),
     Area.KEYS: ("api_key",),
@@ -174,6 +175,7 @@ def names(session: Session, entries: Sequence[Entry]) -> Mapping[uuid.UUID, str]
     for column, key in (
         (Account.display_name, Account.id),
         (ReasonTemplate.title, ReasonTemplate.id),
+        (ConnectedService.name, ConnectedService.id),
     ):
         names_by_id |= {
             object_id: name for object_id, name in session.execute(sa.select(key, column).where(key.in_(ids)))

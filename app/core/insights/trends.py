@@ -227,7 +227,14 @@ class _TrendQueries:
         ranked = (
             sa.select(Score.classifier, Action.overturned_at, place.label("place"))
             .select_from(Action)
-            .join(Score, sa.and_(Score.request_id == Action.request_id, Score.category == Action.category))
+            .join(
+                Score,
+                sa.and_(
+                    Score.request_id == Action.request_id,
+                    Score.category == Action.category,
+                    ~Score.is_observed,
+                ),
+            )
             .where(self._acted())
             .subquery()
         )

@@ -131,7 +131,11 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
     for ids in _parts(list(base)):
         stored = session.execute(
             sa.select(Score.request_id, Score.category, sa.func.max(Score.score))
-            .where(Score.request_id.in_(ids), Score.classifier.not_in((COMMUNITY_MODEL, COMMUNITY_RULES)))
+            .where(
+                Score.request_id.in_(ids),
+                Score.classifier.not_in((COMMUNITY_MODEL, COMMUNITY_RULES)),
+                ~Score.is_observed,
+            )
             .group_by(Score.request_id, Score.category)
         )
         for request_id, category, score in stored:

@@ -163,7 +163,8 @@ def _stored(session: Session, community_id: uuid.UUID, category: str) -> Iterato
         if not rows:
             return
         posts = {row.id: _Post(row.content, outcomes.from_code(row[3])) for row in rows}
-        for score in session.scalars(sa.select(Score).where(Score.request_id.in_(posts))):
+        counted = sa.select(Score).where(Score.request_id.in_(posts), ~Score.is_observed)
+        for score in session.scalars(counted):
             _add(posts[score.request_id], score, category)
         yield from posts.values()
         read += len(rows)

@@ -23,6 +23,7 @@ from app.core.models.people import (
     SignIn,
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
+from app.core.models.services import ConnectedService, ServiceDay, ServiceVersion
 from app.core.models.webhooks import Attempt, Delivery, Event, Replay, Webhook
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Attempt",
     "Category",
     "Community",
+    "ConnectedService",
     "Decision",
     "Delivery",
     "Event",
@@ -65,6 +67,8 @@ __all__ = [
     "Score",
     "ScoringModel",
     "ScoringState",
+    "ServiceDay",
+    "ServiceVersion",
     "SignIn",
     "Skip",
     "SlowRule",

@@ -105,6 +105,7 @@ class Score(Base):
     ``is_highest``: routing used this row, the highest of all classifiers, for the category. Previews read only rows
     with a score above 0, from one index, because a score of 0 exceeds no threshold. Test posts never have it.
     ``observed_tier``: 1 or 2, the tier that an observe-only category would have led to; None for no tier.
+    ``is_observed``: the score of a connected service that is only observed; it led to nothing and never does.
     """
 
     __tablename__ = "scores"
@@ -143,6 +144,7 @@ class Score(Base):
     tier1_capable: Mapped[bool] = mapped_column(default=False)
     is_highest: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     observed_tier: Mapped[int | None] = mapped_column(sa.Integer)
+    is_observed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     matches: Mapped[list[dict[str, Any]]] = mapped_column(sa.JSON, default=list)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 

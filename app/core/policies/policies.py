@@ -1,8 +1,8 @@
 """Categories and thresholds: immutable numbered versions per community (docs/design-system.md)."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,11 @@ SEVERITY_MAX = 1_000
 
 @dataclass(frozen=True)
 class CategoryDraft:
-    """A category's values as an operator enters them. ``tier1`` None: never act without raters."""
+    """A category's values as an operator enters them. ``tier1`` None: never act without raters.
+
+    ``requires`` names the classifiers that the category must not go without, ``on_error`` what happens when one
+    fails: "retry" or "review" (docs/classifiers.md).
+    """
 
     name: str
     tier2: float
@@ -99,6 +103,8 @@ def rule_of(category: Category | CategoryDraft) -> CategoryRule:
         severity=category.severity,
         enabled=category.enabled,
         observe_only=category.observe_only,
+        requires=frozenset(category.requires),
+        on_error=category.on_error,
     )
 
 
@@ -164,6 +170,38 @@ def set_category(
         if category.name != draft.name
     ]
     return revise(session, actor, community_id, [*kept, draft], reason)
+
+
+def require_classifier(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    classifier: str,
+    on_error: Mapping[str, str | None],
+    reason: str,
+) -> ThresholdSet | None:
+    """Write a new version in which categories do, or do not, go without this classifier's score.
+
+    ``on_error`` maps a category to "retry" or "review", or to None: it does not need the classifier. What happens on an
+    error is one setting of a category, for all classifiers that it requires. None when nothing changes.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    if not set(on_error.values()) <= {"retry", "review", None}:
+        raise Invalid.field("on_error", "must be retry or review")
+    serialise(session, community_id)
+    drafts = [draft_of(category) for category in current(session, community_id).categories]
+    revised = [_requiring(draft, classifier, on_error) for draft in drafts]
+    return None if revised == drafts else revise(session, actor, community_id, revised, reason)
+
+
+def _requiring(draft: CategoryDraft, classifier: str, on_error: Mapping[str, str | None]) -> CategoryDraft:
+    if draft.name not in on_error:
+        return draft
+    others = tuple(name for name in draft.requires if name != classifier)
+    wanted = on_error[draft.name]
+    if wanted is None:
+        return replace(draft, requires=others)
+    return replace(draft, requires=(*others, classifier), on_error=wanted)
 
 
 def revert(
@@ -288,6 +326,8 @@ def _plain(drafts: Any) -> dict[str, Any]:
             "tier2_action": draft.tier2_action.value,
             "review_group": draft.review_group.value,
             "severity": draft.severity,
+            "requires": list(draft.requires),
+            "on_error": draft.on_error,
         }
         for draft in drafts
     }

@@ -20,6 +20,8 @@ class CategoryRule:
     """A category's settings for routing. Thresholds are 0.0 to 1.0; ``tier1`` None: no Tier 1 action.
 
     A category with ``observe_only`` routes nothing; ``observed`` returns the routes that it would have caused.
+    ``requires`` are classifiers whose score the category must not go without; when one fails, ``on_error`` says
+    whether scoring is tried again ("retry") or the post goes to staff ("review").
     """
 
     name: str
@@ -31,6 +33,8 @@ class CategoryRule:
     severity: int = 0
     enabled: bool = True
     observe_only: bool = False
+    requires: frozenset[str] = frozenset()
+    on_error: str = "retry"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.classify.together import score_each
 from app.core.db import serialise
 from app.core.history.why import Why
 from app.core.learning.scorer import CommunityModel
@@ -32,6 +33,8 @@ from app.core.policies.routing import (
     without_score,
 )
 from app.core.requests import slow_rules
+from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.services.calling import stored_version
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"
@@ -39,11 +42,16 @@ PAUSED = "automatic actions were paused"
 NOT_FINISHED = "a classifier could not finish"
 
 
+class Unfinished(Exception):
+    """A classifier that a category requires failed, and the category says to try again (decision 0036)."""
+
+
 @dataclass(frozen=True)
 class Scoring:
     """One classifier's result for a request; ``tier1`` are the categories that its scores may raise to Tier 1.
 
-    ``categories``: all that it scores. If the result has an error, none of its scores count.
+    ``categories``: all that it scores. If the result has an error, none of its scores count. ``local`` False: a
+    connected service, whose failure matters only to the categories that require it.
     """
 
     classifier: str
@@ -52,6 +60,7 @@ class Scoring:
     result: Result
     milliseconds: int = field(default=0)
     categories: frozenset[str] = frozenset()
+    local: bool = True
 
     @property
     def scores(self) -> Mapping[str, float]:
@@ -80,7 +89,11 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
 
 
 def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
-    """Store the scores and route the request by the thresholds in force. Return the opened action, or None."""
+    """Store the scores and route the request by the thresholds in force. Return the opened action, or None.
+
+    Raises:
+        Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
+    """
     request = session.get_one(Request, request_id)
     serialise(session, request.community_id)
     session.refresh(request)
@@ -88,6 +101,10 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
         return None
     thresholds = policies.current(session, request.community_id)
     rules_in_force = policies.category_rules(thresholds)
+    # Read in this transaction, after the lock: a pause applies from its commit on, also to requests being scored.
+    community = session.get_one(Community, request.community_id, populate_existing=True)
+    if community.archived_at is None:
+        _check_finished(scorings, rules_in_force)
     best = combined(scorings)
     observed_routes = observed(best, rules_in_force)
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
@@ -100,24 +117,12 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
                 unassigned.remove(category)
             # Previews count the highest scores, and must not count a test post.
             is_highest = is_highest and not request.is_test
-            session.add(
-                Score(
-                    community_id=request.community_id,
-                    request_id=request.id,
-                    category=category,
-                    classifier=scoring.classifier,
-                    classifier_version=scoring.version,
-                    score=round(value, 4),
-                    tier1_capable=category in scoring.tier1,
-                    is_highest=is_highest,
-                    observed_tier=observed_tiers.get(category) if is_highest else None,
-                    created_at=request.scored_at,
-                    matches=[asdict(m) for m in scoring.result.matches if m.category == category],
-                )
-            )
+            score = score_row(request, scoring, category, value, request.scored_at)
+            score.tier1_capable, score.is_highest = category in scoring.tier1, is_highest
+            score.observed_tier = observed_tiers.get(category) if is_highest else None
+            session.add(score)
+        session.add_all(unrouted_rows(request, scoring, request.scored_at))
     session.flush()
-    # Read in this transaction, after the lock: a pause applies from its commit on, also to requests being scored.
-    community = session.get_one(Community, request.community_id, populate_existing=True)
     route = decided(scorings, rules_in_force) if community.archived_at is None else None
     timeouts = [
         (scoring.version, scoring.result.error)
@@ -126,7 +131,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     ]
     slow_rules.record(session, request.community_id, timeouts)
     if route is None or decisions.for_request(session, request.id) is not None:
-        cause = "nothing above a threshold" if community.archived_at is None else ARCHIVED
+        cause = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
         return None
     paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
@@ -151,14 +156,41 @@ def decided(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> Route
     If nothing is above a threshold, but a classifier that might have found something could not finish, the post
     goes to staff: it is neither acted on nor let through.
     """
-    return decide(combined(scorings), rules) or without_score(unscored(scorings), rules)
+    return decide(combined(scorings), rules) or without_score(unscored(scorings, rules), rules)
 
 
-def unscored(scorings: Sequence[Scoring]) -> frozenset[str]:
-    """The categories that a classifier would have scored if it had finished."""
-    return frozenset(
-        name for scoring in scorings if scoring.result.error is not None for name in scoring.categories
+def unscored(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> frozenset[str]:
+    """The categories that a classifier would have scored if it had finished.
+
+    A connected service that failed counts only for the categories that require it.
+    """
+    failed = [scoring for scoring in scorings if scoring.result.error is not None]
+    names = {name for scoring in failed if scoring.local for name in scoring.categories}
+    remote = {scoring.classifier for scoring in failed if not scoring.local}
+    return frozenset(names | {rule.name for rule in rules if rule.requires & remote})
+
+
+def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
+    """Raise Unfinished if nothing was found, but a service that a category must not go without failed."""
+    failed = {
+        scoring.classifier: _error(scoring.result.error)
+        for scoring in scorings
+        if not scoring.local and scoring.result.error is not None
+    }
+    missing = sorted(
+        name
+        for rule in rules
+        if rule.enabled and not rule.observe_only and rule.on_error == "retry"
+        for name in rule.requires & failed.keys()
     )
+    if missing and decide(combined(scorings), rules) is None:
+        raise Unfinished(f"{missing[0]}: {failed[missing[0]]}")
+
+
+def _nothing_found(scorings: Sequence[Scoring]) -> str:
+    """Why a request ends without an action; names the services that did not answer."""
+    silent = [scoring.classifier for scoring in scorings if scoring.result.error is not None]
+    return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
 
 
 def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
@@ -201,20 +233,24 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
 def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scoring]:
     """Run every classifier on a request's content. Call it outside of any transaction."""
     context = Context(community_id=request.community_id, language=None)
-    scorings = []
-    for classifier in classifiers:
-        (result,) = classifier.score([request.content], context)
-        scorings.append(
-            Scoring(
-                classifier.name,
-                classifier.version,
-                classifier.tier1_categories,
-                result,
-                round(result.ms),
-                classifier.categories,
-            )
+    return score_text(classifiers, request.content, context)
+
+
+def score_text(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
+    """Run every classifier on a text. Call it outside of any transaction."""
+    scorings = [
+        Scoring(
+            classifier.name,
+            classifier.version if classifier.local else stored_version(classifier.version, result),
+            classifier.tier1_categories if result.calibrated else frozenset(),
+            result,
+            round(result.ms),
+            classifier.categories,
+            classifier.local,
         )
-    return with_community_model(classifiers, request.content, scorings)
+        for classifier, result in zip(classifiers, score_each(classifiers, text, context), strict=True)
+    ]
+    return with_community_model(classifiers, text, scorings)
 
 
 def with_community_model(
@@ -231,7 +267,8 @@ def with_community_model(
         return others
     begin = time.perf_counter()
     base = combined([scoring for scoring in others if scoring.classifier != COMMUNITY_RULES])
-    names = sorted(model.categories - unscored(others))
+    failed = {name for scoring in others if scoring.result.error is not None for name in scoring.categories}
+    names = sorted(model.categories - failed)
     scores = model.blended(text, {name: base[name].score if name in base else 0.0 for name in names})
     milliseconds = round((time.perf_counter() - begin) * 1000)
     return others + [

@@ -149,7 +149,7 @@ def _scores(session: Session, request: Request) -> list[tuple[str, float, float]
     highest = sa.func.max(Score.score)
     rows = session.execute(
         sa.select(Score.category, highest)
-        .where(Score.request_id == request.id)
+        .where(Score.request_id == request.id, ~Score.is_observed)
         .group_by(Score.category)
         .order_by(highest.desc(), Score.category)
     )

@@ -22,7 +22,7 @@ from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
-from app.core.requests.scoring import Scoring, decided, unscored, with_community_model
+from app.core.requests.scoring import Scoring, decided, score_text, unscored
 from app.core.requests.scoring import combined as combined_scores
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.versions import RuleSet
@@ -95,7 +95,7 @@ def try_text(
     rules: Sequence[CategoryRule], classifiers: Sequence[Classifier], text: str, context: Context
 ) -> Trial:
     """Score and route a text as if it had been submitted. Call it outside of any transaction."""
-    scorings = _score(classifiers, text, context)
+    scorings = score_text(classifiers, text, context)
     scores, by_name = combined_scores(scorings), {rule.name: rule for rule in rules}
     matches = [match for scoring in scorings for match in scoring.result.matches]
     return Trial(
@@ -147,7 +147,7 @@ def try_on_stored(
             break
         read += 1
         longest = sorted((*longest, content), key=len)[-LONG_FROM:]
-        was, now = _score(old, content, context), _score(new, content, context)
+        was, now = score_text(old, content, context), score_text(new, content, context)
         stopped = _stopped_at(now)
         slow.update(stopped)
         by_rule.update({match.rule for scoring in now for match in scoring.result.matches} & by_rule.keys())
@@ -161,7 +161,7 @@ def try_on_stored(
             samples.append(Sample(content, _differing(was, now), routes[0], routes[1]))
     else:
         complete = read < MOST_TEXTS
-    at_length = _stopped_at(_score(new, _long(longest), context))
+    at_length = _stopped_at(score_text(new, _long(longest), context))
     return Hits(read, complete, changed, moved, by_rule, samples, slow, next(iter(at_length), None))
 
 
@@ -204,7 +204,9 @@ def _stored(
         others: dict[uuid.UUID, dict[str, Scored]] = {}
         for score in session.execute(
             sa.select(Score.request_id, Score.category, Score.score, Score.tier1_capable).where(
-                Score.request_id.in_([row.id for row in rows]), Score.classifier.not_in(names)
+                Score.request_id.in_([row.id for row in rows]),
+                Score.classifier.not_in(names),
+                ~Score.is_observed,
             )
         ):
             _raise(
@@ -218,27 +220,13 @@ def _stored(
         last = rows[-1].requested_at, rows[-1].id
 
 
-def _score(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
-    scorings = [
-        Scoring(
-            classifier.name,
-            classifier.version,
-            classifier.tier1_categories,
-            classifier.score([text], context)[0],
-            categories=classifier.categories,
-        )
-        for classifier in classifiers
-    ]
-    return with_community_model(classifiers, text, scorings)
-
-
 def _route(
     others: Mapping[str, Scored], scorings: Sequence[Scoring], rules: Sequence[CategoryRule]
 ) -> Route | None:
     scores = combined_scores(scorings)
     for category, scored in others.items():
         _raise(scores, category, scored)
-    return decide(scores, rules) or without_score(unscored(scorings), rules)
+    return decide(scores, rules) or without_score(unscored(scorings, rules), rules)
 
 
 def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:

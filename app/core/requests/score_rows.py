@@ -1,0 +1,42 @@
+"""Scores as they are stored: one row for a request, a category and a classifier's version."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from app.core.models import Request, Score
+from app.core.services.settings import VENDOR_PREFIX
+
+if TYPE_CHECKING:
+    from app.core.requests.scoring import Scoring
+
+CATEGORY_MAX = 40
+
+
+def score_row(
+    request: Request, scoring: "Scoring", category: str, value: float, scored_at: datetime
+) -> Score:
+    """One score, without what routing made of it."""
+    return Score(
+        community_id=request.community_id,
+        request_id=request.id,
+        category=category,
+        classifier=scoring.classifier,
+        classifier_version=scoring.version,
+        score=round(value, 4),
+        tier1_capable=False,
+        is_highest=False,
+        created_at=scored_at,
+        matches=[asdict(m) for m in scoring.result.matches if m.category == category],
+    )
+
+
+def unrouted_rows(request: Request, scoring: "Scoring", scored_at: datetime) -> list[Score]:
+    """The scores that are stored and lead to nothing, under the service's own names."""
+    if scoring.result.error is not None:
+        return []
+    values: dict[str, float] = {}
+    for name, value in scoring.result.unrouted.items():
+        stored = f"{VENDOR_PREFIX}{name}"[:CATEGORY_MAX]
+        values[stored] = max(value, values.get(stored, 0.0))
+    return [score_row(request, scoring, name, value, scored_at) for name, value in values.items()]

@@ -1,0 +1,122 @@
+"""What kinds of services there are: the protocol that an adapter implements, and how operators describe a service.
+
+Adapters, also those of installed packages, implement `Adapter` and are described by a `Kind` (docs/classifiers.md).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from app.core.webhooks.sending import AllowList
+
+ENTRY_POINTS = "bridgenote.classifiers"
+"""The group of entry points under which installed packages offer their kinds."""
+
+CategoryMap = Mapping[str, str | None]
+"""Maps the service's name of a category to ours; None: its scores are stored and lead to nothing."""
+
+
+class Failure(Exception):
+    """The service gave no usable answer. ``retry``: asking again may help, after ``after`` seconds if it said so.
+
+    ``reason`` is shown to operators and stored, so it never quotes the answer or the post.
+    """
+
+    def __init__(self, reason: str, *, retry: bool = True, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry = retry
+        self.after = after
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A service's answer for one text: scores 0.0–1.0 under the service's own names of categories.
+
+    ``model`` is the model's name as the service gives it; ``calibrated`` False: the scores are no probabilities, and
+    must not act without review.
+    """
+
+    scores: Mapping[str, float]
+    model: str = ""
+    calibrated: bool = True
+
+
+class Adapter(Protocol):
+    """Speaks one service's protocol. Several threads use it at once."""
+
+    def ask(self, texts: Sequence[str], images: Sequence[str] = ()) -> Sequence[Answer]:
+        """Return one answer for each text, in order. ``images`` are URLs that belong to the only text.
+
+        The whole call ends within the connection's deadline.
+
+        Raises:
+            Failure: the service gave no usable answer.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What an adapter needs to reach a service. ``deadline`` is in seconds and covers the whole call.
+
+    ``options`` are the values of the kind's own fields; ``categories`` the names of categories that operators mapped.
+    ``allow`` lists the hosts to which plain http and private addresses are allowed.
+    """
+
+    url: str
+    model: str = ""
+    key: str = field(default="", repr=False)
+    options: Mapping[str, str] = field(default_factory=dict)
+    categories: Sequence[str] = ()
+    deadline: float = 5.0
+    allow: AllowList = field(default_factory=AllowList)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting that only one kind has. With ``choices`` (value → label) it is one of them; ``long``: many lines."""
+
+    name: str
+    label: str
+    hint: str = ""
+    default: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    long: bool = False
+
+
+def _no_options(_options: Mapping[str, str]) -> CategoryMap:
+    return {}
+
+
+def _accept(_options: Mapping[str, str]) -> None:
+    """Accept all options."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of service: how operators set it up, and how to reach it.
+
+    ``category_map`` gives the usual map for these options. ``check`` raises ``Invalid`` for options that do not fit
+    together. ``batch`` is how many texts one request may carry, ``max_chars`` the longest text. ``calls_out`` False:
+    it runs inside this process and sends nothing, so it needs neither a URL nor consent. ``url``, ``model``: the
+    usual values. ``needs_key``: it refuses requests without a key.
+    """
+
+    name: str
+    title: str
+    about: str
+    connect: Callable[[Connection], Adapter]
+    category_map: Callable[[Mapping[str, str]], CategoryMap] = _no_options
+    check: Callable[[Mapping[str, str]], None] = _accept
+    url: str = ""
+    url_hint: str = ""
+    model: str = ""
+    needs_model: bool = False
+    has_model: bool = True
+    needs_key: bool = False
+    calls_out: bool = True
+    takes_images: bool = False
+    batch: int = 1
+    max_chars: int = 8_000
+    options: Sequence[Option] = ()

@@ -1,0 +1,311 @@
+"""Connected services: added, changed, observed, counted, switched off, removed by operators (docs/classifiers.md).
+
+A new service is only observed. Changed settings are a new version; while the service counts, a new version waits
+until it is put in force. Every change is in the history, with its reason and without the key.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core import clock, limits
+from app.core.db import serialise
+from app.core.errors import Invalid, Problem
+from app.core.history import chain as history
+from app.core.history.why import Why
+from app.core.ids import new_id
+from app.core.models import ConnectedService, ServiceVersion
+from app.core.permissions import Actor, Permission, require
+from app.core.sealing import Sealer
+from app.core.services import reading
+from app.core.services.kinds import Kind
+from app.core.services.settings import ServiceSettings, checked, service_key, service_name
+from app.core.vocabulary import ServiceMode
+from app.core.webhooks.sending import AllowList
+
+MOST = 20
+"""The largest number of services of one community."""
+
+
+@dataclass(frozen=True)
+class Registry:
+    """What the verbs must know of this installation: the kinds of services, how secrets are sealed, own hosts."""
+
+    kinds: Mapping[str, Kind]
+    sealer: Sealer
+    allow: AllowList
+
+    def kind(self, name: str) -> Kind:
+        try:
+            return self.kinds[name]
+        except KeyError:
+            raise Invalid.field("kind", "must be one of the installed kinds", name) from None
+
+
+def add(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    registry: Registry,
+    kind_name: str,
+    name: str,
+    settings: ServiceSettings,
+    reason: str,
+    *,
+    key: str = "",
+    consent: bool = False,
+) -> ConnectedService:
+    """Add a service; it is observed until somebody counts its scores. ``consent``: posts may be sent to its host.
+
+    Raises:
+        Invalid: a value is not allowed, the name is taken, the consent or the reason is missing.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    kind = registry.kind(kind_name)
+    settings = _first(settings, kind, registry, name, reason, key, consent)
+    serialise(session, community_id)
+    existing = reading.in_community(session, actor, community_id)
+    if any(service.name == name for service in existing):
+        raise Invalid.field("name", "is taken by another service", name)
+    if len(existing) >= MOST:
+        raise Invalid.field("name", f"cannot be added: a community has at most {MOST} services")
+    service = ConnectedService(
+        id=new_id(), community_id=community_id, name=name, kind=kind.name, mode=ServiceMode.OBSERVE, version=1
+    )
+    service.etag, service.consents = 1, {}
+    service.model_seen = service.model_before = ""
+    if key:
+        service.key = registry.sealer.seal(key, str(service.id))
+    if kind.calls_out:
+        service.consents = _agreed(service, actor, settings.host)
+    session.add(service)
+    session.flush()
+    _write(session, actor, service, 1, settings, reason)
+    after = {"name": name, "kind": kind.name, **settings.to_json()}
+    if kind.calls_out:
+        after["posts_are_sent_to"] = settings.host
+    history.record(
+        session, actor, community_id, "service.added", "service", service.id, after=after, why=Why(reason)
+    )
+    return service
+
+
+def _first(
+    settings: ServiceSettings,
+    kind: Kind,
+    registry: Registry,
+    name: str,
+    reason: str,
+    key: str,
+    consent: bool,
+) -> ServiceSettings:
+    """Check everything that a new service is given, so that a form can show all that is wrong at once."""
+    problems: list[Problem] = []
+    checks: list[Callable[[], object]] = [
+        partial(service_name, name),
+        partial(limits.text, reason, "reason", limits.REASON_MAX),
+    ]
+    if key:
+        checks.append(partial(service_key, key))
+    for check in checks:
+        try:
+            check()
+        except Invalid as refusal:
+            problems += refusal.problems
+    if kind.needs_key and not key:
+        problems.append(
+            Problem("missing", ("key",), "must be given: this service refuses requests without one")
+        )
+    if kind.calls_out and not consent:
+        problems.append(Problem("missing", ("consent",), "must be given: posts are sent to this host"))
+    try:
+        settings = checked(settings, kind, registry.allow)
+    except Invalid as refusal:
+        problems += refusal.problems
+    if problems:
+        raise Invalid(*problems)
+    return settings
+
+
+def change(
+    session: Session,
+    actor: Actor,
+    service_id: uuid.UUID,
+    registry: Registry,
+    settings: ServiceSettings,
+    reason: str,
+    *,
+    consent: bool = False,
+    etag: int | None = None,
+) -> ServiceVersion:
+    """Write changed settings as a new version. It is used at once unless the service counts; then it waits.
+
+    Raises:
+        Invalid: as ``add``; or nothing is changed.
+        Conflict: ``etag`` is no longer the service's.
+    """
+    service = reading.locked(session, actor, service_id, etag)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    kind = registry.kind(service.kind)
+    settings = checked(settings, kind, registry.allow)
+    latest = reading.newest(session, service)
+    before = ServiceSettings.from_json(latest.settings)
+    if before == settings:
+        raise Invalid.field("settings", "are the same as before")
+    is_new_host = kind.calls_out and settings.host not in service.consents
+    if is_new_host and not consent:
+        raise Invalid.field("consent", "must be given: posts are sent to another host")
+    if is_new_host:
+        service.consents = _agreed(service, actor, settings.host)
+    version = _write(session, actor, service, latest.version + 1, settings, reason)
+    if service.mode is not ServiceMode.IN_FORCE:
+        service.version = version.version
+    _touch(session, service)
+    old, new = before.to_json(), settings.to_json()
+    changed = [part for part in new if old[part] != new[part]]
+    after: dict[str, Any] = {"name": service.name, "settings_version": version.version}
+    after |= {part: new[part] for part in changed}
+    if is_new_host:
+        after["posts_are_sent_to"] = settings.host
+    history.record(
+        session,
+        actor,
+        service.community_id,
+        "service.changed",
+        "service",
+        service.id,
+        before={part: old[part] for part in changed},
+        after=after,
+        why=Why(reason),
+    )
+    return version
+
+
+def put_in_force(
+    session: Session,
+    actor: Actor,
+    service_id: uuid.UUID,
+    number: int,
+    reason: str,
+    *,
+    etag: int | None = None,
+) -> ConnectedService:
+    """Use this version of the settings from now on; raises as ``change``."""
+    service = reading.locked(session, actor, service_id, etag)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    reading.numbered(session, service, number)
+    if service.version == number:
+        raise Invalid.field("version", "is in use already", number)
+    before, service.version = service.version, number
+    _touch(session, service)
+    _record(session, actor, service, "service.version_put_in_force", reason, before=before, version=number)
+    return service
+
+
+def set_mode(
+    session: Session,
+    actor: Actor,
+    service_id: uuid.UUID,
+    mode: ServiceMode,
+    reason: str,
+    *,
+    etag: int | None = None,
+) -> ConnectedService:
+    """Observe a service, count its scores, or switch it off; raises as ``change``."""
+    service = reading.locked(session, actor, service_id, etag)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    if service.mode is mode:
+        return service
+    service.mode = mode
+    _touch(session, service)
+    _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
+    return service
+
+
+def set_key(
+    session: Session,
+    actor: Actor,
+    service_id: uuid.UUID,
+    registry: Registry,
+    key: str,
+    reason: str,
+    *,
+    etag: int | None = None,
+) -> ConnectedService:
+    """Replace the key, which is sealed and never shown; raises as ``change``."""
+    service = reading.locked(session, actor, service_id, etag)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    service.key = registry.sealer.seal(service_key(key), str(service.id))
+    _touch(session, service)
+    _record(session, actor, service, "service.key_replaced", reason)
+    return service
+
+
+def remove(
+    session: Session, actor: Actor, service_id: uuid.UUID, reason: str, *, etag: int | None = None
+) -> ConnectedService:
+    """Remove a service and its key. Its scores and its history stay; its name is free again. Raises as ``change``."""
+    service = reading.locked(session, actor, service_id, etag)
+    limits.text(reason, "reason", limits.REASON_MAX)
+    service.removed_at, service.key, service.mode = clock.now(), None, ServiceMode.OFF
+    _touch(session, service)
+    _record(session, actor, service, "service.removed", reason)
+    return service
+
+
+def _touch(session: Session, service: ConnectedService) -> None:
+    service.etag += 1
+    session.flush()
+
+
+def _agreed(service: ConnectedService, actor: Actor, host: str) -> dict[str, Any]:
+    """The consents with this host added; the history entry of the change names who agreed."""
+    account = str(actor.account_id) if actor.account_id is not None else None
+    return {**service.consents, host: {"at": clock.iso(clock.now()), "account_id": account}}
+
+
+def _write(
+    session: Session,
+    actor: Actor,
+    service: ConnectedService,
+    number: int,
+    settings: ServiceSettings,
+    reason: str,
+) -> ServiceVersion:
+    version = ServiceVersion(
+        service_id=service.id,
+        version=number,
+        settings=settings.to_json(),
+        reason=reason,
+        made_by_id=actor.account_id,
+    )
+    session.add(version)
+    session.flush()
+    return version
+
+
+def _record(
+    session: Session,
+    actor: Actor,
+    service: ConnectedService,
+    what: str,
+    reason: str,
+    *,
+    before: int | None = None,
+    version: int | None = None,
+) -> None:
+    history.record(
+        session,
+        actor,
+        service.community_id,
+        what,
+        "service",
+        service.id,
+        before={} if before is None else {"version_in_use": before},
+        after={"name": service.name} | ({} if version is None else {"version_in_use": version}),
+        why=Why(reason),
+    )

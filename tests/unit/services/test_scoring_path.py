@@ -1,0 +1,220 @@
+"""Posts are scored with connected services: their scores count, are only observed, or are missing."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.models import Action, HistoryEntry, Request, Score
+from app.core.permissions import SYSTEM
+from app.core.policies import policies
+from app.core.policies.policies import CategoryDraft
+from app.core.requests.scoring import Unfinished
+from app.core.services import services
+from app.core.services.services import Registry
+from app.core.services.settings import ServiceSettings
+from app.core.vocabulary import ActionTier, RequestStatus, ServiceMode
+from app.core.webhooks.sending import AllowList
+from app.jobs import registry as jobs_registry
+from app.wiring import Wiring
+from tests.cast import Cast
+from tests.factories import submit
+from tests.inline_engine import InlineEngine
+from tests.stub_services import HIGH, WORD, Stub, dripping, serving, status
+
+CATEGORIES = {"toxicity": "toxicity", "sarcasm": None}
+QUIET = f"A post about a {WORD}"
+
+
+@dataclass
+class Stage:
+    """The home community with services that reach the stub."""
+
+    wiring: Wiring
+    jobs: InlineEngine
+    cast: Cast
+    stub: Stub
+
+    def add(self, name: str = "own", mode: ServiceMode = ServiceMode.IN_FORCE, **settings: Any) -> uuid.UUID:
+        given = {"url": self.stub.url("/score"), "categories": CATEGORIES, "deadline": 1.0} | settings
+        registry = Registry(self.wiring.services.kinds, self.wiring.sealer, self.wiring.services.allow)
+        with self.wiring.database.writing() as session:
+            service = services.add(
+                session,
+                SYSTEM,
+                self.cast.community_id,
+                registry,
+                "http",
+                name,
+                ServiceSettings(**given),
+                "Try it",
+                consent=True,
+            )
+            if mode is not ServiceMode.OBSERVE:
+                services.set_mode(session, SYSTEM, service.id, mode, "It agrees")
+            return service.id
+
+    def require(self, on_error: str | None, name: str = "own") -> None:
+        with self.wiring.database.writing() as session:
+            policies.require_classifier(
+                session, SYSTEM, self.cast.community_id, f"service.{name}", {"toxicity": on_error}, "Needed"
+            )
+
+    def submit(self, text: str = QUIET, number: int = 1) -> uuid.UUID:
+        return submit(self.wiring, self.cast, text, f"post-{number}")
+
+    def score(self, text: str = QUIET, number: int = 1) -> uuid.UUID:
+        request_id = self.submit(text, number)
+        self.jobs.run_all()
+        return request_id
+
+    def rows(self, kind: Any) -> list[Any]:
+        with self.wiring.database.reading() as session:
+            return list(session.scalars(sa.select(kind)))
+
+    def status(self, request_id: uuid.UUID) -> RequestStatus:
+        with self.wiring.database.reading() as session:
+            return session.get_one(Request, request_id).status
+
+
+@pytest.fixture
+def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Iterator[Stage]:
+    wiring.services.allow = AllowList.parse("127.0.0.1")
+    # Otherwise a failing service would be waited for between its attempts.
+    with pytest.MonkeyPatch.context() as patch, serving() as stub:
+        patch.setattr("app.core.services.calling.FIRST_DELAY", 0.01)
+        yield Stage(wiring, jobs, cast, stub)
+
+
+def test_a_counted_service_leads_to_an_action_that_names_it_and_its_model(stage: Stage) -> None:
+    stage.add()
+    stage.score()
+    (action,) = stage.rows(Action)
+    assert (action.category, action.score, action.action_tier) == ("toxicity", HIGH, ActionTier.CONSENSUS)
+    (used,) = [item for item in action.evidence["details"]["classifiers"] if item["name"] == "service.own"]
+    assert (used["version"], used["model"]) == ("1+model-1", "model-1")
+    rows = {row.category: row for row in stage.rows(Score) if row.classifier == "service.own"}
+    assert rows["toxicity"].is_highest
+    assert not rows["toxicity"].is_observed
+    assert rows["vendor:sarcasm"].score == 0.4
+    assert not rows["vendor:sarcasm"].is_highest
+
+
+def test_an_observed_service_changes_nothing_and_is_asked_after_the_verdict(stage: Stage) -> None:
+    stage.add(mode=ServiceMode.OBSERVE)
+    request_id = stage.score()
+    assert stage.rows(Action) == []
+    assert stage.status(request_id) is RequestStatus.COMPLETED
+    rows = [row for row in stage.rows(Score) if row.classifier == "service.own"]
+    assert {row.category for row in rows} == {"toxicity", "vendor:sarcasm"}
+    assert all(row.is_observed and not row.is_highest and not row.tier1_capable for row in rows)
+    jobs_registry.observe(stage.wiring, request_id)
+    assert len([row for row in stage.rows(Score) if row.is_observed]) == 2
+
+
+def test_a_service_that_is_off_is_not_asked(stage: Stage) -> None:
+    stage.add(mode=ServiceMode.OFF)
+    stage.score()
+    assert stage.stub.seen == []
+
+
+def test_another_communitys_posts_are_not_sent(stage: Stage) -> None:
+    stage.add()
+    with stage.wiring.database.reading() as session:
+        names = [item.name for item in stage.wiring.classifiers_for(session, stage.cast.other_community_id)]
+    assert "service.own" not in names
+
+
+def test_scores_act_alone_only_where_an_operator_allows_it_and_the_service_is_calibrated(
+    stage: Stage,
+) -> None:
+    with stage.wiring.database.writing() as session:
+        draft = CategoryDraft("toxicity", 0.55, tier1=0.9)
+        policies.set_category(session, SYSTEM, stage.cast.community_id, draft, "Act")
+    stage.add("first", may_act=True)
+    stage.score(number=1)
+    (action,) = stage.rows(Action)
+    assert action.action_tier is ActionTier.CONSENSUS  # the stub does not say that it is calibrated
+    calibrated = {"model": "m", "calibrated": True, "results": [{"scores": {"toxicity": 0.95}}]}
+    stage.stub._own = lambda _body: calibrated  # type: ignore[method-assign]
+    stage.score(f"Another {WORD}", 2)
+    assert {row.action_tier for row in stage.rows(Action)} == {ActionTier.CONSENSUS, ActionTier.IMMEDIATE}
+
+
+def test_a_failing_service_that_nobody_requires_is_named_and_the_others_decide(stage: Stage) -> None:
+    stage.add()
+    stage.stub.fail(status(500))
+    request_id = stage.score()
+    assert stage.status(request_id) is RequestStatus.COMPLETED
+    causes = [entry.cause for entry in stage.rows(HistoryEntry) if entry.object_id == request_id]
+    assert "nothing above a threshold; no answer from service.own" in causes
+
+
+def test_a_failing_service_that_is_required_sends_the_post_to_staff(stage: Stage) -> None:
+    stage.add()
+    stage.require("review")
+    stage.stub.fail(status(500))
+    request_id = stage.score()
+    (action,) = stage.rows(Action)
+    assert (action.category, action.review_group.value) == ("unfinished", "staff")
+    (failed,) = [item for item in action.evidence["details"]["classifiers"] if item.get("error")]
+    assert (failed["name"], failed["error"]) == ("service.own", "it failed (500)")
+    assert stage.status(request_id) is RequestStatus.IN_PROGRESS
+    # Another post of the same kind in another category's name is not silently let through either.
+    stage.require(None)
+    other = stage.score("Something else", 2)
+    assert stage.status(other) is RequestStatus.COMPLETED
+
+
+def test_with_retry_scoring_is_tried_again_and_then_fails_where_people_see_it(stage: Stage) -> None:
+    stage.add()
+    stage.require("retry")
+    stage.stub.fail(status(500))
+    request_id = stage.submit()
+    with pytest.raises(Unfinished) as unfinished:
+        stage.jobs.run_all()
+    assert stage.rows(Score) == []
+    assert stage.status(request_id) is RequestStatus.IN_PROGRESS
+    jobs_registry.give_up(stage.wiring, "score_request", {"request_id": str(request_id)}, unfinished.value)
+    assert stage.status(request_id) is RequestStatus.FAILED
+    with stage.wiring.database.reading() as session:
+        failure = session.get_one(Request, request_id).failure
+    assert failure == "Unfinished: service.own: it failed (500)"
+
+
+def test_with_retry_a_later_attempt_succeeds(stage: Stage) -> None:
+    stage.add()
+    stage.require("retry")
+    stage.stub.fail(status(500), times=3)
+    request_id = stage.submit()
+    with pytest.raises(Unfinished):
+        stage.jobs.run_all()
+    stage.jobs.run_all()
+    (action,) = stage.rows(Action)
+    assert (action.request_id, action.category) == (request_id, "toxicity")
+
+
+def test_what_other_classifiers_found_stands_when_a_required_service_fails(stage: Stage) -> None:
+    stage.add()
+    stage.require("retry")
+    stage.stub.fail(status(500))
+    stage.score("You are an idiot and everybody here knows it")
+    (action,) = stage.rows(Action)
+    assert action.category == "toxicity"
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_services_are_asked_at_the_same_time_and_a_hanging_one_ends_at_its_deadline(stage: Stage) -> None:
+    for name in ("first", "second", "third"):
+        stage.add(name, deadline=0.5)
+        stage.require("review", name)
+    stage.stub.fail(dripping(0.05))
+    began = time.monotonic()
+    stage.score()
+    # Three attempts of each, but of all three at once: in a row it would take 4.5 s.
+    assert time.monotonic() - began < 3.5
+    assert [action.category for action in stage.rows(Action)] == ["unfinished"]
