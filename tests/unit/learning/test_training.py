@@ -1,0 +1,220 @@
+"""Training without a database: caps, near-duplicates, the blend, the figures, and what makes a version better."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.core.classify.features import named_features, vectorise
+from app.core.learning import blend, duplicates, logistic, training
+from app.core.learning.blend import Blend
+from app.core.learning.labels import AUTHOR_LEAST, CLUSTER_MOST, Label, Ordinary, capped
+from app.core.learning.logistic import Linear
+from app.core.learning.training import Outcome, Version
+from tests import talk
+
+SEEN = talk.posts(400)
+FRESH = talk.posts(600, seed=99)
+
+
+def version(labels: list[Label]) -> Version:
+    trained = training.train(labels, category="spam", threshold=0.55)
+    assert trained.version is not None
+    return trained.version
+
+
+def precision(made: Version | None, found: list[talk.Post] = FRESH) -> float:
+    """The average precision over posts that the version has not seen; of the base alone without a version."""
+    wrong = np.array([float(item.wrong) for item in found])
+    scores = np.array([item.base for item in found])
+    if made is not None:
+        outputs = np.array([made.linear.output(vectorise(item.text)) for item in found])
+        scores = made.blend.scores(scores, outputs)
+    return blend.average_precision(wrong, scores)
+
+
+def test_a_model_learns_what_the_forum_removes() -> None:
+    trained = training.train(talk.labels(SEEN, mistakes=0.05), category="spam", threshold=0.55)
+    assert trained.outcome is Outcome.BETTER
+    assert trained.version is not None
+    figures = trained.version.figures
+    assert figures.newest == 80
+    assert figures.own_precision > figures.base_precision + 0.1
+    assert figures.own_brier < figures.base_brier
+    assert sum(part.count for part in figures.bins) == 80
+    assert precision(trained.version) > precision(None) + 0.2
+
+
+def test_the_same_labels_give_the_same_bytes() -> None:
+    labels = talk.labels(SEEN, mistakes=0.05)
+    first, second = version(labels), version(list(labels))
+    assert first.linear.to_bytes() == second.linear.to_bytes()
+    assert (first.blend, first.figures, first.words) == (second.blend, second.figures, second.words)
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "outcome"),
+    [
+        (training.LEAST_LABELS - 1, 0.5, Outcome.FEW_LABELS),
+        (300, 0.05, Outcome.ONE_SIDED),
+        (300, 0.97, Outcome.ONE_SIDED),
+    ],
+)
+def test_nothing_is_trained_before_there_are_enough_of_both_kinds(
+    count: int, share: float, outcome: Outcome
+) -> None:
+    found = talk.posts(count, share=share)
+    trained = training.train(talk.labels(found))
+    assert (trained.outcome, trained.version) == (outcome, None)
+    assert 0.9 * count < trained.labels <= count
+    assert 0 < trained.positives < trained.labels
+
+
+def test_without_anything_to_learn_the_model_stays_in_the_shadow() -> None:
+    """Decisions by chance: whatever the model says, the others are as good."""
+    dice = random.Random(5)
+    labels = [replace(label, acted=dice.random() < 0.5) for label in talk.labels(SEEN)]
+    trained = training.train(labels, category="spam")
+    assert trained.outcome in (Outcome.NOT_BETTER, Outcome.LESS_RELIABLE)
+    assert trained.version is not None
+
+
+def test_a_base_that_is_always_right_is_not_beaten() -> None:
+    labels = [replace(label, base=0.95 if label.acted else 0.05) for label in talk.labels(SEEN)]
+    assert training.train(labels).outcome is Outcome.NOT_BETTER
+
+
+def test_of_one_author_only_the_newest_labels_count() -> None:
+    labels = talk.labels(SEEN)
+    mine = [replace(label, author="busy") for label in labels[:100]]
+    kept = capped([*mine, *labels[100:]], np.arange(400))
+    by_busy = [place for place in kept if place < 100]
+    assert by_busy == list(range(100 - max(AUTHOR_LEAST, 8), 100))
+    assert len(kept) == 300 + len(by_busy)
+
+
+def test_of_texts_that_are_nearly_the_same_only_few_count() -> None:
+    campaign = [f"Cheap moorings at the old quay, write to harbour{n}@example.org, berth {n}" for n in range(30)]
+    others = [item.text for item in talk.posts(30, seed=3)]
+    rows = logistic.matrix([vectorise(text) for text in (*campaign, *others, "", "")])
+    clusters = duplicates.clusters(rows)
+    assert len(set(clusters[:30])) == 1
+    assert not set(clusters[:30]) & set(clusters[30:])
+    assert clusters[60] != clusters[61], "texts without words are not alike"
+    labels = [Label(text, f"author-{n}", True, talk.labels(SEEN)[0].decided_at, 0.6) for n, text in enumerate(campaign)]
+    assert capped(labels, clusters[:30]) == list(range(30 - CLUSTER_MOST, 30))
+
+
+def test_different_posts_of_one_kind_are_no_duplicates() -> None:
+    texts = [item.text for item in talk.posts(200, seed=4)]
+    clusters = duplicates.clusters(logistic.matrix([vectorise(text) for text in texts]))
+    assert len(set(clusters)) > 150
+
+
+@pytest.mark.parametrize("count", [400, 1_000])
+def test_one_author_with_five_percent_wrong_labels_does_not_move_the_model(count: int) -> None:
+    """All of one author's offers were let through: with the caps it costs next to nothing, without them much more."""
+    clean = talk.labels(talk.posts(count))
+    dice = random.Random(8)
+    poison = [
+        Label(talk.post(dice, wrong=True).text, "attacker", False, label.decided_at, 0.6)
+        for label in clean[:: 20]
+    ]
+    poisoned = sorted([*clean, *poison], key=lambda label: label.decided_at)
+    before, after = precision(version(clean)), precision(version(poisoned))
+    assert after > before - 0.02
+
+
+def test_a_model_keeps_no_words_of_a_single_author() -> None:
+    secret = "zephyrine"
+    labels = talk.labels(SEEN)
+    labels[5] = replace(labels[5], content=f"{labels[5].content} {secret} {secret}", author="only-one")
+    labels[9] = replace(labels[9], content=f"{labels[9].content} {secret}", author="only-one")
+    made = version(labels)
+    others = {bucket for label in talk.labels(SEEN) for bucket in named_features(label.content)}
+    of_secret = set(named_features(secret)) - others
+    assert of_secret
+    assert not of_secret & set(made.linear.buckets.tolist())
+    assert secret not in str(made.words)
+
+
+def test_words_explain_what_the_model_learned() -> None:
+    words = version(talk.labels(SEEN)).words
+    raising, lowering = ({word.text for word in side} for side in (words.raising, words.lowering))
+    assert {"we offer", "our"} & raising
+    assert {"was", "we sailed"} & lowering
+    assert not raising & lowering
+    assert all(word.authors >= 3 for word in (*words.raising, *words.lowering))
+
+
+@given(
+    st.floats(0, 1), st.floats(0, 1), st.floats(-6, 6), st.floats(-6, 6), st.floats(0, 3), st.floats(0, 3), st.floats(-4, 4)
+)
+def test_a_higher_base_or_output_never_lowers_the_score(
+    base: float, more: float, own: float, higher: float, a: float, b: float, c: float
+) -> None:
+    made = Blend(a, b, c)
+    low, high = sorted((base, more))
+    assert made.score(low, own) <= made.score(high, own)
+    down, up = sorted((own, higher))
+    assert made.score(base, down) <= made.score(base, up)
+    assert 0.0 <= made.score(base, own) <= 1.0
+
+
+def test_the_blend_never_turns_the_base_around() -> None:
+    """Labels in which high scores were dismissed and low ones acted on: the base is ignored, not inverted."""
+    base = np.linspace(0.9, 0.3, 40)
+    labels = (np.arange(40) >= 20).astype(float)
+    assert blend.fit(base, np.zeros(40), labels).a >= 0.0
+    assert blend.fit(base, -labels, labels).b >= 0.0
+
+
+def test_ordinary_posts_are_left_alone() -> None:
+    """Nearly everything that was asked about was acted on. That says nothing about posts that nobody asked about."""
+    found = [item for item in talk.posts(900, seed=6) if item.wrong or item.base > 0.75]
+    labels = talk.labels([replace(item, base=min(item.base, 0.6)) for item in found])
+    calm = [Ordinary(f"Happy birthday {number}, dear grandmother!", {"spam": 0.3}) for number in range(400)]
+    threshold = 0.4
+
+    def asked(made: Version) -> int:
+        outputs = [made.linear.output(vectorise(post.content)) for post in calm]
+        return sum(made.blend.score(0.3, output) > threshold for output in outputs)
+
+    bold = training.train(labels, category="spam", threshold=threshold).version
+    careful = training.train(labels, category="spam", ordinary=calm, threshold=threshold).version
+    assert bold is not None
+    assert careful is not None
+    assert asked(bold) > training.ORDINARY_SHARE * len(calm)
+    assert asked(careful) <= training.ORDINARY_SHARE * len(calm)
+
+
+def test_average_precision_does_not_depend_on_the_order_of_equal_scores() -> None:
+    labels = np.array([1.0, 0.0, 0.0, 1.0])
+    assert blend.average_precision(labels, np.full(4, 0.5)) == 0.5
+    assert blend.average_precision(labels[::-1], np.full(4, 0.5)) == 0.5
+    assert blend.average_precision(labels, np.array([0.9, 0.1, 0.2, 0.8])) == 1.0
+    assert blend.average_precision(np.array([0.0, 1.0]), np.array([0.9, 0.8])) == 0.5
+    assert blend.average_precision(np.zeros(3), np.ones(3)) == 0.0
+
+
+def test_a_model_is_stored_as_plain_small_bytes() -> None:
+    made = version(talk.labels(SEEN)).linear
+    stored = made.to_bytes()
+    again = Linear.from_bytes(stored)
+    assert len(stored) < 300_000
+    text = vectorise("We offer a fishing trip near the lock, best price.")
+    assert again.output(text) == made.output(text) > 0
+    assert made.output(vectorise("")) == 0.0
+    for broken in (b"", b"no model", stored[:-9]):
+        with pytest.raises(ValueError, match="no model"):
+            Linear.from_bytes(broken)
+
+
+def test_the_largest_model_stays_below_the_limit() -> None:
+    dice = np.random.default_rng(1)
+    buckets = np.sort(dice.choice(1 << 18, logistic.KEPT_WEIGHTS, replace=False)).astype(np.int32)
+    levels = dice.integers(-127, 128, logistic.KEPT_WEIGHTS).astype(np.int8)
+    assert len(Linear(buckets, levels, 0.01).to_bytes()) < 300_000
