@@ -127,14 +127,14 @@ def store(
     category: str = "spam",
     days: float = 10.0,
 ) -> list[uuid.UUID]:
-    """Store posts that a moderator decided, oldest first, the last just now. Return the ids of their requests."""
+    """Store posts that a moderator decided, oldest first, within these days. Return the ids of their requests."""
     author = Profile(platform="discourse", platform_user_id=f"service-{new_id()}")
     session.add(author)
     session.flush()
     begin, step = clock.now() - timedelta(days=days), timedelta(days=days) / max(1, len(found))
     rows: dict[type, list[dict[str, object]]] = {Request: [], Note: [], Action: [], Score: []}
     for number, item in enumerate(found):
-        at, request_id, note_id = begin + step * number, new_id(), new_id()
+        at, request_id, note_id = begin + step * (number + 1), new_id(), new_id()
         rows[Request].append(request_row(community_id, request_id, item, at))
         rows[Note].append(
             {

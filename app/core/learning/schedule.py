@@ -31,7 +31,7 @@ NEW_LABELS = 50
 NIGHT = timedelta(hours=24)
 """A category is trained again after so many new labels, or after a day with at least one."""
 LEASE = timedelta(minutes=15)
-WORSE = "on the newest decisions it is worse than the other classifiers alone"
+NOT_BETTER = "on the newest decisions it is no better than the other classifiers alone"
 
 
 class Outdated(Exception):
@@ -154,8 +154,8 @@ def store(
         versions.set_in_force(session, SYSTEM, row, model, why=Why(cause=count))
     elif is_better and model is not None:
         row.waiting_version = model.version
-    elif not learning.asks_first and not row.asks_first and _is_worse(trained):
-        versions.take_out(session, row, WORSE)
+    elif model is not None and not learning.asks_first and not row.asks_first:
+        versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.
     erasure.drop_erased(session, row)
     _prune(session, row)
@@ -202,7 +202,9 @@ def _enabled(session: Session, community_id: uuid.UUID) -> set[str]:
 
 def _is_new(row: LearnedCategory | None, count: int, newest_at: datetime) -> bool:
     """Whether some decision was made or changed since the last training."""
-    return row is None or row.newest_label_at is None or newest_at > row.newest_label_at
+    if row is None or row.newest_label_at is None:
+        return True
+    return count > row.decisions or newest_at > row.newest_label_at
 
 
 def _is_wanted(row: LearnedCategory | None, count: int, newest_at: datetime) -> bool:
@@ -294,14 +296,6 @@ def _is_erased(session: Session, row: LearnedCategory) -> bool:
         return False
     in_force = versions.find(session, row.community_id, row.category, row.version_in_force)
     return in_force.erased_at is not None
-
-
-def _is_worse(trained: Trained) -> bool:
-    """Whether the newest labels speak against the model. A gain that may be chance does not."""
-    if trained.version is None:
-        return False
-    figures = trained.version.figures
-    return figures.own_precision < figures.base_precision or figures.own_brier > figures.base_brier
 
 
 def _prune(session: Session, row: LearnedCategory) -> None:

@@ -78,7 +78,11 @@ def test_consensus_and_moderators_decisions_are_labels(wiring: Wiring, cast: Cas
         stored = session.scalar(
             sa.select(sa.func.max(Score.score)).where(Score.category == TOXICITY, Score.score > 0)
         )
-    assert (first.content, first.author, first.rules) == (f"{ABUSE} 0", "post " + str(_request(wiring, raised)), 0.0)
+    assert (first.content, first.author, first.rules) == (
+        f"{ABUSE} 0",
+        "post " + str(_request(wiring, raised)),
+        0.0,
+    )
     assert first.base == stored > 0.5
 
 
@@ -88,9 +92,7 @@ def _request(wiring: Wiring, action_id: uuid.UUID) -> uuid.UUID:
 
 
 def test_what_a_score_did_alone_is_no_label_until_people_looked(wiring: Wiring, cast: Cast) -> None:
-    kept, undone, unseen = (
-        factories.scored_action(wiring, cast, f"{SPAM} {n}", f"s-{n}") for n in range(3)
-    )
+    kept, undone, unseen = (factories.scored_action(wiring, cast, f"{SPAM} {n}", f"s-{n}") for n in range(3))
     for action_id in (kept, undone, unseen):
         acknowledge(wiring, cast, action_id)
     assert found(wiring, cast, "spam") == []
@@ -131,7 +133,11 @@ def test_tests_withdrawn_posts_and_erased_ones_are_no_labels(wiring: Wiring, cas
     for number, change in enumerate(changes, start=1):
         with wiring.database.writing() as session:
             for name, value in change.items():
-                setattr(session.get_one(Request, session.get_one(Action, made[number - 1]).request_id), name, value)
+                setattr(
+                    session.get_one(Request, session.get_one(Action, made[number - 1]).request_id),
+                    name,
+                    value,
+                )
         assert found(wiring, cast) == [False] * (4 - number)
 
 

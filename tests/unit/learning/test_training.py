@@ -75,7 +75,7 @@ def test_nothing_is_trained_before_there_are_enough_of_both_kinds(
 
 def test_without_anything_to_learn_the_model_stays_in_the_shadow() -> None:
     """Decisions by chance: whatever the model says, the others are as good."""
-    dice = random.Random(5)
+    dice = random.Random(5)  # noqa: S311
     labels = [replace(label, acted=dice.random() < 0.5) for label in talk.labels(SEEN)]
     trained = training.train(labels, category="spam")
     assert trained.outcome in (Outcome.NOT_BETTER, Outcome.LESS_RELIABLE)
@@ -97,14 +97,19 @@ def test_of_one_author_only_the_newest_labels_count() -> None:
 
 
 def test_of_texts_that_are_nearly_the_same_only_few_count() -> None:
-    campaign = [f"Cheap moorings at the old quay, write to harbour{n}@example.org, berth {n}" for n in range(30)]
+    campaign = [
+        f"Cheap moorings at the old quay, write to harbour{n}@example.org, berth {n}" for n in range(30)
+    ]
     others = [item.text for item in talk.posts(30, seed=3)]
     rows = logistic.matrix([vectorise(text) for text in (*campaign, *others, "", "")])
     clusters = duplicates.clusters(rows)
     assert len(set(clusters[:30])) == 1
     assert not set(clusters[:30]) & set(clusters[30:])
     assert clusters[60] != clusters[61], "texts without words are not alike"
-    labels = [Label(text, f"author-{n}", True, talk.labels(SEEN)[0].decided_at, 0.6) for n, text in enumerate(campaign)]
+    labels = [
+        Label(text, f"author-{n}", True, talk.labels(SEEN)[0].decided_at, 0.6)
+        for n, text in enumerate(campaign)
+    ]
     assert capped(labels, clusters[:30]) == list(range(30 - CLUSTER_MOST, 30))
 
 
@@ -118,10 +123,10 @@ def test_different_posts_of_one_kind_are_no_duplicates() -> None:
 def test_one_author_with_five_percent_wrong_labels_does_not_move_the_model(count: int) -> None:
     """All of one author's offers were let through: with the caps it costs next to nothing, without them much more."""
     clean = talk.labels(talk.posts(count))
-    dice = random.Random(8)
+    dice = random.Random(8)  # noqa: S311
     poison = [
         Label(talk.post(dice, wrong=True).text, "attacker", False, label.decided_at, 0.6)
-        for label in clean[:: 20]
+        for label in clean[::20]
     ]
     poisoned = sorted([*clean, *poison], key=lambda label: label.decided_at)
     before, after = precision(version(clean)), precision(version(poisoned))
@@ -151,7 +156,13 @@ def test_words_explain_what_the_model_learned() -> None:
 
 
 @given(
-    st.floats(0, 1), st.floats(0, 1), st.floats(-6, 6), st.floats(-6, 6), st.floats(0, 3), st.floats(0, 3), st.floats(-4, 4)
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.floats(-6, 6),
+    st.floats(-6, 6),
+    st.floats(0, 3),
+    st.floats(0, 3),
+    st.floats(-4, 4),
 )
 def test_a_higher_base_or_output_never_lowers_the_score(
     base: float, more: float, own: float, higher: float, a: float, b: float, c: float
