@@ -15,9 +15,11 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.actions import exemptions
+from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.learning.labels import Label
 from app.core.models import Action, Note, Profile, Request, Score
+from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, ActionTier, ActionType, Classification, NoteStatus, RequestStatus
 
 BOATS = ("sloop", "ketch", "dinghy", "trawler", "catamaran", "yawl", "cutter", "skiff", "launch", "barge")
@@ -172,6 +174,8 @@ def store(
     for model, values in rows.items():
         if values:
             session.execute(sa.insert(model), values)
+    # Decisions write history, by which the job sees that something is new.
+    history.record(session, SYSTEM, community_id, "action.dismissed", "action", new_id())
     return [row["id"] for row in rows[Request]]  # type: ignore[misc]
 
 

@@ -50,6 +50,10 @@ POST /classifiers/discard                                       401 403 403 303 
 GET  /classifiers/export.json                                   303 403 403 200 200 404
 POST /classifiers/hits                                          401 403 403 200 200 404
 POST /classifiers/import                                        401 403 403 422 422 404
+GET  /classifiers/learned/<category>                            303 403 403 404 404 404
+POST /classifiers/learned/<category>/<int:version>              401 403 403 404 404 404
+POST /classifiers/learned/<category>/<int:version>/try          401 403 403 404 404 404
+POST /classifiers/learning                                      401 403 403 422 422 404
 GET  /classifiers/new-rule                                      303 403 403 200 200 404
 POST /classifiers/new-rule                                      401 403 403 422 422 404
 POST /classifiers/publish                                       401 403 403 422 422 404

@@ -31,6 +31,7 @@ from app.web.operate.classifier_forms import (
     TextForm,
     problem_lines,
 )
+from app.web.operate.learned_views import LearningForm, section
 from app.web.operate.rule_changes import change_lines
 from app.web.versions import rows as version_rows
 from app.wiring import wired
@@ -222,6 +223,7 @@ def show(
     revert: RevertForm | None = None,
     pack: PackForm | None = None,
     text: TextForm | None = None,
+    learned: LearningForm | None = None,
     status: int = 200,
     alert: str | None = None,
     **more: Any,
@@ -235,6 +237,7 @@ def show(
         in_force = wired().classifiers_for(session, community.id)
         own = [item.version for item in in_force if item.name == OWN]
         slow = slow_rules.for_versions(session, actor, community.id, own)
+        own_model = section(session, actor, community.id, learned)
     publish, revert = publish or PublishForm(), revert or RevertForm()
     pack, text = pack or PackForm(), text or TextForm()
     for form in (publish, pack):
@@ -247,7 +250,7 @@ def show(
         "operate/classifiers.html",
         status=status,
         alert=alert,
-        form=next((item for item in (publish, revert, pack, text) if item.errors), publish),
+        form=next((item for item in (publish, revert, pack, text, own_model.form) if item.errors), publish),
         publish=publish,
         revert=revert,
         pack=pack,
@@ -266,6 +269,7 @@ def show(
             for item in in_force
         ],
         slow_rules=slow,
+        learned=own_model,
         unrouted=_unrouted(standing.working, {category.name for category in thresholds.categories}),
         versions=version_rows(
             versions, rule_versions.SHOWN_VERSIONS, current=standing.version, changes=_changes

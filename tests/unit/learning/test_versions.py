@@ -12,7 +12,6 @@ from app.core import clock
 from app.core.classify import Context, Permanent, Result
 from app.core.classify.names import COMMUNITY_MODEL
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.history import chain as history
 from app.core.learning import schedule, switching, training, trials, versions
 from app.core.learning.training import Outcome
 from app.core.learning.versions import CategoryStanding, State
@@ -59,16 +58,10 @@ def operator(cast: Cast, role: Role = Role.OPERATOR) -> Actor:
 
 
 def store(wiring: Wiring, cast: Cast, found: Sequence[talk.Post]) -> list[uuid.UUID]:
-    """Store decided posts, the newer ones after the others, and an entry in history as decisions write it."""
+    """Store decided posts, the newer ones after the others."""
     with wiring.database.writing() as session:
         is_first = session.scalar(sa.select(Action.id).limit(1)) is None
-        ids = talk.store(session, cast.community_id, found, days=10.0 if is_first else 0.001)
-        note_something(session, cast.community_id)
-        return ids
-
-
-def note_something(session: Any, community_id: uuid.UUID) -> None:
-    history.record(session, SYSTEM, community_id, "action.dismissed", "action", uuid.uuid4())
+        return talk.store(session, cast.community_id, found, days=10.0 if is_first else 0.001)
 
 
 def standing(wiring: Wiring, cast: Cast) -> CategoryStanding:
@@ -340,7 +333,6 @@ def test_a_failed_training_gives_its_lease_back_and_spares_the_others(
     store(wiring, cast, talk.posts(260))
     with wiring.database.writing() as session:
         talk.store(session, cast.other_community_id, talk.posts(260))
-        note_something(session, cast.other_community_id)
     failed: list[uuid.UUID] = []
     read = schedule.read
 

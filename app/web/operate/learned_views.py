@@ -1,0 +1,251 @@
+"""The community's own model on pages: its state in words, its figures, its versions, its chart."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+from wtforms import BooleanField, Form, HiddenField, TextAreaField
+from wtforms.validators import InputRequired
+
+from app.core import limits
+from app.core.errors import NotFound
+from app.core.learning import versions
+from app.core.learning.training import LEAST_LABELS, LEAST_OF_A_KIND, Outcome
+from app.core.learning.versions import CategoryStanding, Standing, State
+from app.core.models import LearnedModel
+from app.core.permissions import Actor
+from app.web import charts, forms
+from app.web.categories import category_name
+from app.web.charts import Chart, Series
+
+_OUTCOMES: Mapping[Outcome, str] = {
+    Outcome.FEW_LABELS: "too few labels",
+    Outcome.ONE_SIDED: "too few labels of one kind",
+    Outcome.NOT_BETTER: "finds no more than the others",
+    Outcome.LESS_RELIABLE: "its scores are less reliable than the others'",
+    Outcome.BETTER: "better than the others",
+}
+
+
+class LearningForm(Form):
+    """Whether the community's model learns, and who puts its versions in force."""
+
+    is_on = BooleanField("Learn from this community's decisions")
+    asks_first = BooleanField("Ask before a new version scores")
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+        id="learning-reason",
+    )
+
+
+class PutForm(Form):
+    """Why a version is put in force. ``version`` is the one in force that the page showed."""
+
+    reason = TextAreaField(
+        "Reason",
+        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
+        filters=[forms.whole_lines],
+    )
+    version = HiddenField()
+
+
+@dataclass(frozen=True)
+class CategoryRow:
+    """A category in the list. ``since``: since when its version is in force, None for none."""
+
+    category: str
+    title: str
+    state: str
+    since: datetime | None
+    decisions: int
+    precision: str
+    brier: str
+
+
+@dataclass(frozen=True)
+class LearnedSection:
+    """The section on the classifiers page."""
+
+    form: LearningForm
+    is_on: bool
+    rows: Sequence[CategoryRow]
+
+
+@dataclass(frozen=True)
+class LearnedVersionRow:
+    """A version in the list. ``act`` names the button that puts it in force; empty where that is impossible."""
+
+    number: int
+    made_at: datetime
+    labels: str
+    precision: str
+    brier: str
+    state: str
+    is_current: bool
+    act: str
+    can_try: bool
+
+
+@dataclass(frozen=True)
+class LearnedPage:
+    """The page of one category. Figures, words and chart are of ``shown``, the version in force or the newest."""
+
+    category: str
+    title: str
+    now: CategoryStanding
+    state: str
+    counts: str
+    shown: int
+    figures: Mapping[str, Any] | None
+    precision: str
+    brier: str
+    raising: Sequence[str]
+    lowering: Sequence[str]
+    chart: Chart | None
+    chart_says: str
+    versions: Sequence[LearnedVersionRow]
+
+
+def section(
+    session: Session, actor: Actor, community_id: uuid.UUID, form: LearningForm | None = None
+) -> LearnedSection:
+    """Return the section, with a posted form that has errors, if any."""
+    standing = versions.standing(session, actor, community_id)
+    return LearnedSection(form or _form(standing), standing.is_on, [_row(now) for now in standing.categories])
+
+
+def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: str) -> LearnedPage:
+    """Return the page of one category.
+
+    Raises:
+        NotFound: nothing was decided in this category yet.
+    """
+    standing = versions.standing(session, actor, community_id)
+    now = next((item for item in standing.categories if item.category == category), None)
+    if now is None:
+        raise NotFound("category")
+    found = versions.versions(session, actor, community_id, category)
+    chosen = next((item for item in found if item.version == (now.version or now.waiting)), None)
+    shown = chosen or next(iter(found), None)
+    figures = shown.figures if shown is not None else None
+    chart, says = _chart(figures)
+    return LearnedPage(
+        category,
+        category_name(category),
+        now,
+        state_words(now),
+        _counts(now),
+        shown.version if shown is not None else 0,
+        figures,
+        _pair(figures, "precision"),
+        _pair(figures, "brier"),
+        _words(shown, "raising"),
+        _words(shown, "lowering"),
+        chart,
+        says,
+        [_version_row(item, now) for item in found[: versions.SHOWN_VERSIONS]],
+    )
+
+
+def state_words(now: CategoryStanding) -> str:
+    """Return the state as a few words; "since when" is shown beside them."""
+    if now.state is State.LEARNING:
+        if now.labels < LEAST_LABELS:
+            return f"Learning: {now.labels:,} of {LEAST_LABELS} labels"
+        return f"Learning: {_kinds(now)}"
+    return {
+        State.OFF: "Off",
+        State.SHADOW: "Shadow: not better yet",
+        State.WAITING: f"Version {now.waiting} waits for you",
+        State.IN_FORCE: f"Version {now.version} in force",
+    }[now.state]
+
+
+def _kinds(now: CategoryStanding) -> str:
+    """Return what is missing although there are enough labels."""
+    if now.positives < LEAST_OF_A_KIND:
+        return f"{now.positives} of {LEAST_OF_A_KIND} posts acted on"
+    if now.negatives < LEAST_OF_A_KIND:
+        return f"{now.negatives} of {LEAST_OF_A_KIND} posts left alone"
+    return "the newest decisions are all alike"
+
+
+def _counts(now: CategoryStanding) -> str:
+    """Return the labels in words, and how many decisions are none."""
+    words = f"{now.labels:,} labels: {now.positives:,} posts acted on, {now.negatives:,} left alone."
+    if now.left_out:
+        why = "many by one author, many nearly the same, or a lone rating"
+        words += f" {now.left_out:,} more decisions are left out: {why}."
+    return words
+
+
+def _form(standing: Standing) -> LearningForm:
+    asks = standing.asks_first or any(now.asks_first for now in standing.categories)
+    return LearningForm(data={"is_on": standing.is_on, "asks_first": asks})
+
+
+def _row(now: CategoryStanding) -> CategoryRow:
+    return CategoryRow(
+        now.category,
+        category_name(now.category),
+        state_words(now),
+        now.since,
+        now.decisions,
+        _pair(now.figures, "precision"),
+        _pair(now.figures, "brier"),
+    )
+
+
+def _pair(figures: Mapping[str, Any] | None, name: str) -> str:
+    """Return the figure of the others and of the own model: "0.61 → 0.84"."""
+    if not figures:
+        return ""
+    return f"{figures[f'base_{name}']:.2f} → {figures[f'own_{name}']:.2f}"
+
+
+def _words(model: LearnedModel | None, side: str) -> list[str]:
+    return [word["text"] for word in (model.words if model is not None else {}).get(side, ())]
+
+
+def _chart(figures: Mapping[str, Any] | None) -> tuple[Chart | None, str]:
+    """Return the reliability chart and what it shows as a sentence."""
+    bins = figures["bins"] if figures else []
+    if not any(part["count"] for part in bins):
+        return None, ""
+    predicted = [part["predicted"] * 100 if part["count"] else None for part in bins]
+    observed = [part["observed"] * 100 if part["count"] else None for part in bins]
+    names = [f"{part['start']:.1f} to {part['start'] + 0.1:.1f}" for part in bins]
+    made = charts.lines(
+        names, [Series("Predicted", predicted, 0), Series("Acted on", observed, 1)], 100, "{:.0f}%".format
+    )
+    parts = [
+        f"of {part['count']} posts scored {name}, {part['observed']:.0%} were acted on"
+        for part, name in zip(bins, names, strict=True)
+        if part["count"]
+    ]
+    return made, f"{'; '.join(parts).capitalize()}."
+
+
+def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRow:
+    can_score = model.erased_at is None and model.outcome == Outcome.BETTER
+    is_current = model.version == now.version
+    act = ""
+    if can_score and not is_current:
+        verb = "Go back to" if model.version < now.version else "Put in force"
+        act = f"{verb} version {model.version}"
+    return LearnedVersionRow(
+        number=model.version,
+        made_at=model.created_at,
+        labels=f"{model.labels:,}",
+        precision=_pair(model.figures, "precision"),
+        brier=_pair(model.figures, "brier"),
+        state="content erased since" if model.erased_at is not None else _OUTCOMES[Outcome(model.outcome)],
+        is_current=is_current,
+        act=act,
+        can_try=model.erased_at is None and not is_current,
+    )

@@ -1,0 +1,139 @@
+"""The community's own model on the dashboard: its state, the trial, putting in force, the way back, the switch."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from app.core.learning import versions
+from app.core.learning.versions import State
+from app.core.permissions import SYSTEM
+from app.jobs import learning
+from app.wiring import Wiring
+from tests import clocks, talk
+from tests.cast import Cast, Person
+from tests.web.conftest import Visitor
+
+Visit = Callable[[Person | None], Visitor]
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+PAGE = "/classifiers/learned/spam"
+
+
+def learn(wiring: Wiring, cast: Cast, count: int, seed: int = 1, days: float = 10.0) -> None:
+    """Store decided posts that are raised for spam, and let the job learn from them."""
+    raised = [
+        talk.Post(item.text, item.author, item.wrong, max(0.56, item.base))
+        for item in talk.posts(count, seed=seed)
+    ]
+    with wiring.database.writing() as session:
+        talk.store(session, cast.community_id, raised, days=days)
+    learning.sweep(wiring.database)
+
+
+def state(wiring: Wiring, cast: Cast) -> tuple[State, int]:
+    with wiring.database.reading() as session:
+        (now,) = versions.standing(session, SYSTEM, cast.community_id).categories
+        return now.state, now.version
+
+
+def text_of(page: str) -> str:
+    """The words of a page, without tags and line breaks."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_the_page_counts_the_labels_before_there_is_a_model(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    operator = visit(cast.operator)
+    assert "Nothing was decided here yet" in operator.get("/classifiers").text
+    assert operator.get(PAGE).status_code == 404
+    learn(wiring, cast, 120)
+    assert "Learning: 120 of 200 labels" in operator.get("/classifiers").text
+    page = text_of(operator.get(PAGE).text)
+    assert "120 labels: " in page
+    assert "Versions" not in page
+
+
+def test_asked_first_an_operator_tries_a_version_and_puts_it_in_force(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    assert operator.post("/classifiers/learning", is_on="y", asks_first="y").status_code == 422
+    refused = operator.post("/classifiers/learning", is_on="y", asks_first="y")
+    assert '<a href="#learning-reason">Enter a reason.</a>' in refused.text
+    said = operator.post("/classifiers/learning", is_on="y", asks_first="y", reason="We look first")
+    assert said.status_code == 303
+    learn(wiring, cast, 260)
+    assert state(wiring, cast) == (State.WAITING, 0)
+    assert "Version 1 waits for you" in operator.get("/classifiers").text
+
+    page = text_of(operator.get(PAGE).text)
+    assert "Figures of version 1" in page
+    assert "Reliability" in page
+    assert "Raise the score" in page
+    assert re.search(r"Raise the score [^.]*\bour\b", page)
+    tried = text_of(operator.post(f"{PAGE}/1/try").text)
+    assert "All 260 posts were read." in tried
+    assert "Spam, Tier 2 Let through" in tried
+    assert "dismissed" in tried
+    assert state(wiring, cast) == (State.WAITING, 0), "a trial changes nothing"
+
+    refused = operator.post(f"{PAGE}/1")
+    assert refused.status_code == 422
+    assert "Enter a reason." in refused.text
+    stale = operator.post(f"{PAGE}/1", reason="My words", version="7")
+    assert stale.status_code == 409
+    assert "My words" in stale.text
+    assert operator.post(f"{PAGE}/1", reason="It is better", version="0").status_code == 303
+    assert state(wiring, cast) == (State.IN_FORCE, 1)
+    assert "Version 1 in force" in operator.get("/classifiers").text
+    assert "spam 1" in operator.get("/classifiers").text, "it is listed with the classifiers"
+
+    settings = text_of(operator.get("/history/settings").text)
+    assert "Own model put in force" in settings
+    assert "It is better" in settings
+    assert "Learning from decisions switched" in settings
+
+
+def test_go_back_to_an_older_version_and_to_none(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    operator = visit(cast.operator)
+    learn(wiring, cast, 260)
+    learn(wiring, cast, 60, seed=4, days=0.001)
+    assert state(wiring, cast) == (State.IN_FORCE, 2)
+    page = operator.get(PAGE).text
+    assert "Go back to version 1" in page
+    assert operator.post(f"{PAGE}/1", reason="It asked too often", version="2").status_code == 303
+    assert state(wiring, cast) == (State.IN_FORCE, 1)
+    again = operator.post(f"{PAGE}/1", reason="Twice", version="1")
+    assert again.status_code == 422
+    assert "in force already" in again.text
+    assert "New versions wait here for you" in operator.get(PAGE).text
+    assert operator.post(f"{PAGE}/0/try").status_code == 200
+    assert operator.post(f"{PAGE}/0", reason="Without it", version="1").status_code == 303
+    assert state(wiring, cast)[1] == 0
+    assert operator.post(f"{PAGE}/9", reason="x", version="0").status_code == 404
+
+
+def test_switched_off_the_page_says_so(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    operator = visit(cast.operator)
+    learn(wiring, cast, 260)
+    assert operator.post("/classifiers/learning", reason="Not now").status_code == 303
+    assert state(wiring, cast) == (State.OFF, 1)
+    page = operator.get("/classifiers").text
+    assert "spam 1" not in page
+    refused = operator.post("/classifiers/learning", reason="Not now")
+    assert refused.status_code == 422
+    assert "is set like that already" in refused.text
+    clocks.advance(minutes=6)
+    assert operator.post("/classifiers/learning", is_on="y", reason="Now").status_code == 303
+    learning.sweep(wiring.database)
+    assert state(wiring, cast) == (State.IN_FORCE, 2)
+
+
+def test_only_operators_may_see_and_steer_it(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    learn(wiring, cast, 260)
+    for who, status in (("rater", 403), ("moderator", 403), ("outsider", 404)):
+        visitor = visit(getattr(cast, who))
+        assert visitor.get(f"{PAGE}?community=harbour-forum").status_code == status
+        for path in (f"{PAGE}/0", f"{PAGE}/1/try", "/classifiers/learning"):
+            answer = visitor.post(f"{path}?community=harbour-forum", reason="x", version="1")
+            assert answer.status_code == status, path
+    assert state(wiring, cast) == (State.IN_FORCE, 1)
