@@ -55,6 +55,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         rows = [score_row(request, scoring, name, value, now) for name, value in scoring.scores.items()]
         rows += unrouted_rows(request, scoring, now)
         for row in rows:
-            row.is_observed = True
+            # Kept as they are, so that comparisons know what they would have led to.
+            row.is_observed, row.tier1_capable = True, row.category in scoring.tier1
         session.add_all(rows)
     session.flush()
