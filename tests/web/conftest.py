@@ -25,6 +25,7 @@ from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
+from tests.web.one_line import OneLineClient
 
 SCORE = 0.8317
 """The score of every post: a number that no page shows by chance."""
@@ -57,6 +58,8 @@ class Visitor:
 @pytest.fixture
 def visit(app: Flask, wiring: Wiring) -> Callable[[Person | None], Visitor]:
     """Return a new browser, signed in as this person; with None not signed in."""
+
+    app.test_client_class = OneLineClient
 
     def begin(person: Person | None) -> Visitor:
         client = app.test_client()
