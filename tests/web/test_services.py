@@ -104,7 +104,7 @@ def test_a_service_is_added_observed_compared_counted_and_required(
     assert "service.own" in listed
     assert "counts" in listed
     evidence = visit(cast.moderator).get(f"/review/{action.id}").text
-    assert "service.own 1+model-1" in evidence
+    assert "service.own 1+model-1: Toxicity 0.93" in evidence
 
     stub.fail(status(400))
     post(wiring, cast, jobs, "Something harmless", 3)
@@ -252,6 +252,17 @@ def test_a_text_is_tested_with_every_service_beside_the_built_ins(
     assert "No answer: it rejects the key (401)" in failing
     with wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Score)) == 0
+
+
+def test_moderators_see_what_an_observed_service_said(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    add(visit(cast.operator), stub)
+    post(wiring, cast, jobs, f"You are an idiot, {WORD}, and everybody here knows it")
+    (action,) = actions(wiring)
+    page = visit(cast.moderator).get(f"/review/{action.id}").text
+    assert "service.own 1+model-1: Toxicity 0.93 (observed only, led to nothing)" in page
+    assert "arcasm" not in page
 
 
 def test_only_operators_and_nobody_from_elsewhere(

@@ -41,6 +41,15 @@ def request_to_observe(session: Session, request_id: uuid.UUID) -> Request | Non
     return None if request.is_test else request
 
 
+def scores_of(session: Session, request_id: uuid.UUID) -> Sequence[Score]:
+    """Every score of a request above 0, also observed ones: by classifier, the highest first."""
+    return session.scalars(
+        sa.select(Score)
+        .where(Score.request_id == request_id, Score.score > 0)
+        .order_by(Score.is_observed, Score.classifier, Score.score.desc(), Score.category)
+    ).all()
+
+
 def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> None:
     """Store what observed services scored. A classifier whose scores the request has already is passed over."""
     request = request_to_observe(session, request_id)
