@@ -20,6 +20,9 @@ from app.core.people import invitations, keys
 from app.core.permissions import Actor
 from app.core.review import holds, reason_templates, saved_filters
 from app.core.review.reason_templates import ReasonDraft
+from app.core.services import services
+from app.core.services.services import Registry
+from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ActionVerb, KeyTemplate, Role
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import replays
@@ -38,6 +41,7 @@ FILLED = {
     "/help-needed/new-count": {"since": "2026-01-01T00:00:00Z"},
     "/insights.csv": {"table": "volume"},
     "/help-needed/<uuid:action_id>": {"answer": "yes"},
+    "/classifiers/services/new": {"kind": "http"},
 }
 """What these are sent, in the query of a GET or as the form of a POST; all others are sent nothing."""
 
@@ -60,6 +64,17 @@ POST /classifiers/publish                                       401 403 403 422 
 GET  /classifiers/rules/<rule_id>                               303 403 403 404 404 404
 POST /classifiers/rules/<rule_id>                               401 403 403 422 422 404
 POST /classifiers/rules/<rule_id>/remove                        401 403 403 404 404 404
+GET  /classifiers/services/<uuid:service_id>                    303 403 403 200 200 404
+POST /classifiers/services/<uuid:service_id>                    401 403 403 422 422 404
+GET  /classifiers/services/<uuid:service_id>/comparison         303 403 403 200 200 404
+POST /classifiers/services/<uuid:service_id>/key                401 403 403 422 422 404
+POST /classifiers/services/<uuid:service_id>/mode               401 403 403 422 422 404
+POST /classifiers/services/<uuid:service_id>/remove             401 403 403 422 422 404
+POST /classifiers/services/<uuid:service_id>/required           401 403 403 422 422 404
+POST /classifiers/services/<uuid:service_id>/versions/<int:number>/put-in-force 401 403 403 422 422 404
+POST /classifiers/services/<uuid:service_id>/versions/<int:number>/try 401 403 403 200 200 404
+GET  /classifiers/services/new                                  303 403 403 200 200 404
+POST /classifiers/services/new                                  401 403 403 422 422 404
 POST /classifiers/shipped                                       401 403 403 404 404 404
 POST /classifiers/test                                          401 403 403 422 422 404
 GET  /communities                                               303 200 200 200 200 200
@@ -273,6 +288,12 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
         webhooks.send_test(session, admin, webhook.id)
         invitation = invitations.invite(session, admin, community.id, "new@example.org", Role.RATER)
         kept = saved_filters.save(session, moderator, community.id, "Mine", {"sort": "score"})
+        # Its budget is 0, so that nothing is sent to it.
+        settings = ServiceSettings("https://models.example/x", categories={"x": "spam"}, daily_requests=0)
+        registry = Registry(wiring.services.kinds, wiring.sealer, wiring.services.allow)
+        service = services.add(
+            session, admin, community.id, registry, "http", "own", settings, "Try it", consent=True
+        )
         replay = Replay(
             community_id=community.id, filters=replays.written(Filters(until=clock.now())), total=1
         )
@@ -314,5 +335,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "reference": "test-000000000000",
             "version": 1,
             "rule_id": "spam-1",
+            "service_id": service.id,
+            "number": 1,
             "name": "pause",
         }

@@ -41,6 +41,15 @@ def request_to_observe(session: Session, request_id: uuid.UUID) -> Request | Non
     return None if request.is_test else request
 
 
+def scores_of(session: Session, request_id: uuid.UUID) -> Sequence[Score]:
+    """Every score of a request above 0, also observed ones: by classifier, the highest first."""
+    return session.scalars(
+        sa.select(Score)
+        .where(Score.request_id == request_id, Score.score > 0)
+        .order_by(Score.is_observed, Score.classifier, Score.score.desc(), Score.category)
+    ).all()
+
+
 def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> None:
     """Store what observed services scored. A classifier whose scores the request has already is passed over."""
     request = request_to_observe(session, request_id)
@@ -55,6 +64,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         rows = [score_row(request, scoring, name, value, now) for name, value in scoring.scores.items()]
         rows += unrouted_rows(request, scoring, now)
         for row in rows:
-            row.is_observed = True
+            # Kept as they are, so that comparisons know what they would have led to.
+            row.is_observed, row.tier1_capable = True, row.category in scoring.tier1
         session.add_all(rows)
     session.flush()

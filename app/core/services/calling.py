@@ -65,7 +65,7 @@ class ServiceClassifier:
 
     @property
     def tier1_categories(self) -> frozenset[str]:
-        return self.settings.routed if self.settings.may_act and not self.is_observed else frozenset()
+        return self.settings.routed if self.settings.may_act else frozenset()
 
     @property
     def local(self) -> bool:

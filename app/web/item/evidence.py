@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.core.models import Action, ThresholdSet
+from app.core.models import Action, Score, ThresholdSet
+from app.core.services.settings import VENDOR_PREFIX
 from app.web.categories import UNNAMED, category_name
 
 SHOWN_MATCHES = 8
+SHOWN_SCORES = 4
+"""How many scores of one classifier are shown, the highest."""
 WOULD_BE = {
     "hide": "hidden",
     "delete": "deleted",
@@ -38,8 +41,13 @@ class Evidence:
     observed: Sequence[str]
 
 
-def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
-    """Return the scores that routed the action, with the current ``thresholds`` for comparison."""
+def evidence(
+    thresholds: ThresholdSet | None, action: Action, stored_scores: Sequence[Score] = ()
+) -> Evidence:
+    """Return the scores that routed the action, with the current ``thresholds`` for comparison.
+
+    ``stored_scores`` are those above 0 of every classifier, also of services that are only observed.
+    """
     stored: dict[str, Any] = action.evidence or {}
     details: dict[str, Any] = stored.get("details") or {}
     rule = next((c for c in thresholds.categories if c.name == action.category), None) if thresholds else None
@@ -55,7 +63,7 @@ def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
         tier1=rule.tier1 if rule else None,
         version=thresholds.version if thresholds else None,
         routed_by=details.get("config_version"),
-        classifiers=[f"{item['name']} {item['version']}" for item in details.get("classifiers", ())],
+        classifiers=_classifiers(details.get("classifiers", ()), stored_scores),
         passages=[(passage, rule_name) for passage, rule_name in passages.items()][:SHOWN_MATCHES],
         others=sorted(
             (
@@ -71,6 +79,24 @@ def evidence(thresholds: ThresholdSet | None, action: Action) -> Evidence:
         ],
         observed=[_observed(item) for item in details.get("observed", ())],
     )
+
+
+def _classifiers(used: Sequence[Mapping[str, Any]], scores: Sequence[Score]) -> list[str]:
+    """A line for each classifier: "builtin.rules 3: Toxicity 0.83". Services name the model that answered, too."""
+    lines = {str(item["name"]): f"{item['name']} {item['version']}" for item in used}
+    observed = {score.classifier: score for score in scores if score.is_observed}
+    lines |= {name: f"{name} {score.classifier_version}" for name, score in observed.items()}
+    return [_answer(name, line, scores, is_observed=name in observed) for name, line in lines.items()]
+
+
+def _answer(name: str, line: str, scores: Sequence[Score], *, is_observed: bool) -> str:
+    said = [
+        f"{category_name(score.category)} {score.score:.2f}"
+        for score in scores
+        if score.classifier == name and not score.category.startswith(VENDOR_PREFIX)
+    ][:SHOWN_SCORES]
+    told = f"{line}: {', '.join(said)}" if said else line
+    return f"{told} (observed only, led to nothing)" if is_observed else told
 
 
 def _observed(observation: Mapping[str, Any]) -> str:

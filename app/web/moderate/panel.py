@@ -14,6 +14,7 @@ from app.core.history import chain as history
 from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
+from app.core.requests import observing
 from app.core.review import claims, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
@@ -184,7 +185,7 @@ def panel(
         claim=_claim(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
-        evidence=evidence(thresholds, action),
+        evidence=evidence(thresholds, action, observing.scores_of(session, action.request_id)),
         decided=_last(events, action.id, action.action_state),
         done=_done(session, action),
         looking=_last(events, action.id, ActionState.RETRO_REVIEW) if action.retro_review_at else None,

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
-from app.core.classify import Context, Match
+from app.core.classify import Context, Match, OutOfTime, Result
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route
+from app.core.requests.scoring import Scoring, score_text
 from app.core.rulesets import trials, versions
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.trials import Hits, Sample, Trial
+from app.core.vocabulary import ServiceMode
 from app.web import auth, excerpts, forms
 from app.web.blueprint import web
 from app.web.categories import category_name, is_veiled
@@ -23,6 +25,8 @@ from app.web.operate.classifier_forms import TextForm
 from app.wiring import wired
 
 SLOW_SHOWN = 3
+ANSWERS_SHOWN = 8
+"""How many scores of one classifier are shown, highest first."""
 _OUT_OF_TIME = "The rules of this community could not finish with this text in time."
 _TO_STAFF = "Such posts would go to moderators, whatever they say: repeat less in the rules, or name fewer characters."
 
@@ -39,6 +43,18 @@ class ScoreRow:
 
 
 @dataclass(frozen=True)
+class AnswerRow:
+    """What one classifier said: its scores above 0, highest first, or why it gave none."""
+
+    name: str
+    model: str
+    scores: Sequence[tuple[str, float]]
+    error: str
+    milliseconds: int
+    is_observed: bool = False
+
+
+@dataclass(frozen=True)
 class TrialView:
     """The result of a tested text, for the page."""
 
@@ -50,7 +66,7 @@ class TrialView:
     marked: Markup
     is_long: bool
     matches: Sequence[tuple[Match, str]]
-    answers: Sequence[str]
+    answers: Sequence[AnswerRow]
     slow: str
 
 
@@ -88,12 +104,23 @@ def test_text() -> Response:
         standing = versions.standing(session, actor, community.id)
         rules = policies.category_rules(policies.current(session, community.id))
         in_force = wired().classifiers_for(session, community.id)
+        observed = wired().services.classifiers(session, community.id, ServiceMode.OBSERVE)
     by_draft = form.which.data == "draft" and standing.draft is not None
-    chosen = combined(wired().classifiers, standing.working) if by_draft else in_force
+    chosen = in_force
+    if by_draft:
+        services = [item for item in in_force if not item.local]
+        chosen = [*combined(wired().classifiers, standing.working), *services]
     text = form.text.data or ""
-    trial = trials.try_text(rules, chosen, text, Context(community_id=community.id))
+    context = Context(community_id=community.id)
+    trial = trials.try_text(rules, chosen, text, context)
     return classifiers.show(
-        text=form, trial=_trial(trial, text, "the draft" if by_draft else "what is in force")
+        text=form,
+        trial=_trial(
+            trial,
+            text,
+            "the draft" if by_draft else "what is in force",
+            score_text(observed, text, context),
+        ),
     )
 
 
@@ -109,7 +136,7 @@ def preview_hits() -> Response:
     return classifiers.show(hits=_hits(hits))
 
 
-def _trial(trial: Trial, text: str, which: str) -> TrialView:
+def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()) -> TrialView:
     rows = [
         ScoreRow(
             category=category_name(category.category),
@@ -129,8 +156,38 @@ def _trial(trial: Trial, text: str, which: str) -> TrialView:
         marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
         is_long=excerpts.is_long(text, 0, len(text)),
         matches=[(match, text[match.start : match.end]) for match in trial.matches],
-        answers=[name for name, _ in trial.answers],
+        answers=[
+            *(_answer(name, result) for name, result in trial.answers),
+            *(
+                _answer(f"{scoring.classifier} {scoring.version}", scoring.result, is_observed=True)
+                for scoring in observed
+            ),
+        ],
         slow=_slow_trial(trial),
+    )
+
+
+def _answer(name: str, result: Result, *, is_observed: bool = False) -> AnswerRow:
+    error = result.error
+    routed = {category_name(category): value for category, value in result.scores.items()}
+    scores = {
+        **routed,
+        **{f"{theirs} (leads to nothing)": value for theirs, value in result.unrouted.items()},
+    }
+    return AnswerRow(
+        name=name,
+        model=result.model,
+        scores=sorted(
+            ((category, value) for category, value in scores.items() if value > 0),
+            key=lambda pair: (-pair[1], pair[0]),
+        )[:ANSWERS_SHOWN],
+        error=f"out of time: rule {error.rule}"
+        if isinstance(error, OutOfTime)
+        else error.reason
+        if error
+        else "",
+        milliseconds=round(result.ms),
+        is_observed=is_observed,
     )
 
 

@@ -33,18 +33,9 @@ from app.web.operate.classifier_forms import (
 )
 from app.web.operate.learned_views import LearningForm, section
 from app.web.operate.rule_changes import change_lines
+from app.web.operate.scorer_rows import scorer_rows
 from app.web.versions import rows as version_rows
 from app.wiring import wired
-
-
-@dataclass(frozen=True)
-class ClassifierRow:
-    """A classifier in the list; ``error`` is set if it could not return its name and version."""
-
-    name: str
-    version: str
-    categories: Sequence[str]
-    where: str
 
 
 @dataclass(frozen=True)
@@ -235,6 +226,7 @@ def show(
         versions = rule_versions.versions(session, actor, community.id)
         thresholds = policies.current(session, community.id)
         in_force = wired().classifiers_for(session, community.id)
+        scorers = scorer_rows(session, actor, community.id, in_force)
         own = [item.version for item in in_force if item.name == OWN]
         slow = slow_rules.for_versions(session, actor, community.id, own)
         own_model = section(session, actor, community.id, learned)
@@ -259,15 +251,7 @@ def show(
         draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
         own_rules=standing.working.rules,
         shipped=_shipped(standing.working),
-        classifiers=[
-            ClassifierRow(
-                item.name,
-                item.version,
-                [category_name(name) for name in sorted(item.categories)],
-                "this service" if item.local else "connected service",
-            )
-            for item in in_force
-        ],
+        scorers=scorers,
         slow_rules=slow,
         learned=own_model,
         unrouted=_unrouted(standing.working, {category.name for category in thresholds.categories}),

@@ -1,93 +1,18 @@
 """Posts are scored with connected services: their scores count, are only observed, or are missing."""
 
 import time
-import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from app.core.models import Action, HistoryEntry, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.policies import CategoryDraft
 from app.core.requests.scoring import Unfinished
-from app.core.services import services
-from app.core.services.services import Registry
-from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ActionTier, RequestStatus, ServiceMode
-from app.core.webhooks.sending import AllowList
 from app.jobs import registry as jobs_registry
-from app.wiring import Wiring
-from tests.cast import Cast
-from tests.factories import submit
-from tests.inline_engine import InlineEngine
-from tests.stub_services import HIGH, WORD, Stub, dripping, serving, status
-
-CATEGORIES = {"toxicity": "toxicity", "sarcasm": None}
-QUIET = f"A post about a {WORD}"
-
-
-@dataclass
-class Stage:
-    """The home community with services that reach the stub."""
-
-    wiring: Wiring
-    jobs: InlineEngine
-    cast: Cast
-    stub: Stub
-
-    def add(self, name: str = "own", mode: ServiceMode = ServiceMode.IN_FORCE, **settings: Any) -> uuid.UUID:
-        given = {"url": self.stub.url("/score"), "categories": CATEGORIES, "deadline": 1.0} | settings
-        registry = Registry(self.wiring.services.kinds, self.wiring.sealer, self.wiring.services.allow)
-        with self.wiring.database.writing() as session:
-            service = services.add(
-                session,
-                SYSTEM,
-                self.cast.community_id,
-                registry,
-                "http",
-                name,
-                ServiceSettings(**given),
-                "Try it",
-                consent=True,
-            )
-            if mode is not ServiceMode.OBSERVE:
-                services.set_mode(session, SYSTEM, service.id, mode, "It agrees")
-            return service.id
-
-    def require(self, on_error: str | None, name: str = "own") -> None:
-        with self.wiring.database.writing() as session:
-            policies.require_classifier(
-                session, SYSTEM, self.cast.community_id, f"service.{name}", {"toxicity": on_error}, "Needed"
-            )
-
-    def submit(self, text: str = QUIET, number: int = 1) -> uuid.UUID:
-        return submit(self.wiring, self.cast, text, f"post-{number}")
-
-    def score(self, text: str = QUIET, number: int = 1) -> uuid.UUID:
-        request_id = self.submit(text, number)
-        self.jobs.run_all()
-        return request_id
-
-    def rows(self, kind: Any) -> list[Any]:
-        with self.wiring.database.reading() as session:
-            return list(session.scalars(sa.select(kind)))
-
-    def status(self, request_id: uuid.UUID) -> RequestStatus:
-        with self.wiring.database.reading() as session:
-            return session.get_one(Request, request_id).status
-
-
-@pytest.fixture
-def stage(wiring: Wiring, jobs: InlineEngine, cast: Cast) -> Iterator[Stage]:
-    wiring.services.allow = AllowList.parse("127.0.0.1")
-    # Otherwise a failing service would be waited for between its attempts.
-    with pytest.MonkeyPatch.context() as patch, serving() as stub:
-        patch.setattr("app.core.services.calling.FIRST_DELAY", 0.01)
-        yield Stage(wiring, jobs, cast, stub)
+from tests.stub_services import HIGH, WORD, dripping, status
+from tests.unit.services.conftest import Stage
 
 
 def test_a_counted_service_leads_to_an_action_that_names_it_and_its_model(stage: Stage) -> None:

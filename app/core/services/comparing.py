@@ -1,0 +1,240 @@
+"""What a service changes: the routes of recent posts with and without its scores, or with another version of it.
+
+Nothing is stored and no event is sent. Both sides are routed by the thresholds in force.
+"""
+
+import time
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.classify import Classifier, Context, Result
+from app.core.models import Action, Request, Score
+from app.core.permissions import Actor, Permission, require
+from app.core.policies import outcomes
+from app.core.policies.outcomes import Outcome
+from app.core.policies.routing import CategoryRule, Route, Scored, decide
+
+DAYS = 30
+MOST_POSTS = 2_000
+"""Newest posts that a comparison of stored scores reads."""
+TRIED_POSTS = 40
+"""Newest posts that a trial of a version sends to the service: each one is a call that may cost money."""
+TRIAL_SECONDS = 10.0
+TRIAL_THREADS = 4
+SHOWN_SAMPLES = 10
+_BATCH = 250
+
+Named = tuple[str, int] | None
+"""A route as the category and the number of its tier; None: the post is let through."""
+
+
+@dataclass(frozen=True)
+class StoredScore:
+    """One stored score of a post."""
+
+    classifier: str
+    version: str
+    category: str
+    scored: Scored
+    is_observed: bool
+
+
+@dataclass(frozen=True)
+class StoredPost:
+    """A scored post, with its scores and, if it had an action, how that ended."""
+
+    request_id: uuid.UUID
+    content: str
+    scores: Sequence[StoredScore]
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A post whose route differs. ``outcome`` is that of its action, None without one."""
+
+    post: StoredPost
+    before: Route | None
+    after: Route | None
+
+
+@dataclass
+class Comparison:
+    """How many posts were compared, and which routes differ, from "before" to "after".
+
+    ``failed``: posts that the service did not score in a trial. ``complete`` False: there were more posts, or there
+    was no time for all. ``right`` and ``wrong`` count the differing posts by how people decided about them: right
+    where the later route agrees with them.
+    """
+
+    posts: int = 0
+    moved: Counter[tuple[Named, Named]] = field(default_factory=Counter)
+    samples: list[Difference] = field(default_factory=list)
+    failed: int = 0
+    complete: bool = True
+    right: int = 0
+    wrong: int = 0
+
+    @property
+    def differing(self) -> int:
+        return sum(self.moved.values())
+
+    def add(self, post: StoredPost, before: Route | None, after: Route | None) -> None:
+        self.posts += 1
+        if named(before) == named(after):
+            return
+        self.moved[named(before), named(after)] += 1
+        if post.outcome in outcomes.RIGHT | outcomes.WRONG:
+            acts_more = _strictness(after) > _strictness(before)
+            self.right += acts_more == (post.outcome in outcomes.RIGHT)
+            self.wrong += acts_more != (post.outcome in outcomes.RIGHT)
+        if len(self.samples) < SHOWN_SAMPLES:
+            self.samples.append(Difference(post, before, after))
+
+
+def recent_posts(
+    session: Session, actor: Actor, community_id: uuid.UUID, most: int = MOST_POSTS
+) -> list[StoredPost]:
+    """The newest posts of the last 30 days that were scored and still have their content, with their scores."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    rows = session.execute(
+        sa.select(Request.id, Request.content, outcomes.code_of_request(Request.id))
+        .where(
+            Request.community_id == community_id,
+            Request.scored_at >= clock.now() - timedelta(days=DAYS),
+            Request.withdrawn_at.is_(None),
+            Request.content_removed_at.is_(None),
+            ~Request.is_test,
+        )
+        .order_by(Request.scored_at.desc(), Request.id.desc())
+        .limit(most)
+    ).all()
+    posts = []
+    for start in range(0, len(rows), _BATCH):
+        batch = rows[start : start + _BATCH]
+        scores = _scores(session, [row.id for row in batch])
+        posts += [
+            StoredPost(row.id, row.content, scores.get(row.id, ()), outcomes.from_code(row[2]))
+            for row in batch
+        ]
+    return posts
+
+
+def with_and_without(
+    posts: Sequence[StoredPost], rules: Sequence[CategoryRule], classifier: str, number: int
+) -> Comparison:
+    """Compare the routes without this service with those that its stored scores give, of one settings' version."""
+    compared = Comparison(complete=len(posts) < MOST_POSTS)
+    for post in posts:
+        own = [score for score in post.scores if _is_own(score, classifier, number)]
+        if own:
+            others = _highest(_others(post, classifier))
+            compared.add(post, decide(others, rules), decide(_highest(own, others), rules))
+    return compared
+
+
+def try_version(
+    posts: Sequence[StoredPost],
+    rules: Sequence[CategoryRule],
+    classifier: Classifier,
+    community_id: uuid.UUID,
+    seconds: float = TRIAL_SECONDS,
+) -> Comparison:
+    """Ask a version about posts, and compare with what is stored. Call it outside of any transaction.
+
+    Stops asking after about ``seconds`` seconds.
+    """
+    end = time.monotonic() + seconds
+    context = Context(community_id=community_id)
+
+    def asked(post: StoredPost) -> Result | None:
+        return classifier.score([post.content], context)[0] if time.monotonic() < end else None
+
+    compared = Comparison()
+    with ThreadPoolExecutor(TRIAL_THREADS, thread_name_prefix="trial") as pool:
+        for post, result in zip(posts, pool.map(asked, posts), strict=True):
+            if result is None:
+                compared.complete = False
+            elif result.error is not None:
+                compared.failed += 1
+            else:
+                tier1 = classifier.tier1_categories if result.calibrated else frozenset()
+                before = [score for score in post.scores if score.classifier == classifier.name]
+                others = _highest(_others(post, classifier.name))
+                after = {
+                    name: Scored(round(value, 4), name in tier1) for name, value in result.scores.items()
+                }
+                compared.add(
+                    post, decide(_highest(before, others), rules), decide(_merged(others, after), rules)
+                )
+    return compared
+
+
+def named(route: Route | None) -> Named:
+    return (route.category, route.tier.number) if route is not None else None
+
+
+def _strictness(route: Route | None) -> int:
+    return 0 if route is None else 3 - route.tier.number
+
+
+def _is_own(score: StoredScore, classifier: str, number: int) -> bool:
+    return score.classifier == classifier and score.version.partition("+")[0] == str(number)
+
+
+def _others(post: StoredPost, classifier: str) -> list[StoredScore]:
+    return [score for score in post.scores if score.classifier != classifier and not score.is_observed]
+
+
+def _highest(scores: Sequence[StoredScore], base: Mapping[str, Scored] | None = None) -> dict[str, Scored]:
+    highest = dict(base or {})
+    for score in scores:
+        highest = _merged(highest, {score.category: score.scored})
+    return highest
+
+
+def _merged(first: Mapping[str, Scored], second: Mapping[str, Scored]) -> dict[str, Scored]:
+    """The higher score of each category, as in ``requests.scoring.combined``."""
+    merged = dict(first)
+    for category, scored in second.items():
+        known = merged.get(category)
+        if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
+            merged[category] = scored
+    return merged
+
+
+def _scores(session: Session, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[StoredScore]]:
+    found: dict[uuid.UUID, list[StoredScore]] = {}
+    for row in session.execute(
+        sa.select(
+            Score.request_id,
+            Score.classifier,
+            Score.classifier_version,
+            Score.category,
+            Score.score,
+            Score.tier1_capable,
+            Score.is_observed,
+        ).where(Score.request_id.in_(request_ids))
+    ):
+        scored = Scored(row.score, row.tier1_capable)
+        score = StoredScore(row.classifier, row.classifier_version, row.category, scored, row.is_observed)
+        found.setdefault(row.request_id, []).append(score)
+    return found
+
+
+def actions_of(session: Session, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, uuid.UUID]:
+    """The latest action of each of these requests, to link to it."""
+    rows = session.execute(
+        sa.select(Action.request_id, Action.id)
+        .where(Action.request_id.in_(request_ids), outcomes.opened_by_service())
+        .order_by(Action.created_at)
+    )
+    return {request_id: action_id for request_id, action_id in rows}

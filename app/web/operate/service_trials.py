@@ -1,0 +1,109 @@
+"""What a service changes: compared on stored posts, and a new version tried on recent ones. Nothing is stored."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flask import Response
+from markupsafe import Markup
+
+from app.core.policies import policies
+from app.core.policies.routing import Route
+from app.core.services import comparing, reading
+from app.core.services.comparing import Comparison, Named
+from app.web import auth, excerpts
+from app.web.blueprint import web
+from app.web.categories import category_name, is_veiled
+from app.web.filters import highlight
+from app.web.operate import service_page
+from app.web.operate.service_page import name_of
+from app.wiring import wired
+
+
+@dataclass(frozen=True)
+class SampleRow:
+    """A post whose route differs. ``action_id`` leads to its item, None without one."""
+
+    marked: Markup
+    is_veiled: bool
+    before: str
+    after: str
+    action_id: uuid.UUID | None
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """A comparison for the page. ``moved`` has a line for each change: before, after, posts."""
+
+    number: int
+    found: Comparison
+    days: int
+    agreement: str
+    moved: Sequence[tuple[str, str, int]]
+    samples: Sequence[SampleRow]
+
+
+@web.get("/classifiers/services/<uuid:service_id>/comparison")
+def compare_service(service_id: uuid.UUID) -> Response:
+    """Compare recent posts without and with the service's stored scores."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        posts = comparing.recent_posts(session, actor, service.community_id)
+        rules = policies.category_rules(policies.current(session, service.community_id))
+        found = comparing.with_and_without(posts, rules, name_of(service), service.version)
+        links = comparing.actions_of(session, [sample.post.request_id for sample in found.samples])
+    return service_page.show(service_id, compared=_view(found, service.version, links))
+
+
+@web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/try")
+def try_service_version(service_id: uuid.UUID, number: int) -> Response:
+    """Ask one version about the newest posts and compare the decisions with what is stored."""
+    actor = auth.current_actor()
+    with wired().database.reading() as session:
+        service = reading.find(session, actor, service_id)
+        version = reading.numbered(session, service, number)
+        posts = comparing.recent_posts(session, actor, service.community_id, comparing.TRIED_POSTS)
+        rules = policies.category_rules(policies.current(session, service.community_id))
+        classifier = wired().services.connected(service, version)
+    found = comparing.try_version(posts, rules, classifier, service.community_id)
+    with wired().database.reading() as session:
+        links = comparing.actions_of(session, [sample.post.request_id for sample in found.samples])
+    return service_page.show(service_id, tried=_view(found, number, links))
+
+
+def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) -> ComparisonView:
+    warn = auth.current_reader().account.content_warnings
+    same = found.posts - found.differing
+    return ComparisonView(
+        number=number,
+        found=found,
+        days=comparing.DAYS,
+        agreement=f"{100 * same / found.posts:.1f} %" if found.posts else "",
+        moved=[
+            (_words(before), _words(after), count) for (before, after), count in found.moved.most_common()
+        ],
+        samples=[
+            SampleRow(
+                _excerpt(sample.post.content),
+                any(is_veiled(route.category, warn=warn) for route in (sample.before, sample.after) if route),
+                _route_words(sample.before),
+                _route_words(sample.after),
+                links.get(sample.post.request_id),
+            )
+            for sample in found.samples
+        ],
+    )
+
+
+def _excerpt(text: str) -> Markup:
+    start, end = excerpts.window(text, [])
+    return Markup("{}{}").format(highlight(text[start:end], []), " …" if end < len(text) else "")
+
+
+def _words(route: Named) -> str:
+    return "Let through" if route is None else f"{category_name(route[0])}, Tier {route[1]}"
+
+
+def _route_words(route: Route | None) -> str:
+    return _words(comparing.named(route))

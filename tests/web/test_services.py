@@ -1,0 +1,278 @@
+"""Operators add a service, observe it, count its scores, change it and remove it, in the dashboard."""
+
+import html
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from app.core.models import Action, Category, ConnectedService, HistoryText, Score, ServiceVersion
+from app.core.vocabulary import ServiceMode
+from app.core.webhooks.sending import AllowList
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.factories import submit
+from tests.inline_engine import InlineEngine
+from tests.stub_services import WORD, Stub, serving, status
+from tests.web.conftest import Visitor
+
+Visit = Callable[[Person | None], Visitor]
+KEY = "sk-very-secret-key"
+NEW = "/classifiers/services/new"
+
+
+@pytest.fixture
+def stub(wiring: Wiring) -> Iterator[Stub]:
+    wiring.services.allow = AllowList.parse("127.0.0.1")
+    with serving() as started:
+        yield started
+
+
+def add(operator: Visitor, stub: Stub, kind: str = "http", **changes: str) -> str:
+    """Add a service by the form; return the path of its page."""
+    paths = {"openai_moderation": "/v1", "chat_guard": "/v1", "azure_content_safety": "", "http": "/score"}
+    form = {
+        "name": "own",
+        "url": stub.url(paths[kind]),
+        "model": "" if kind == "http" else "model-1",
+        "key": KEY,
+        "deadline": "2,5",
+        "consent": "y",
+        "reason": "Try it",
+    } | changes
+    answer = operator.post(NEW, kind=kind, **form)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"]
+
+
+def service(wiring: Wiring) -> ConnectedService:
+    with wiring.database.reading() as session:
+        return session.scalars(sa.select(ConnectedService)).one()
+
+
+def post(wiring: Wiring, cast: Cast, jobs: InlineEngine, text: str, number: int = 1) -> None:
+    submit(wiring, cast, text, f"post-{number}")
+    jobs.run_all()
+
+
+def actions(wiring: Wiring) -> list[Action]:
+    with wiring.database.reading() as session:
+        return list(session.scalars(sa.select(Action)))
+
+
+def test_every_kind_is_offered_with_its_usual_values(visit: Visit, cast: Cast) -> None:
+    operator = visit(cast.operator)
+    kinds = operator.get(NEW).text
+    for name in ("openai_moderation", "azure_content_safety", "chat_guard", "http"):
+        assert f"{NEW}?kind={name}" in kinds
+        assert operator.get(f"{NEW}?kind={name}").status_code == 200
+    assert "https://api.openai.com/v1" in operator.get(f"{NEW}?kind=openai_moderation").text
+    assert operator.get(f"{NEW}?kind=magic").status_code == 404
+
+
+def test_a_service_is_added_observed_compared_counted_and_required(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    path = add(operator, stub)
+    found = service(wiring)
+    assert (found.mode, found.name) == (ServiceMode.OBSERVE, "own")
+    page = operator.get(path).text
+    assert KEY not in page
+    assert "observed only" in page
+    assert f"{stub.host}" in page
+    post(wiring, cast, jobs, f"A {WORD}")
+    assert actions(wiring) == []
+    compared = operator.get(f"{path}/comparison").text
+    assert "1 post of the last 30 days" in compared
+    assert "Let through" in compared
+    assert "Toxicity, Tier 2" in compared
+
+    assert operator.post(f"{path}/mode", reason="It agrees").status_code == 422
+    assert operator.post(f"{path}/mode", mode="in_force", if_it_fails="review").status_code == 422
+    counted = operator.post(f"{path}/mode", mode="in_force", if_it_fails="review", reason="It agrees")
+    assert counted.status_code == 303
+    with wiring.database.reading() as session:
+        category = sa.select(Category).order_by(Category.id.desc()).where(Category.name == "toxicity")
+        rule = session.scalars(category.limit(1)).one()
+        assert (rule.requires, rule.on_error) == (["service.own"], "review")
+    post(wiring, cast, jobs, f"Another {WORD}", 2)
+    (action,) = actions(wiring)
+    assert (action.category, action.score) == ("toxicity", 0.93)
+    listed = operator.get("/classifiers").text
+    assert "service.own" in listed
+    assert "counts" in listed
+    evidence = visit(cast.moderator).get(f"/review/{action.id}").text
+    assert "service.own 1+model-1: Toxicity 0.93" in evidence
+
+    stub.fail(status(400))
+    post(wiring, cast, jobs, "Something harmless", 3)
+    assert {one.category for one in actions(wiring)} == {"toxicity", "unfinished"}
+    operator.post(f"{path}/mode", mode="observe", reason="Too many failures")
+    assert service(wiring).mode is ServiceMode.OBSERVE
+    history = operator.get("/history/settings?area=classifiers").text
+    for told in ("Service added", "Scores of a service count", "Service only observed", "Too many failures"):
+        assert told in history
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_what_is_wrong_is_told_at_its_field_and_the_key_is_not_sent_back(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    refused = operator.post(
+        NEW,
+        kind="openai_moderation",
+        name="OpenAI",
+        url="http://10.0.0.1/v1",
+        model="",
+        key=KEY,
+        categories="harassment = Toxicity!",
+        deadline="99",
+        reason="Try it",
+    )
+    text = html.unescape(refused.text)
+    assert refused.status_code == 422
+    for told in (
+        "Name must be 1 to 40",
+        "URL must start with https://",
+        "Model must name the model",
+        "Categories for harassment must be lower case",
+        "Seconds for one call must be from 0.1 to 30",
+        "Posts of this community are sent to this host must be given",
+    ):
+        assert told in text
+    assert KEY not in text
+    assert "harassment = Toxicity!" in text
+    for field, value in (("deadline", "soon"), ("daily_requests", "1.5"), ("categories", "harassment")):
+        assert operator.post(NEW, kind="http", **{field: value}).status_code == 422
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(ConnectedService)) == 0
+
+
+def test_changed_settings_wait_are_tried_and_put_in_force(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    path = add(operator, stub)
+    operator.post(f"{path}/mode", mode="in_force", if_it_fails="", reason="It agrees")
+    post(wiring, cast, jobs, f"A {WORD}")
+    old = str(service(wiring).etag)
+    changed = {
+        "url": stub.url("/score"),
+        "categories": "toxicity =\nsarcasm = spam",
+        "reason": "Only sarcasm",
+    }
+    assert operator.post(path, **changed, etag=old).status_code == 303
+    page = operator.get(path).text
+    assert "Version 2 waits" in page
+    assert "Categories, toxicity: toxicity → none" in page
+    late = operator.post(path, **(changed | {"deadline": "9", "reason": "Mine"}), etag=old)
+    assert late.status_code == 409
+    assert "Operator, just now" in late.text
+    assert 'value="Mine"' in late.text
+
+    tried = operator.post(f"{path}/versions/2/try").text
+    assert "Version 2 on recent posts" in tried
+    assert "Toxicity, Tier 2" in tried
+    assert service(wiring).version == 1
+    assert operator.post(f"{path}/versions/2/put-in-force").status_code == 422
+    assert operator.post(f"{path}/versions/9/put-in-force", reason="x").status_code == 404
+    assert operator.post(f"{path}/versions/2/put-in-force", reason="Tried").status_code == 303
+    assert service(wiring).version == 2
+    post(wiring, cast, jobs, f"Another {WORD}", 2)
+    assert len(actions(wiring)) == 1
+    with wiring.database.reading() as session:
+        versions = set(session.scalars(sa.select(Score.classifier_version)))
+    assert {"1+model-1", "2+model-1"} <= versions
+
+
+def test_another_host_needs_consent_again(visit: Visit, cast: Cast, wiring: Wiring, stub: Stub) -> None:
+    operator = visit(cast.operator)
+    path = add(operator, stub)
+    moved = {"url": "https://models.example.org/score", "reason": "Moved"}
+    refused = operator.post(path, **moved)
+    assert refused.status_code == 422
+    assert "sent to another host" in refused.text
+    assert operator.post(path, **moved, consent="y").status_code == 303
+    assert set(service(wiring).consents) == {stub.host, "models.example.org"}
+
+
+def test_what_happens_on_failure_is_chosen_for_each_category(
+    visit: Visit, cast: Cast, wiring: Wiring, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    path = add(operator, stub, categories="toxicity = toxicity\nhate = hate")
+    saved = operator.post(
+        f"{path}/required", require_toxicity="retry", require_hate="", reason="Toxicity must not slip through"
+    )
+    assert saved.status_code == 303
+    with wiring.database.reading() as session:
+        rows = session.scalars(sa.select(Category).where(Category.requires != sa.JSON.NULL)).all()
+        assert [(row.name, row.on_error) for row in rows if row.requires] == [("toxicity", "retry")]
+    assert operator.post(f"{path}/required", require_toxicity="explode", reason="x").status_code == 422
+
+
+def test_the_key_is_replaced_and_goes_with_the_service(
+    visit: Visit, cast: Cast, wiring: Wiring, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    path = add(operator, stub)
+    refused = operator.post(f"{path}/key", key="two words", reason="Rotated")
+    assert refused.status_code == 422
+    assert "two words" not in refused.text
+    assert operator.post(f"{path}/key", key="sk-another", reason="Rotated").status_code == 303
+    found = service(wiring)
+    assert found.key is not None
+    assert wiring.sealer.open(found.key, str(found.id)) == "sk-another"
+    assert operator.post(f"{path}/remove").status_code == 422
+    assert operator.post(f"{path}/remove", reason="Too dear").status_code == 303
+    assert service(wiring).key is None
+    assert operator.get(path).status_code == 404
+    with wiring.database.reading() as session:
+        texts = f"{session.scalars(sa.select(HistoryText.reason)).all()}"
+        texts += f"{[version.settings for version in session.scalars(sa.select(ServiceVersion))]}"
+    assert KEY not in texts
+
+
+def test_a_text_is_tested_with_every_service_beside_the_built_ins(
+    visit: Visit, cast: Cast, wiring: Wiring, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    add(operator, stub, name="first")
+    path = add(operator, stub, kind="openai_moderation", name="second")
+    operator.post(f"{path}/mode", mode="in_force", if_it_fails="", reason="It agrees")
+    tested = operator.post("/classifiers/test", text=f"You {WORD}", which="in_force").text
+    for told in ("builtin.rules", "service.first 1", "service.second 1", "observed only", "Toxicity 0.93"):
+        assert told in tested
+    assert "People would be asked" in tested
+    stub.fail(status(401))
+    failing = operator.post("/classifiers/test", text="You puppy", which="in_force").text
+    assert "No answer: it rejects the key (401)" in failing
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Score)) == 0
+
+
+def test_moderators_see_what_an_observed_service_said(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    add(visit(cast.operator), stub)
+    post(wiring, cast, jobs, f"You are an idiot, {WORD}, and everybody here knows it")
+    (action,) = actions(wiring)
+    page = visit(cast.moderator).get(f"/review/{action.id}").text
+    assert "service.own 1+model-1: Toxicity 0.93 (observed only, led to nothing)" in page
+    assert "arcasm" not in page
+
+
+def test_only_operators_and_nobody_from_elsewhere(
+    visit: Visit, cast: Cast, wiring: Wiring, stub: Stub
+) -> None:
+    path = add(visit(cast.operator), stub)
+    for who, expected in (("rater", 403), ("moderator", 403), ("outsider", 404)):
+        visitor = visit(getattr(cast, who))
+        assert visitor.get(path).status_code == expected
+        assert visitor.post(f"{path}/mode", mode="in_force", reason="x").status_code == expected
+        assert visitor.post(f"{path}/remove", reason="x").status_code == expected
+    assert service(wiring).mode is ServiceMode.OBSERVE
+    assert visit(cast.operator).get(f"/classifiers/services/{uuid.uuid4()}").status_code == 404
