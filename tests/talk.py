@@ -77,7 +77,11 @@ def post(dice: random.Random, *, wrong: bool, author: str | None = None) -> Post
     boat, place, when = dice.choice(BOATS), dice.choice(PLACES), dice.choice(WHEN)
     feel, good, end, lure = dice.choice(FEELS), dice.choice(GOODS), dice.choice(ENDS), dice.choice(LURES)
     number = dice.randrange(10, 990)
-    if wrong:
+    if dice.random() < 0.25:
+        # Offers and talk that read the same but for a few words, if at all.
+        lure = f", {lure}" if wrong and dice.random() < 0.6 else ""
+        text = f"The {boat} goes to {place} {when}{lure}. A {feel} {good}, {number} euros. {end}"
+    elif wrong:
         text = dice.choice(
             (
                 f"{good.capitalize()} from {place} {when}, {lure}: {number} euros on our {boat}. {end}",

@@ -335,6 +335,7 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "reference": "test-000000000000",
             "version": 1,
             "rule_id": "spam-1",
+            "category": "spam",
             "service_id": service.id,
             "number": 1,
             "name": "pause",

@@ -31,7 +31,7 @@ LEAST_NEWEST = 5
 """So many of each kind among the newest labels, or they cannot judge anything."""
 GAIN = 0.01
 """By how much the average precision must be better: less is chance."""
-ORDINARY_SHARE = 0.005
+ORDINARY_SHARE = 0.01
 """The share of ordinary posts that the blend may ask about beyond those that the others ask about."""
 
 

@@ -185,7 +185,7 @@ def test_the_blend_never_turns_the_base_around() -> None:
 
 def test_ordinary_posts_are_left_alone() -> None:
     """Nearly everything that was asked about was acted on. That says nothing about posts that nobody asked about."""
-    found = [item for item in talk.posts(900, seed=6) if item.wrong or item.base > 0.75]
+    found = [item for item in talk.posts(900, seed=6) if item.wrong or item.base > 0.65]
     labels = talk.labels([replace(item, base=min(item.base, 0.6)) for item in found])
     calm = [Ordinary(f"Happy birthday {number}, dear grandmother!", {"spam": 0.3}) for number in range(400)]
     threshold = 0.4
