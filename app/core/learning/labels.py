@@ -27,7 +27,7 @@ MOST_LABELS = 10_000
 """The newest decisions of a category that a training reads."""
 MOST_ORDINARY = 1_000
 ORDINARY_DAYS = 30
-AUTHOR_LEAST, AUTHOR_SHARE = 5, 0.02
+AUTHOR_LEAST, AUTHOR_SHARE = 3, 0.005
 """Of one author count at most this many labels, or this share of all, whichever is more: the newest."""
 CLUSTER_MOST = 3
 """Of texts that are nearly the same count at most this many labels, the newest."""

@@ -92,7 +92,7 @@ def test_of_one_author_only_the_newest_labels_count() -> None:
     mine = [replace(label, author="busy") for label in labels[:100]]
     kept = capped([*mine, *labels[100:]], np.arange(400))
     by_busy = [place for place in kept if place < 100]
-    assert by_busy == list(range(100 - max(AUTHOR_LEAST, 8), 100))
+    assert by_busy == list(range(100 - AUTHOR_LEAST, 100))
     assert len(kept) == 300 + len(by_busy)
 
 
@@ -119,18 +119,37 @@ def test_different_posts_of_one_kind_are_no_duplicates() -> None:
     assert len(set(clusters)) > 150
 
 
-@pytest.mark.parametrize("count", [400, 1_000])
-def test_one_author_with_five_percent_wrong_labels_does_not_move_the_model(count: int) -> None:
-    """All of one author's offers were let through: with the caps it costs next to nothing, without them much more."""
-    clean = talk.labels(talk.posts(count))
+def test_one_author_with_five_percent_wrong_labels_hardly_moves_the_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One author's offers of charters were all let through: the caps keep most of it out of the model."""
+    clean = talk.labels(talk.posts(1_000), mistakes=0.05)
     dice = random.Random(8)  # noqa: S311
+    offers = [item for item in (talk.post(dice, wrong=True) for _ in range(2_000)) if _is_charter(item)]
     poison = [
-        Label(talk.post(dice, wrong=True).text, "attacker", False, label.decided_at, 0.6)
-        for label in clean[::20]
+        Label(item.text, "attacker", False, label.decided_at, 0.6)
+        for item, label in zip(offers, clean[::20], strict=False)
     ]
+    assert len(poison) == 50
     poisoned = sorted([*clean, *poison], key=lambda label: label.decided_at)
-    before, after = precision(version(clean)), precision(version(poisoned))
-    assert after > before - 0.02
+    fresh = [item for item in talk.posts(1_500, seed=99) if item.wrong and _is_charter(item)]
+
+    def mean(made: Version) -> float:
+        outputs = [made.linear.output(vectorise(item.text)) for item in fresh]
+        scores = [made.blend.score(item.base, output) for item, output in zip(fresh, outputs, strict=True)]
+        return sum(scores) / len(scores)
+
+    before, after = version(clean), version(poisoned)
+    assert precision(after) > precision(before) - 0.02
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "capped", lambda labels, _clusters: list(range(len(labels))))
+        unprotected = version(poisoned)
+    assert mean(before) - mean(after) < 0.5 * (mean(before) - mean(unprotected))
+    assert mean(after) > 0.7
+
+
+def _is_charter(item: talk.Post) -> bool:
+    return "charter" in item.text.lower()
 
 
 def test_a_model_keeps_no_words_of_a_single_author() -> None:
