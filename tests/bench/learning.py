@@ -141,6 +141,8 @@ def made_up() -> Community:
         return [post if post.wrong else replace(post, base=round(post.base * 0.9, 4)) for post in posts]
 
     posts = common(talk.posts(9_000, seed=21, share=0.15))
+    # A large forum, in which few are raised more than once.
+    posts = [replace(post, author=f"sailor-{number % 3_000}") for number, post in enumerate(posts)]
     return Community("made-up forum", "spam", posts, common(talk.posts(3_000, seed=22, share=0.1)))
 
 

@@ -153,7 +153,8 @@ def _guarded(
     allowed = int((base > threshold).sum()) + int(ORDINARY_SHARE * len(ordinary))
     if allowed >= len(ordinary):
         return fitted
-    most = math.log(threshold / (1.0 - threshold)) - float(heights[allowed])
+    # A little less, or rounding would lift many equal posts over the threshold.
+    most = math.log(threshold / (1.0 - threshold)) - float(heights[allowed]) - 1e-5
     return replace(fitted, c=round(min(fitted.c, most), 6))
 
 
