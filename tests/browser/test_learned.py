@@ -4,16 +4,14 @@ from playwright.sync_api import expect
 
 from app.jobs import learning
 from tests import talk
-from tests.browser.accessibility import Examiner
+from tests.browser.accessibility import violations
 from tests.browser.conftest import Visit
 from tests.browser.layout import SCREENS, too_wide
 from tests.browser.live import Service
 from tests.browser.place import Place
 
 
-def test_a_model_is_looked_at_tried_and_taken_back(
-    service: Service, place: Place, visit: Visit, examiner: Examiner
-) -> None:
+def test_a_model_is_looked_at_tried_and_taken_back(service: Service, place: Place, visit: Visit) -> None:
     raised = [talk.Post(item.text, item.author, item.wrong, max(0.56, item.base)) for item in talk.posts(300)]
     with service.wiring.database.writing() as session:
         talk.store(session, place.community_id, raised)
@@ -26,14 +24,12 @@ def test_a_model_is_looked_at_tried_and_taken_back(
     expect(olga.page.get_by_role("heading", name="Spam, own model")).to_be_visible()
     expect(olga.page.get_by_role("img", name="Reliability")).to_be_visible()
     expect(olga.page.get_by_text("Raise the score")).to_be_visible()
-    olga.page.screenshot(path="/tmp/lrn/learned.png", full_page=True)
 
     olga.button("Try the other classifiers alone on the last 30 days").click()
     trial = olga.page.get_by_role("region", name="The other classifiers alone on the last 30 days")
     expect(trial).to_contain_text("All 300 posts were read.")
     expect(trial.get_by_role("row").filter(has_text="Let through").first).to_contain_text("Spam, Tier 2")
-    olga.page.screenshot(path="/tmp/lrn/trial.png", full_page=True)
-    found = examiner.look(olga, "a trial of the own model")
+    found = violations(olga, "a trial of the own model")
     assert not found, "\n".join(found)
     assert too_wide(olga, *SCREENS) == []
 
@@ -49,7 +45,6 @@ def test_a_model_is_looked_at_tried_and_taken_back(
     olga.page.get_by_label("Learn from this community's decisions").uncheck()
     form = olga.page.locator("form", has=olga.button("Save how it learns"))
     form.get_by_label("Reason").fill("Not this winter")
-    olga.page.screenshot(path="/tmp/lrn/classifiers.png", full_page=True)
     assert too_wide(olga, *SCREENS) == []
     olga.button("Save how it learns").click()
     expect(olga.status).to_contain_text("Learning is off.")
