@@ -1,7 +1,5 @@
 """The examples of docs/classifiers.md do what the page says: an own model's server, and an installed package."""
 
-import importlib.metadata
-import importlib.util
 import json
 import re
 import subprocess
