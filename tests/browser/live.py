@@ -65,6 +65,7 @@ def running(folder: Path) -> Iterator[Service]:
         "BRIDGENOTE_PORT": str(port),
         "BRIDGENOTE_WEB_PROCESSES": "1",
         "BRIDGENOTE_WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
+        "BRIDGENOTE_SERVICE_ALLOW_HOSTS": "127.0.0.1",
         "BRIDGENOTE_UNDO_SECONDS": str(UNDO_SECONDS),
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",

@@ -13,7 +13,11 @@ from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies import policies
 from app.core.rulesets import drafts
-from app.core.vocabulary import Classification
+from app.core.services import services
+from app.core.services.calls import Call
+from app.core.services.services import Registry
+from app.core.services.settings import ServiceSettings
+from app.core.vocabulary import Classification, ServiceMode
 from app.core.webhooks import endpoints as webhooks
 from app.core.webhooks import events, queue
 from app.core.webhooks.sending import Outcome
@@ -39,6 +43,7 @@ class Filled:
     own_note_id: str
     member: str
     key: str
+    service_id: str
     endpoint_id: str
     delivery_ids: tuple[str, ...]
 
@@ -73,7 +78,26 @@ def fill(service: Service, place: Place) -> Filled:
         of_place = sa.select(KeyCommunity.key_id).where(KeyCommunity.community_id == place.community_id)
         key = session.scalars(of_place.limit(1)).one()
     hook = webhook(service, place)
-    return Filled(tuple(open_), decided, note_id, str(own.id), str(member), str(key), *hook)
+    connected = connected_service(service, place)
+    return Filled(tuple(open_), decided, note_id, str(own.id), str(member), str(key), connected, *hook)
+
+
+def connected_service(service: Service, place: Place) -> str:
+    """A service that is off, with two versions, some calls, and a model that changed: its id."""
+    pool = service.wiring.services
+    registry = Registry(pool.kinds, pool.sealer, pool.allow)
+    settings = ServiceSettings("https://models.example/score", categories={"toxicity": "toxicity"}, price=2.0)
+    with service.wiring.database.writing() as session:
+        olga = actor_of(session, place.operator)
+        made = services.add(
+            session, olga, place.community_id, registry, "http", "own", settings, "Try it", consent=True
+        )
+        services.set_mode(session, olga, made.id, ServiceMode.OFF, "Not now")
+        services.change(session, olga, made.id, registry, replace(settings, deadline=2.0), "Faster")
+    for model, error in (("model-1", ""), ("model-2", ""), ("", "no answer within 2 s")):
+        pool.ledger.reserve(made.id, None, settings.price)
+        pool.ledger.finish(made.id, Call(120, error, model))
+    return str(made.id)
 
 
 def webhook(service: Service, place: Place) -> tuple[str, tuple[str, ...]]:
@@ -133,7 +157,11 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
         found["People, nobody found"] = "/people?q=nobody+like+this"
     if "Classifiers" in found:
         found["Add rule"] = "/classifiers/new-rule"
+        found["Add a service"] = "/classifiers/services/new"
+        found["Add a guard model"] = "/classifiers/services/new?kind=chat_guard"
         if filled is not None:
+            found["Service"] = f"/classifiers/services/{filled.service_id}"
+            found["Service, compared"] = f"/classifiers/services/{filled.service_id}/comparison"
             found["Rule"] = f"/classifiers/rules/{RULE['id']}"
     if filled is not None:
         kinds = ("with notes", "veiled", "long")

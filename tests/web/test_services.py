@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import sqlalchemy as sa
 
+from app.core.db import Base
 from app.core.models import Action, Category, ConnectedService, HistoryText, Score, ServiceVersion
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks.sending import AllowList
@@ -86,6 +87,7 @@ def test_a_service_is_added_observed_compared_counted_and_required(
     assert actions(wiring) == []
     compared = operator.get(f"{path}/comparison").text
     assert "1 post of the last 30 days" in compared
+    assert "Over a threshold: 0 without it, 1 with it." in compared
     assert "Let through" in compared
     assert "Toxicity, Tier 2" in compared
 
@@ -252,6 +254,41 @@ def test_a_text_is_tested_with_every_service_beside_the_built_ins(
     assert "No answer: it rejects the key (401)" in failing
     with wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Score)) == 0
+
+
+def test_a_model_that_changes_is_shown_and_the_evidence_keeps_which_one_answered(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    path = add(operator, stub)
+    operator.post(f"{path}/mode", mode="in_force", if_it_fails="", reason="It agrees")
+    post(wiring, cast, jobs, f"A {WORD}", 1)
+    stub.model = "model-2"
+    post(wiring, cast, jobs, f"Another {WORD}", 2)
+    assert "another model: model-2 instead of model-1" in operator.get(path).text
+    assert "Model of a service changed" in operator.get("/history/settings?area=classifiers").text
+    used = [action.evidence["details"]["classifiers"][-1]["model"] for action in actions(wiring)]
+    assert sorted(used) == ["model-1", "model-2"]
+    # Only posts that were scored with this version of the settings are compared, by whichever model.
+    assert "2 posts of the last 30 days" in operator.get(f"{path}/comparison").text
+
+
+def test_the_key_is_in_no_row_no_log_and_no_page(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    operator = visit(cast.operator)
+    path = add(operator, stub)
+    operator.post(f"{path}/mode", mode="in_force", if_it_fails="review", reason="It agrees")
+    post(wiring, cast, jobs, f"A {WORD}", 1)
+    stub.fail(status(401))
+    post(wiring, cast, jobs, f"Another {WORD}", 2)
+    assert [seen.headers["Authorization"] for seen in stub.seen] == [f"Bearer {KEY}"] * 2
+    with wiring.database.looking() as connection:
+        rows = [str(connection.execute(sa.select(table)).all()) for table in Base.metadata.sorted_tables]
+    pages = [operator.get(one).text for one in (path, "/classifiers", "/history/settings.csv")]
+    assert "Try it" in pages[2]
+    assert [text[:80] for text in (*rows, *pages, caplog.text) if KEY in text] == []
 
 
 def test_moderators_see_what_an_observed_service_said(

@@ -68,6 +68,9 @@ def post_json(
                 response.close()
     except (httpx.TimeoutException, TimeoutError) as error:
         raise Failure(f"no answer within {connection.deadline:g} s") from error
+    except httpx.RemoteProtocolError as error:
+        # Its message quotes what the service sent, which may be the post.
+        raise Failure("broken answer: no HTTP") from error
     except httpx.TransportError as error:
         raise Failure(str(error)[:200] or "it cannot be reached") from error
     return read_object(received)

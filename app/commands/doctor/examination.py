@@ -37,6 +37,7 @@ _WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("job engine", work.engine),
     ("jobs", work.jobs),
     ("scoring", work.scoring),
+    ("services", work.services),
     ("deliveries", work.deliveries),
     ("webhooks", work.endpoints),
 )

@@ -8,8 +8,9 @@ from sqlalchemy.orm import Session
 
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
-from app.core.models import Delivery, Request, Webhook
-from app.core.vocabulary import DeliveryState, RequestStatus
+from app.core.models import ConnectedService, Delivery, Request, Webhook
+from app.core.services import calls
+from app.core.vocabulary import DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
 from app.wiring import Wiring
 
@@ -94,6 +95,30 @@ def endpoints(wiring: Wiring) -> Iterator[Finding]:
 
 def _schema(wiring: Wiring) -> str | None:
     return None if wiring.database.engine.dialect.name == "sqlite" else tables.SCHEMA
+
+
+def services(wiring: Wiring) -> Iterator[Finding]:
+    """Connected services that fail. Nothing is sent to them: a call may cost money."""
+    what, kinds = "services", wiring.services.kinds
+    with wiring.database.reading() as session:
+        connected = session.scalars(
+            sa.select(ConnectedService)
+            .where(ConnectedService.removed_at.is_(None), ConnectedService.mode != ServiceMode.OFF)
+            .order_by(ConnectedService.name, ConnectedService.id)
+        ).all()
+        today = calls.period(session, [service.id for service in connected], 1)
+    for service in connected:
+        period = today[service.id]
+        if service.kind not in kinds:
+            yield warn(
+                what,
+                f"{service.name} is of the kind {service.kind}, which is not installed",
+                "install its package",
+            )
+        elif period.errors * 2 > period.requests:
+            failed = f"{period.errors} of {period.requests} calls of {service.name} failed today"
+            yield warn(what, f"{failed}: {period.last_error}", "look at its page under Classifiers")
+    yield ok(what, f"{len(connected)} connected" if connected else "none is connected")
 
 
 def _count(session: Session, *which: sa.ColumnElement[bool]) -> int:

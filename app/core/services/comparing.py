@@ -70,12 +70,16 @@ class Difference:
 class Comparison:
     """How many posts were compared, and which routes differ, from "before" to "after".
 
+    ``routed_before`` and ``routed_after`` count the posts over some threshold.
+
     ``failed``: posts that the service did not score in a trial. ``complete`` False: there were more posts, or there
     was no time for all. ``right`` and ``wrong`` count the differing posts by how people decided about them: right
     where the later route agrees with them.
     """
 
     posts: int = 0
+    routed_before: int = 0
+    routed_after: int = 0
     moved: Counter[tuple[Named, Named]] = field(default_factory=Counter)
     samples: list[Difference] = field(default_factory=list)
     failed: int = 0
@@ -89,6 +93,8 @@ class Comparison:
 
     def add(self, post: StoredPost, before: Route | None, after: Route | None) -> None:
         self.posts += 1
+        self.routed_before += before is not None
+        self.routed_after += after is not None
         if named(before) == named(after):
             return
         self.moved[named(before), named(after)] += 1

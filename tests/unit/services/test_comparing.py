@@ -36,6 +36,7 @@ def test_an_observed_service_is_compared_with_what_happened(stage: Stage) -> Non
     found = compared(stage)
     assert (found.posts, found.differing, found.complete) == (3, 1, True)
     assert found.moved == {(None, ("toxicity", 2)): 1}
+    assert (found.routed_before, found.routed_after) == (1, 2)
     assert [sample.post.content for sample in found.samples] == [f"One {WORD}"]
     assert compared(stage, 2).posts == 0
 

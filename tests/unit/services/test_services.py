@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.commands.doctor import work
+from app.commands.doctor.findings import State
 from app.core.classify import Permanent
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import ConnectedService, HistoryEntry, HistoryText, ServiceVersion
-from app.core.permissions import SYSTEM, Actor
+from app.core.permissions import Actor
 from app.core.services import calls, reading, services
 from app.core.services.calls import Call
 from app.core.services.services import Registry
@@ -231,10 +233,23 @@ def _classifiers(wiring: Wiring, cast: Cast, mode: ServiceMode = ServiceMode.IN_
         return list(wiring.services.classifiers(session, cast.community_id, mode))
 
 
-def test_the_service_itself_may_not_be_named_like_a_built_in(
-    wiring: Wiring, cast: Cast, registry: Registry
-) -> None:
+def test_doctor_names_services_that_fail(wiring: Wiring, cast: Cast, registry: Registry) -> None:
+    def told() -> list[tuple[State, str]]:
+        return [(finding.state, finding.detail) for finding in work.services(wiring)]
+
+    assert told() == [(State.OK, "none is connected")]
+    service_id = added(wiring, cast, registry)
+    wiring.services.ledger.reserve(service_id, None, 0.0)
+    wiring.services.ledger.finish(service_id, Call(10, "it failed (503)"))
+    assert told() == [
+        (State.WARN, "1 of 1 calls of own failed today: it failed (503)"),
+        (State.OK, "1 connected"),
+    ]
+    wiring.services.kinds = {}
+    assert told()[0] == (State.WARN, "own is of the kind http, which is not installed")
+
+
+def test_names_never_look_like_a_built_in_classifier(wiring: Wiring, cast: Cast, registry: Registry) -> None:
     added(wiring, cast, registry, name="community")
     (classifier,) = _classifiers(wiring, cast, ServiceMode.OBSERVE)
     assert classifier.name == "service.community"
-    assert SYSTEM.name == "Bridgenote"
