@@ -25,6 +25,8 @@ from app.core.vocabulary import ActionState, ActionTier, Verb
 
 MOST_LABELS = 10_000
 """The newest decisions of a category that a training reads."""
+READ_CHARS = 2_000
+"""The characters of a post that are learned from, as many as one part of a long text has when it is scored."""
 MOST_ORDINARY = 1_000
 ORDINARY_DAYS = 30
 AUTHOR_LEAST, AUTHOR_SHARE = 3, 0.005
@@ -82,7 +84,7 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
         .with_only_columns(
             Action.id,
             Action.request_id,
-            Request.content,
+            _BEGINNING.label("content"),
             Request.platform_author_id,
             _ACTED.label("acted"),
             _DECIDED_AT.label("decided_at"),
@@ -117,7 +119,7 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
     """The newest posts of the last days for which nothing was opened: how often would a model ask about them?"""
     opened = sa.exists().where(Action.request_id == Request.id)
     rows = session.execute(
-        sa.select(Request.id, Request.content)
+        sa.select(Request.id, _BEGINNING.label("content"))
         .where(
             Request.community_id == community_id,
             Request.scored_at >= clock.now() - timedelta(days=ORDINARY_DAYS),
@@ -158,6 +160,7 @@ def capped(labels: Sequence[Label], clusters: NDArray[Any]) -> list[int]:
     return kept[::-1]
 
 
+_BEGINNING = sa.func.substr(Request.content, 1, READ_CHARS)
 _STATE = Action.action_state
 _OVERTURNED = _STATE.in_((ActionState.OVERTURNED, ActionState.SCAN_EXEMPT))
 _DISMISSED = _STATE == ActionState.DISMISSED

@@ -7,14 +7,14 @@ that a new version or the way back takes effect everywhere at once.
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.classify import Context, Result
-from app.core.classify.features import FEATURES_VERSION, MAX_CHARS, vectorise
+from app.core.classify.features import FEATURES_VERSION, MAX_CHARS, Vector, chunks, vectorise
 from app.core.classify.names import COMMUNITY_MODEL
 from app.core.learning.blend import Blend
 from app.core.learning.logistic import Linear
@@ -31,6 +31,13 @@ class Loaded:
     version: int
     linear: Linear
     blend: Blend
+
+    def score(self, vectors: Sequence[Vector], base: float) -> float:
+        """The blended score of a text by the vectors of its parts.
+
+        The part that counts most decides: otherwise a long harmless beginning would lower the score of the rest.
+        """
+        return self.blend.score(base, max(self.linear.output(vector) for vector in vectors))
 
 
 class CommunityModel:
@@ -68,9 +75,9 @@ class CommunityModel:
 
     def blended(self, text: str, base: Mapping[str, float]) -> dict[str, float]:
         """The scores that replace those of the others, for the categories in ``base``: their scores without it."""
-        vector = vectorise(text)
+        vectors = [vectorise(part) for part in chunks(text)]
         return {
-            category: self._loaded[category].blend.score(score, self._loaded[category].linear.output(vector))
+            category: self._loaded[category].score(vectors, score)
             for category, score in base.items()
             if category in self._loaded
         }

@@ -181,6 +181,16 @@ def test_the_blend_reaches_tier_1_only_where_the_others_may(learned: Wiring, cas
     assert not alone.tier1_capable
 
 
+def test_a_long_harmless_beginning_hides_nothing(learned: Wiring, cast: Cast) -> None:
+    learned.classifiers = [Base()]
+    short = scores_of(learned, cast, OFFER, "short")[COMMUNITY_MODEL].score
+    long = scores_of(learned, cast, f"{TALK} " * 60 + OFFER, "long")[COMMUNITY_MODEL].score
+    calm = scores_of(learned, cast, f"{TALK} " * 60, "calm")[COMMUNITY_MODEL].score
+    assert calm < 0.4
+    assert long > calm + 0.1
+    assert short > 0.7
+
+
 def test_it_says_nothing_where_another_classifier_failed(learned: Wiring, cast: Cast) -> None:
     class Failing(Base):
         name = "failing"
