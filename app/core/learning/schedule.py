@@ -77,7 +77,11 @@ def due(session: Session) -> list[uuid.UUID]:
                 Community.archived_at.is_(None),
                 sa.or_(Learning.community_id.is_(None), Learning.is_on),
                 sa.or_(Learning.lease_until.is_(None), Learning.lease_until < clock.now()),
-                sa.or_(newest > sa.func.coalesce(Learning.history_number, 0), Learning.due_at <= clock.now()),
+                sa.or_(
+                    newest > sa.func.coalesce(Learning.history_number, 0),
+                    Learning.due_at <= clock.now(),
+                    Community.id.in_(_outdated().with_only_columns(LearnedModel.community_id)),
+                ),
             )
             .order_by(Learning.due_at.is_(None), Learning.due_at, Community.id)
         )
@@ -92,7 +96,7 @@ def wanted(session: Session, community_id: uuid.UUID) -> list[str] | None:
     rows = {row.category: row for row in versions.rows(session, community_id)}
     if learning is not None and learning.due_at is not None and learning.due_at <= clock.now():
         return sorted(rows.keys() | learned)
-    outdated = _outdated(session, community_id)
+    outdated = set(session.scalars(_outdated().where(LearnedModel.community_id == community_id)))
     now = [
         category
         for category in sorted(learned)
@@ -148,13 +152,14 @@ def store(
     row.decisions, row.labels, row.positives = material.decisions, trained.labels, trained.positives
     row.outcome, row.trained_at, row.newest_label_at = trained.outcome, clock.now(), material.newest_at
     model = _write(session, row, trained, milliseconds)
-    is_better = model is not None and trained.outcome is Outcome.BETTER
-    if is_better and (_is_erased(session, row) or not (learning.asks_first or row.asks_first)):
-        count = f"{trained.labels:,} decisions, better on the newest of them"
-        versions.set_in_force(session, SYSTEM, row, model, why=Why(cause=count))
-    elif is_better and model is not None:
-        row.waiting_version = model.version
-    elif model is not None and not learning.asks_first and not row.asks_first:
+    asks_first = (learning.asks_first or row.asks_first) and _can_stay(session, row)
+    if model is not None and trained.outcome is Outcome.BETTER:
+        if asks_first:
+            row.waiting_version = model.version
+        else:
+            count = f"{trained.labels:,} decisions, better on the newest of them"
+            versions.set_in_force(session, SYSTEM, row, model, why=Why(cause=count))
+    elif model is not None and not asks_first:
         versions.take_out(session, row, NOT_BETTER)
     # Without a better version, one that contains erased content goes all the same.
     erasure.drop_erased(session, row)
@@ -218,21 +223,19 @@ def _is_wanted(row: LearnedCategory | None, count: int, newest_at: datetime) -> 
     return fresh >= NEW_LABELS or is_quick or clock.now() >= row.trained_at + NIGHT
 
 
-def _outdated(session: Session, community_id: uuid.UUID) -> set[str]:
-    """Categories whose version in force was trained with the features of another release."""
-    return set(
-        session.scalars(
-            sa.select(LearnedModel.category)
-            .join(
-                LearnedCategory,
-                sa.and_(
-                    LearnedCategory.community_id == LearnedModel.community_id,
-                    LearnedCategory.category == LearnedModel.category,
-                    LearnedCategory.version_in_force == LearnedModel.version,
-                ),
-            )
-            .where(LearnedModel.community_id == community_id, LearnedModel.features != FEATURES_VERSION)
+def _outdated() -> sa.Select[Any]:
+    """The versions in force that were trained with the features of another release."""
+    return (
+        sa.select(LearnedModel.category)
+        .join(
+            LearnedCategory,
+            sa.and_(
+                LearnedCategory.community_id == LearnedModel.community_id,
+                LearnedCategory.category == LearnedModel.category,
+                LearnedCategory.version_in_force == LearnedModel.version,
+            ),
         )
+        .where(LearnedModel.features != FEATURES_VERSION)
     )
 
 
@@ -290,12 +293,11 @@ def _plain(values: Any) -> dict[str, Any]:
     return plain
 
 
-def _is_erased(session: Session, row: LearnedCategory) -> bool:
-    """Whether the version in force contains erased content, so that it is replaced without asking."""
+def _can_stay(session: Session, row: LearnedCategory) -> bool:
+    """Whether the version in force, if any, may score on; one with erased content is replaced without asking."""
     if not row.version_in_force:
-        return False
-    in_force = versions.find(session, row.community_id, row.category, row.version_in_force)
-    return in_force.erased_at is not None
+        return True
+    return versions.is_usable(versions.find(session, row.community_id, row.category, row.version_in_force))
 
 
 def _prune(session: Session, row: LearnedCategory) -> None:

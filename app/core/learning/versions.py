@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, defer
 
 from app.core import clock, limits
+from app.core.classify.features import FEATURES_VERSION
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
@@ -163,7 +164,8 @@ def put_in_force(
     Raises:
         Invalid: the reason is missing, or the version is not better, or it is in force already.
         NotFound: there is no such version.
-        Conflict: the version was erased, or another one was put in force since ``based_on``.
+        Conflict: the version was erased or trained by another release, or another one was put in force since
+            ``based_on``.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     limits.text(reason, "reason", limits.REASON_MAX)
@@ -179,6 +181,8 @@ def put_in_force(
     if chosen is not None:
         if chosen.erased_at is not None:
             raise Conflict("It was trained on content that has been erased since", chosen.id)
+        if chosen.features != FEATURES_VERSION:
+            raise Conflict("It was trained by another release of the service", chosen.id)
         if chosen.outcome != Outcome.BETTER:
             raise Invalid.field("version", "is not better than the other classifiers alone")
     # The way back must last: the next training would otherwise undo it in the night.
@@ -220,6 +224,11 @@ def take_out(session: Session, row: LearnedCategory, cause: str) -> None:
     """Let the other classifiers score alone again, without an operator. The caller holds the lock."""
     if row.version_in_force:
         set_in_force(session, SYSTEM, row, None, why=Why(cause=cause))
+
+
+def is_usable(model: LearnedModel) -> bool:
+    """Whether a version could score: nothing of it was erased, and this release computes its features."""
+    return model.erased_at is None and model.features == FEATURES_VERSION
 
 
 def category_row(session: Session, community_id: uuid.UUID, category: str) -> LearnedCategory | None:
@@ -277,6 +286,7 @@ def _newest_better(session: Session, community_id: uuid.UUID, category: str) -> 
                 LearnedModel.category == category,
                 LearnedModel.outcome == Outcome.BETTER,
                 LearnedModel.erased_at.is_(None),
+                LearnedModel.features == FEATURES_VERSION,
             )
         )
         or 0

@@ -232,7 +232,7 @@ def _chart(figures: Mapping[str, Any] | None) -> tuple[Chart | None, str]:
 
 
 def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRow:
-    can_score = model.erased_at is None and model.outcome == Outcome.BETTER
+    can_score = versions.is_usable(model) and model.outcome == Outcome.BETTER
     is_current = model.version == now.version
     act = ""
     if can_score and not is_current:
@@ -247,5 +247,5 @@ def _version_row(model: LearnedModel, now: CategoryStanding) -> LearnedVersionRo
         state="content erased since" if model.erased_at is not None else _OUTCOMES[Outcome(model.outcome)],
         is_current=is_current,
         act=act,
-        can_try=model.erased_at is None and not is_current,
+        can_try=versions.is_usable(model) and not is_current,
     )

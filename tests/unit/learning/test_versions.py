@@ -1,9 +1,9 @@
 """The life of the versions: trained by the job, put in force, scoring posts, taken back, erased."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from app.core import clock
 from app.core.classify import Context, Permanent, Result
 from app.core.classify.names import COMMUNITY_MODEL
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
-from app.core.learning import schedule, switching, training, trials, versions
+from app.core.learning import schedule, scorer, switching, training, trials, versions
 from app.core.learning.training import Outcome
 from app.core.learning.versions import CategoryStanding, State
 from app.core.models import Action, Community, HistoryEntry, LearnedModel, Learning, Request, Score
@@ -505,6 +505,40 @@ def test_an_archived_community_is_not_trained(wiring: Wiring, cast: Cast) -> Non
         session.get_one(Community, cast.community_id).archived_at = clock.now()
     learning.sweep(wiring.database)
     assert stored_versions(wiring) == {}
+
+
+def test_after_an_upgrade_with_other_features_it_is_trained_again(learned: Wiring, cast: Cast) -> None:
+    learned.classifiers = [Base()]
+    with learned.database.writing() as session:
+        session.scalars(sa.select(LearnedModel)).one().features -= 1
+    learned.learned = scorer.LearnedModels()
+    assert list(scores_of(learned, cast, OFFER, "upgraded")) == ["base"], "old weights do not fit"
+    learning.sweep(learned.database)
+    assert standing(learned, cast).version == 2
+    assert COMMUNITY_MODEL in scores_of(learned, cast, OFFER, "again")
+    with pytest.raises(Conflict, match="another release"):
+        put(learned, cast, 1)
+
+
+def test_the_service_runs_the_job_by_itself(wiring: Wiring, cast: Cast) -> None:
+    class Clockwork:
+        """Records what is registered, and how often it runs."""
+
+        bodies: ClassVar[dict[str, Callable[..., None]]] = {}
+        periods: ClassVar[dict[str, float]] = {}
+
+        def register(self, name: str, body: Callable[..., None], **_: Any) -> None:
+            self.bodies[name] = body
+
+        def every(self, name: str, seconds: float) -> None:
+            self.periods[name] = seconds
+
+    store(wiring, cast, talk.posts(260))
+    clockwork: Any = Clockwork()
+    registry.register_all(clockwork, wiring)
+    assert clockwork.periods[schedule.LEARN_JOB] <= 300
+    clockwork.bodies[schedule.LEARN_JOB]()
+    assert standing(wiring, cast).version == 1
 
 
 def test_a_run_ends_in_time(wiring: Wiring, cast: Cast) -> None:
