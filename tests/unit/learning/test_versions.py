@@ -415,6 +415,19 @@ def test_what_was_learned_from_erased_content_is_replaced_at_once(learned: Wirin
     assert put_back["raising"]
 
 
+def test_a_version_with_erased_content_is_replaced_without_asking(learned: Wiring, cast: Cast) -> None:
+    """Those who want to be asked first could otherwise keep it in force by not answering."""
+    switch(learned, cast, asks_first=True)
+    learning.sweep(learned.database)
+    assert (standing(learned, cast).version, standing(learned, cast).waiting) == (1, 2)
+    with learned.database.reading() as session:
+        ids = list(session.scalars(sa.select(Request.id).limit(1)))
+    erase_content(learned, cast, ids)
+    assert standing(learned, cast).waiting == 0
+    learning.sweep(learned.database)
+    assert (standing(learned, cast).version, standing(learned, cast).waiting) == (3, 0)
+
+
 def test_too_few_labels_after_an_erasure_leave_no_model(learned: Wiring, cast: Cast) -> None:
     with learned.database.reading() as session:
         ids = list(session.scalars(sa.select(Request.id).order_by(Request.requested_at)))
