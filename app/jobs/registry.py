@@ -6,6 +6,7 @@ from typing import Any
 
 from app.core import clock, mail
 from app.core.actions import acknowledgements
+from app.core.classify.language import detect
 from app.core.helpfulness import refits
 from app.core.learning import schedule
 from app.core.raters import digests
@@ -109,9 +110,10 @@ def score(wiring: Wiring, request_id: uuid.UUID) -> None:
         if request is None:
             return
         classifiers = wiring.classifiers_for(session, request.community_id)
-    scorings = scoring.classify(classifiers, request)
+    language = detect(request.content)
+    scorings = scoring.classify(classifiers, request, language)
     with wiring.database.writing() as session:
-        scoring.record_scores(session, request_id, scorings)
+        scoring.record_scores(session, request_id, scorings, language)
         observing.enqueue(session, request.community_id, request_id)
 
 
@@ -122,7 +124,7 @@ def observe(wiring: Wiring, request_id: uuid.UUID) -> None:
         if request is None:
             return
         observed = wiring.services.classifiers(session, request.community_id, ServiceMode.OBSERVE)
-    scorings = scoring.classify(observed, request)
+    scorings = scoring.classify(observed, request, request.language)
     with wiring.database.writing() as session:
         observing.record(session, request_id, scorings)
 

@@ -12,7 +12,7 @@ from tests.browser.conftest import PHONE, Visit, Visitor
 from tests.browser.layout import SCREENS, too_wide
 from tests.browser.live import DOUBTFUL, PATIENCE, Service, wait_for
 from tests.browser.place import Place, opened_place
-from tests.stub_services import WORD, Stub, dripping, serving
+from tests.stub_services import WORD, Stub, dripping, serving, status
 
 PATHS = {
     "OpenAI moderation": "/v1",
@@ -210,3 +210,19 @@ def test_a_required_service_that_hangs_sends_posts_to_people_and_other_communiti
     expect(max_.page.get_by_role("complementary")).to_contain_text(_FAILED)
     olga.page.reload()
     expect(olga.main).to_contain_text("no answer within 3 s")
+
+
+def test_a_required_service_that_recovers_decides_without_anybody_doing_anything(
+    place: Place, visit: Visit, stub: Stub
+) -> None:
+    olga = visit(place.operator)
+    add(olga, stub, "Your own model over HTTP", "own")
+    state = olga.page.get_by_role("region", name="What its scores do")
+    state.get_by_label("If it fails", exact=True).select_option("retry")
+    state.get_by_label("Reason").fill("It agrees")
+    olga.button("Count its scores").click()
+    expect(olga.status).to_contain_text("Its scores count from now on.")
+    stub.fail(status(500), times=3)  # all attempts of the first try
+    (action_id,) = place.queue(f"Look at my {WORD}")
+    assert place.action(action_id)["classifier_evidence"]["category"] == "toxicity"
+    assert len(stub.seen) == 4

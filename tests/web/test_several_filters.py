@@ -227,3 +227,35 @@ def test_several_categories_are_saved_under_a_name_and_what_was_saved_with_one_s
     assert re.search(r'aria-current="true"[^>]*><bdi>Night shift', swapped), (
         "the order in the address is nothing"
     )
+
+
+GERMAN_POST = "Post german: Die Fähre legt heute um sieben ab, also seid bitte etwas früher am Anleger."
+ENGLISH_POST = "Post english: The ferry leaves at seven today, so please be at the quay a little earlier."
+
+
+def test_the_language_of_a_post_is_shown_and_filters_queue_and_history(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    english = stage.post(ENGLISH_POST)
+    moderator = visit(cast.moderator)
+    assert 'name="language"' not in moderator.get("/review").text, "there is only one to choose from"
+    german, short = stage.post(GERMAN_POST), stage.post("Post short")
+    for action_id, words in ((english, "English"), (german, "German"), (short, "Not known")):
+        assert f"<dt>Language</dt><dd>{words}</dd>" in moderator.get(f"/review/{action_id}").text
+    for path in ("/review", "/history"):
+        page = moderator.get(path).text
+        assert posts(page) == {"Post english", "Post german", "Post short"}, path
+        assert ticked(page, "language") == set()
+        page = moderator.get(f"{path}?language=de&language=und").text
+        assert posts(page) == {"Post german", "Post short"}, path
+        assert ticked(page, "language") == {"de", "und"}
+        assert posts(moderator.get(f"{path}?language=en&q=ferry").text) == {"Post english"}, path
+        assert posts(moderator.get(f"{path}?language=fr").text) == set(), path
+    assert len(export(moderator, "?language=de")) == 1
+    chosen = moderator.get("/review?language=de&language=en").text
+    assert "Saves: in German or English" in chosen
+    moderator.post("/review/filters?language=de&language=en", name="Both")
+    assert posts(moderator.get(address_of(moderator.get("/review").text, "Both")).text) == {
+        "Post english",
+        "Post german",
+    }

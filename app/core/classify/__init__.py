@@ -28,7 +28,7 @@ CATEGORIES: Mapping[str, str] = {
 class Context:
     """What a classifier may know about the origin of a text. Immutable.
 
-    ``language`` is a BCP 47 tag ("en", "pt-BR") as the submitter gave it, or None when unknown.
+    ``language`` is a primary BCP 47 subtag ("en", "pt") as `language.detect` found it, or None when unknown.
     """
 
     community_id: uuid.UUID | None = None

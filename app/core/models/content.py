@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Request(Stamped, Base):
     """A submission of content. ``request_id`` is the integration's string; ``id`` is ours (docs/integration.md).
 
-    ``is_test``: its metadata says that it was sent to try out the service, so no statistic counts it (decision
-    0031).
+    ``language``: what `classify.language.detect` found when the post was scored; None before that. ``is_test``: its
+    metadata says that it was sent to try out the service, so no statistic counts it (decision 0031).
     """
 
     __tablename__ = "requests"
@@ -56,6 +56,13 @@ class Request(Stamped, Base):
         ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
         sa.Index(
+            "ix_requests_community_id_language",
+            "community_id",
+            "language",
+            sqlite_where=sa.text("language IS NOT NULL"),
+            postgresql_where=sa.text("language IS NOT NULL"),
+        ),
+        sa.Index(
             "ix_requests_tests",
             "community_id",
             "id",
@@ -84,6 +91,7 @@ class Request(Stamped, Base):
     )
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
     scored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    language: Mapped[str | None] = mapped_column(sa.String(8))
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     failure: Mapped[str | None] = mapped_column(sa.Text)
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -13,6 +13,7 @@ from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
 from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
+from app.core.classify.language import named
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.classify.together import score_each
 from app.core.db import serialise
@@ -88,7 +89,9 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
     return None
 
 
-def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
+def record_scores(
+    session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring], language: str | None = None
+) -> Action | None:
     """Store the scores and route the request by the thresholds in force. Return the opened action, or None.
 
     Raises:
@@ -110,6 +113,7 @@ def record_scores(session: Session, request_id: uuid.UUID, scorings: Sequence[Sc
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
     unassigned = set(best)
     request.scored_at = clock.now()
+    request.language = language
     for scoring in scorings:
         for category, value in scoring.scores.items():
             is_highest = category in unassigned and best[category] == _scored(scoring, category, value)
@@ -230,9 +234,11 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
     make_move(session, SYSTEM, request, RequestStatus.FAILED, why=Why(cause=why), failure=why[:2000])
 
 
-def classify(classifiers: Sequence[Classifier], request: Request) -> list[Scoring]:
+def classify(
+    classifiers: Sequence[Classifier], request: Request, language: str | None = None
+) -> list[Scoring]:
     """Run every classifier on a request's content. Call it outside of any transaction."""
-    context = Context(community_id=request.community_id, language=None)
+    context = Context(community_id=request.community_id, language=named(language))
     return score_text(classifiers, request.content, context)
 
 

@@ -39,6 +39,7 @@ class HistoryFilter:
     actor: str = ""
     author: str = ""
     categories: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -175,7 +176,12 @@ def _of_action(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _of_request(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
-    return [Request.platform_author_id.icontains(filters.author, autoescape=True)] if filters.author else []
+    conditions: list[sa.ColumnElement[bool]] = []
+    if filters.author:
+        conditions.append(Request.platform_author_id.icontains(filters.author, autoescape=True))
+    if filters.languages:
+        conditions.append(Request.language.in_(filters.languages))
+    return conditions
 
 
 def _count(session: Session, community_id: uuid.UUID, filters: HistoryFilter) -> int:
@@ -185,10 +191,11 @@ def _count(session: Session, community_id: uuid.UUID, filters: HistoryFilter) ->
         statement = statement.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(
             *_of_text(filters)
         )
-    if filters.action_types or filters.categories or filters.author:
+    of_request = _of_request(filters)
+    if filters.action_types or filters.categories or of_request:
         statement = statement.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(filters))
-    if filters.author:
-        statement = statement.join(Request, Request.id == Action.request_id).where(*_of_request(filters))
+    if of_request:
+        statement = statement.join(Request, Request.id == Action.request_id).where(*of_request)
     return pages.counted(session, statement)
 
 
@@ -251,3 +258,19 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
         sa.select(category).where(Action.community_id == community_id).distinct().order_by(category)
     )
     return [name for name in names if name]
+
+
+def languages(session: Session, community_id: uuid.UUID) -> Sequence[str]:
+    """The detected languages of the community's posts, for the history's filter.
+
+    It steps from one language to the next through the index, so it reads a row a language and not a row a post.
+    """
+    seen = sa.select(sa.func.min(Request.language).label("tag")).where(Request.community_id == community_id)
+    steps = seen.cte("languages", recursive=True)
+    following = (
+        sa.select(sa.func.min(Request.language))
+        .where(Request.community_id == community_id, Request.language > steps.c.tag)
+        .scalar_subquery()
+    )
+    steps = steps.union_all(sa.select(following).where(steps.c.tag.is_not(None)))
+    return [tag for tag in session.scalars(sa.select(steps.c.tag)) if tag]

@@ -22,9 +22,13 @@ from app.core.vocabulary import ActionState, ReviewGroup
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """Filters and order of the queue; ``claimed_by`` is ``me``, ``nobody`` or empty for all."""
+    """Filters and order of the queue.
+
+    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody`` or empty for all.
+    """
 
     categories: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
     claimed_by: str = ""
     search: str = ""
     group: ReviewGroup | None = None
@@ -164,6 +168,21 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     ]
 
 
+def languages(session: Session, community_id: uuid.UUID) -> Sequence[str]:
+    """The detected languages of the posts in the queue, for its filter."""
+    return [
+        tag
+        for tag in session.scalars(
+            sa.select(Request.language)
+            .join(Action, Action.request_id == Request.id)
+            .where(Action.community_id == community_id, Action.action_state == ActionState.UNDER_REVIEW)
+            .distinct()
+            .order_by(Request.language)
+        )
+        if tag
+    ]
+
+
 def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     """Add an internal comment on an item as a history entry."""
     require(actor, Permission.MODERATE, action.community_id, "item")
@@ -191,10 +210,12 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
         statement = statement.where(
             sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= clock.now())
         )
+    if filters.search or filters.languages:
+        statement = statement.join(Request, Request.id == Action.request_id)
+    if filters.languages:
+        statement = statement.where(Request.language.in_(filters.languages))
     if filters.search:
-        statement = statement.join(Request, Request.id == Action.request_id).where(
-            post_search.finds(filters.search)
-        )
+        statement = statement.where(post_search.finds(filters.search))
     return statement
 
 

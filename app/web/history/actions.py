@@ -60,7 +60,9 @@ def history_page() -> Response:
     holds = form.validate()
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        form.offer(action_history.categories(session, community.id))
+        form.offer(
+            action_history.categories(session, community.id), action_history.languages(session, community.id)
+        )
         found = action_history.changes(
             session,
             actor,

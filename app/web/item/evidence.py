@@ -7,6 +7,7 @@ from typing import Any
 from app.core.models import Action, Score, ThresholdSet
 from app.core.services.settings import VENDOR_PREFIX
 from app.web.categories import UNNAMED, category_name
+from app.web.languages import language_name
 
 SHOWN_MATCHES = 8
 SHOWN_SCORES = 4
@@ -24,6 +25,7 @@ WOULD_BE = {
 class Evidence:
     """Why the item is in the queue. Scores and thresholds are 0.0–1.0; ``others`` are other categories with a score.
 
+    ``language`` is the detected one in words, None for a post scored before languages were detected.
     ``is_scored`` is false if the item has no category; it then has no score and no thresholds.
     """
 
@@ -39,6 +41,7 @@ class Evidence:
     held_back: str | None
     unfinished: Sequence[str]
     observed: Sequence[str]
+    language: str | None
 
 
 def evidence(
@@ -78,6 +81,7 @@ def evidence(
             f"{item['name']}: {item['error']}" for item in details.get("classifiers", ()) if item.get("error")
         ],
         observed=[_observed(item) for item in details.get("observed", ())],
+        language=language_name(action.request.language) if action.request.language else None,
     )
 
 

@@ -1,6 +1,6 @@
 """Filter forms of the moderators' lists: review queue, second looks, action history."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
@@ -17,6 +17,7 @@ from app.web.categories import category_name
 from app.web.filter_forms import ALL, Days, FilterForm, SeveralField, typed
 from app.web.filters import state_word
 from app.web.forms import at_most, choices, number
+from app.web.languages import language_name
 
 SORTS = {
     Sort.OLDEST: "Oldest first",
@@ -39,24 +40,27 @@ class QueueForm(FilterForm):
     community = HiddenField()
     q = SearchField("Search", [at_most(200, "Search")])
     category = SeveralField("Category", validate_choice=False)
+    language = SeveralField("Language", validate_choice=False)
     claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="")
     sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.OLDEST.value)
 
     PLAIN: ClassVar = {"sort": Sort.OLDEST.value}
 
-    def offer(self, categories: Sequence[str]) -> None:
-        """Offer the categories of waiting items, and those that the query string selects even if none waits."""
-        _offer_several(self.category, categories)
+    def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
+        """Offer what waiting items have, and what the query string selects even if none waits."""
+        _offer_several(self.category, categories, category_name)
+        _offer_several(self.language, languages, language_name)
 
     @property
     def is_narrowed(self) -> bool:
         """Whether any filter is set. The order does not count."""
-        return any((self.q.data, self.category.data, self.claimed_by.data))
+        return any((self.q.data, self.category.data, self.language.data, self.claimed_by.data))
 
     def wanted(self) -> QueueFilter:
         """Return the filter that the form describes. Call ``validate()`` first."""
         return QueueFilter(
             categories=tuple(self.category.data or ()),
+            languages=tuple(self.language.data or ()),
             claimed_by=self.claimed_by.data or "",
             search=typed(self.q),
             sort=Sort(self.sort.data),
@@ -76,12 +80,14 @@ class HistoryForm(Days, FilterForm):
     actor = StringField("Actor", [at_most(200, "Actor")])
     author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
     category = SeveralField("Category", validate_choice=False)
+    language = SeveralField("Language", validate_choice=False)
     from_day = DateField("From", [Optional()], name="from")
     to_day = DateField("To", [Optional()], name="to")
 
-    def offer(self, categories: Sequence[str]) -> None:
-        """Offer every category that an action ever had, and those that the query string selects."""
-        _offer_several(self.category, categories)
+    def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
+        """Offer every category and language that a post ever had, and those that the query string selects."""
+        _offer_several(self.category, categories, category_name)
+        _offer_several(self.language, languages, language_name)
 
     def wanted(self) -> HistoryFilter:
         """Return the filter that the form describes. Call ``validate()`` first."""
@@ -95,6 +101,7 @@ class HistoryForm(Days, FilterForm):
             actor=typed(self.actor),
             author=typed(self.author),
             categories=tuple(self.category.data or ()),
+            languages=tuple(self.language.data or ()),
             since=self.since,
             until=self.until,
         )
@@ -138,9 +145,9 @@ def page_number(raw: str | None) -> int:
     return number(raw, digits=6) or 1
 
 
-def _offer_several(field: SeveralField, categories: Sequence[str]) -> None:
-    known = dict.fromkeys([*categories, *(field.data or ())])
-    field.choices = choices({name: category_name(name) for name in known})
+def _offer_several(field: SeveralField, offered: Sequence[str], word: Callable[[str], str]) -> None:
+    known = dict.fromkeys([*offered, *(field.data or ())])
+    field.choices = choices({name: word(name) for name in known})
 
 
 def _offer(field: SelectField, categories: Sequence[str]) -> None:

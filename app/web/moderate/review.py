@@ -228,7 +228,7 @@ def _show(
             after=parse_id(forms.query_arg("after")),
             before=parse_id(forms.query_arg("before")),
         )
-        filter_form.offer(queue.categories(session, community.id))
+        filter_form.offer(queue.categories(session, community.id), queue.languages(session, community.id))
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)

@@ -12,6 +12,7 @@ from app.core.permissions import Actor
 from app.core.review import saved_filters
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
+from app.web.languages import language_name
 from app.web.moderate.filters import SORTS
 from app.web.moderate.forms import SaveFilterForm
 
@@ -74,11 +75,19 @@ def wanted(query: Query) -> Query:
 
 def in_words(query: Query) -> str:
     """Describe filters in words: "Spam or Threat, claimed by me, newest first"."""
-    categories = query.get("category", [])
     parts = [
-        " or ".join(map(category_name, [categories] if isinstance(categories, str) else categories)),
+        " or ".join(map(category_name, _several(query, "category"))),
+        f"in {' or '.join(map(language_name, languages))}"
+        if (languages := _several(query, "language"))
+        else "",
         f"“{query['q']}”" if "q" in query else "",
         _CLAIMED.get(str(query.get("claimed_by", "")), ""),
         _SORTED.get(str(query.get("sort", "")), ""),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _several(query: Query, name: str) -> list[str]:
+    """The values of a filter that may be repeated."""
+    values = query.get(name, [])
+    return [values] if isinstance(values, str) else values

@@ -5,8 +5,8 @@ from alembic import op
 
 from app.core.types import UtcDateTime
 
-revision = "0020"
-down_revision = "0019"
+revision = "0021"
+down_revision = "0020"
 branch_labels = None
 depends_on = None
 
