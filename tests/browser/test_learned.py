@@ -44,7 +44,7 @@ def test_a_model_is_looked_at_tried_and_taken_back(service: Service, place: Plac
     olga.page.get_by_text("Change how it learns").click()
     olga.page.get_by_label("Learn from this community's decisions").uncheck()
     form = olga.page.locator("form", has=olga.button("Save how it learns"))
-    form.get_by_label("Reason").fill("Not this winter")
+    form.get_by_label("Reason for the change").fill("Not this winter")
     assert too_wide(olga, *SCREENS) == []
     olga.button("Save how it learns").click()
     expect(olga.status).to_contain_text("Learning is off.")

@@ -58,7 +58,7 @@ def test_asked_first_an_operator_tries_a_version_and_puts_it_in_force(
     operator = visit(cast.operator)
     assert operator.post("/classifiers/learning", is_on="y", asks_first="y").status_code == 422
     refused = operator.post("/classifiers/learning", is_on="y", asks_first="y")
-    assert '<a href="#learning-reason">Enter a reason.</a>' in refused.text
+    assert '<a href="#learning-reason">Enter a reason for the change.</a>' in refused.text
     said = operator.post("/classifiers/learning", is_on="y", asks_first="y", reason="We look first")
     assert said.status_code == 303
     learn(wiring, cast, 260)

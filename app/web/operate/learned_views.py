@@ -36,8 +36,11 @@ class LearningForm(Form):
     is_on = BooleanField("Learn from this community's decisions")
     asks_first = BooleanField("Ask before a new version scores")
     reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), forms.at_most(limits.REASON_MAX, "Reason")],
+        "Reason for the change",
+        [
+            InputRequired("Enter a reason for the change."),
+            forms.at_most(limits.REASON_MAX, "Reason for the change"),
+        ],
         filters=[forms.whole_lines],
         id="learning-reason",
     )
