@@ -3,7 +3,6 @@
 import argparse
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,7 +38,9 @@ def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiri
         cast = assemble(wiring.database)
         begin = time.perf_counter()
         Filler(wiring.database, cast, requests).run()
-        with wiring.database.engine.connect().execution_options(isolation_level="AUTOCOMMIT", writing=True) as connection:
+        with wiring.database.engine.connect().execution_options(
+            isolation_level="AUTOCOMMIT", writing=True
+        ) as connection:
             connection.exec_driver_sql("VACUUM ANALYZE" if server else "ANALYZE")
         Console(stderr=True).print(f"{requests:,} requests filled in {time.perf_counter() - begin:.0f} s")
         try:
@@ -73,7 +74,9 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=1_000_000)
     parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
     parser.add_argument("--only", default="", help="pages whose name has this in it")
-    parser.add_argument("--worst", action="store_true", help="also print the statement that touches most blocks")
+    parser.add_argument(
+        "--worst", action="store_true", help="also print the statement that touches most blocks"
+    )
     chosen = parser.parse_args()
     with postgres.running() as server:
         place = server if chosen.database == "postgresql" else None

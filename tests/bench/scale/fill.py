@@ -56,11 +56,56 @@ BIG_SHARE = 0.6
 BATCH = 5_000
 CATEGORIES = ("toxicity", "spam", "threat", "misinformation", "hate", "pii", "sexual", "self_harm")
 VERSION = "1.1+000000000000"
-_WORDS = (
-    "harbour quay ferry boat tide rope anchor captain crew market fish net storm light tower bell signal map "
-    "route ticket office summer winter council meeting vote road bridge school garden music concert library "
-    "bakery coffee train station letter parcel holiday weather forecast river lake mountain path bicycle repair"
-).split()
+_WORDS = [
+    "harbour",
+    "quay",
+    "ferry",
+    "boat",
+    "tide",
+    "rope",
+    "anchor",
+    "captain",
+    "crew",
+    "market",
+    "fish",
+    "net",
+    "storm",
+    "light",
+    "tower",
+    "bell",
+    "signal",
+    "map",
+    "route",
+    "ticket",
+    "office",
+    "summer",
+    "winter",
+    "council",
+    "meeting",
+    "vote",
+    "road",
+    "bridge",
+    "school",
+    "garden",
+    "music",
+    "concert",
+    "library",
+    "bakery",
+    "coffee",
+    "train",
+    "station",
+    "letter",
+    "parcel",
+    "holiday",
+    "weather",
+    "forecast",
+    "river",
+    "lake",
+    "mountain",
+    "path",
+    "bicycle",
+    "repair",
+]
 
 
 class Writer:
@@ -177,7 +222,9 @@ class Filler:
         count = min(COMMUNITIES, max(2, self._requests // 100))
         with self._database.writing() as session:
             made = [
-                communities.open_community(session, SYSTEM, "bench", f"bench-{number}", name=f"Town {number}").id
+                communities.open_community(
+                    session, SYSTEM, "bench", f"bench-{number}", name=f"Town {number}"
+                ).id
                 for number in range(count - 1)
             ]
             heads = session.execute(
@@ -190,7 +237,9 @@ class Filler:
 
     def _read_staff(self) -> uuid.UUID:
         with self._database.reading() as session:
-            return session.scalars(sa.select(Account.id).where(Account.id == self._cast.moderator.account_id)).one()
+            return session.scalars(
+                sa.select(Account.id).where(Account.id == self._cast.moderator.account_id)
+            ).one()
 
     def _people(self, at: datetime) -> None:
         count = max(40, self._requests // 100)
@@ -273,12 +322,16 @@ class Filler:
                 is_highest=True,
                 created_at=scored,
             )
-        self._entry(community_id, scored, "request.in_progress", "request", request_id, RequestStatus.IN_PROGRESS)
+        self._entry(
+            community_id, scored, "request.in_progress", "request", request_id, RequestStatus.IN_PROGRESS
+        )
         if acted:
             self._action(community_id, request_id, scored, categories[0], scores[0], is_open=is_open)
         if not is_open:
             done = scored + timedelta(minutes=chance.randint(0, 600) if acted else 0)
-            self._entry(community_id, done, "request.completed", "request", request_id, RequestStatus.COMPLETED)
+            self._entry(
+                community_id, done, "request.completed", "request", request_id, RequestStatus.COMPLETED
+            )
 
     def _action(
         self,
@@ -367,7 +420,8 @@ class Filler:
             tier=2,
             confidence=score,
             # Unique in its community: a fraction that no other decision has.
-            decided_at=decided + timedelta(microseconds=len(self._last) + self._last[community_id][0] % 900_000),
+            decided_at=decided
+            + timedelta(microseconds=len(self._last) + self._last[community_id][0] % 900_000),
         )
         self._entry(community_id, decided, "request.decided", "request", request_id, "")
         for name in (EventName.ACTION_CREATED, EventName.DECISION, EventName.NOTE_STATUS):
@@ -465,7 +519,13 @@ def _columns(row: Base) -> dict[str, Any]:
     return {name: row.__dict__.get(name) for name in names if name in row.__dict__}
 
 
-_ENDS = (ActionState.APPLIED, ActionState.APPLIED, ActionState.DISMISSED, ActionState.CONFIRMED, ActionState.RETRO_REVIEW)
+_ENDS = (
+    ActionState.APPLIED,
+    ActionState.APPLIED,
+    ActionState.DISMISSED,
+    ActionState.CONFIRMED,
+    ActionState.RETRO_REVIEW,
+)
 _STEPS = {
     ActionState.APPLIED: (ActionState.PROPOSED, ActionState.APPLIED),
     ActionState.DISMISSED: (ActionState.DISMISSED,),

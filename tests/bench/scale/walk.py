@@ -12,6 +12,8 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 from sqlalchemy.engine import Connection
 
+from app.core.models import Action, Delivery, HistoryEntry, Request, Webhook
+from app.core.vocabulary import ActionState
 from app.wiring import Wiring
 
 TIMES = 7
@@ -49,7 +51,9 @@ class Figures:
     worst: str = ""
 
 
-def measure(client: FlaskClient, recorder: Recorder, name: str, path: str, headers: dict[str, str]) -> Figures:
+def measure(
+    client: FlaskClient, recorder: Recorder, name: str, path: str, headers: dict[str, str]
+) -> Figures:
     client.get(path, headers=headers)
     times = []
     for _ in range(TIMES):
@@ -86,35 +90,40 @@ def counted_blocks(engine: sa.Engine, statements: Sequence[tuple[str, Any]]) -> 
 
 
 def _blocks(connection: Connection, statement: str, parameters: Any) -> int:
-    explained = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", parameters).scalar_one()
+    explained = connection.exec_driver_sql(
+        f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", parameters
+    ).scalar_one()
     plan = (json.loads(explained) if isinstance(explained, str) else explained)[0]["Plan"]
     return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
 
 
 def pages(wiring: Wiring, community_id: Any) -> dict[str, str]:
     """The dashboard's pages by name, with the addresses of things that are in this database."""
-    with wiring.database.engine.connect() as connection:
-        one = lambda text: connection.execute(sa.text(text), {"c": str(community_id) if connection.dialect.name != "sqlite" else community_id.hex}).scalar()  # noqa: E731
-        open_item = one(
-            "SELECT id FROM moderation_actions WHERE community_id = :c AND action_state = 'under_review' ORDER BY created_at DESC LIMIT 1"
-        )
-        done = one(
-            "SELECT id FROM moderation_actions WHERE community_id = :c AND action_state = 'confirmed' ORDER BY created_at DESC LIMIT 1"
-        )
-        entry = one("SELECT id FROM history WHERE community_id = :c AND object_type = 'action' ORDER BY number DESC LIMIT 1")
-        number = one("SELECT max(number) FROM history WHERE community_id = :c") or 0
-        delivery = one("SELECT id FROM deliveries WHERE community_id = :c ORDER BY created_at DESC LIMIT 1")
-        endpoint = one("SELECT id FROM webhook_endpoints WHERE community_id = :c LIMIT 1")
-        post = one("SELECT request_id FROM requests WHERE community_id = :c ORDER BY requested_at DESC LIMIT 1")
-    as_id = lambda value: str(value) if "-" in str(value) else _hyphens(str(value))  # noqa: E731
+    with wiring.database.reading() as session:
+
+        def newest(model: Any, *where: Any, column: str = "id", by: str = "created_at") -> Any:
+            order = getattr(model, by).desc()
+            return session.scalars(
+                sa.select(getattr(model, column))
+                .where(model.community_id == community_id, *where)
+                .order_by(order)
+                .limit(1)
+            ).one()
+
+        open_item = newest(Action, Action.action_state == ActionState.UNDER_REVIEW)
+        done = newest(Action, Action.action_state == ActionState.CONFIRMED)
+        entry = newest(HistoryEntry, HistoryEntry.object_type == "action", by="number")
+        number = newest(HistoryEntry, column="number", by="number")
+        delivery, endpoint = newest(Delivery), newest(Webhook)
+        post = newest(Request, column="request_id")
     return {
         "queue, oldest": "/review?sort=oldest",
         "queue, score": "/review?sort=score",
         "queue, category": "/review?category=spam",
         "queue, search": "/review?q=harbour+quay",
         "queue, id": f"/review?q={post}",
-        "item, moderator": f"/review/{as_id(open_item)}",
-        "item, decided": f"/review/{as_id(done)}",
+        "item, moderator": f"/review/{open_item}",
+        "item, decided": f"/review/{done}",
         "second look": "/second-look",
         "help needed": "/help-needed",
         "my impact": "/me",
@@ -128,19 +137,19 @@ def pages(wiring: Wiring, community_id: Any) -> dict[str, str]:
         "history, language": "/history?language=de",
         "history, search": "/history?q=harbour+quay",
         "history, id": f"/history?q={post}",
-        "history entry": f"/history/{as_id(entry)}",
+        "history entry": f"/history/{entry}",
         "history, settings": "/history/settings",
         "insights 7": "/insights?days=7",
         "insights 90": "/insights?days=90",
         "thresholds": "/thresholds",
         "classifiers": "/classifiers",
         "webhooks": "/endpoints",
-        "webhook": f"/endpoints/{as_id(endpoint)}",
+        "webhook": f"/endpoints/{endpoint}",
         "deliveries": "/deliveries",
         "deliveries, dead": "/deliveries?state=dead",
         "deliveries, event": "/deliveries?event=note.status_changed",
         "deliveries, request": f"/deliveries?q={post}",
-        "delivery": f"/deliveries/{as_id(delivery)}",
+        "delivery": f"/deliveries/{delivery}",
         "replay": "/deliveries/replay?which=all",
         "reasons": "/reasons",
         "community": "/community",
@@ -160,9 +169,5 @@ def calls(requests: int) -> dict[str, str]:
         "API notes": f"{root}/notes?page[size]=100",
         "API actions": f"{root}/moderation-actions?page[size]=100",
         "API actions, state": f"{root}/moderation-actions?filter[action_state]=confirmed&page[size]=100",
-        "API decisions": f"{root}/requests?filter[status]=COMPLETED&filter[decided_after]=2026-01-01T00:00:00Z&page[size]=100",
+        "API decisions": f"{root}/requests?status=decided&since=2026-11-01T00:00:00Z&page[size]=100",
     }
-
-
-def _hyphens(text: str) -> str:
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
