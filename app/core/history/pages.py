@@ -43,18 +43,24 @@ def page(
     older_than: int | None,
     newer_than: int | None,
     most: int = COUNTED,
+    narrow: sa.Select[Any] | None = None,
 ) -> HistoryPage[Row]:
     """Return a page of ``statement``, whose rows begin with the history entry; ``build_row`` gets a row's columns.
 
-    ``count`` is the total, up to one more than ``most`` (see ``counted``).
+    ``count`` is the total, up to one more than ``most`` (see ``counted``). ``narrow`` selects the ids of the same
+    entries with as few joins as possible: the page is found with it, and only its rows are joined.
     """
+    finding = statement if narrow is None else narrow
+    order = HistoryEntry.number.desc() if newer_than is None else HistoryEntry.number.asc()
     if newer_than is not None:
-        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
-    else:
-        if older_than is not None:
-            statement = statement.where(HistoryEntry.number < older_than)
-        statement = statement.order_by(HistoryEntry.number.desc())
-    fetched = session.execute(statement.limit(size + 1)).all()
+        finding = finding.where(HistoryEntry.number > newer_than)
+    elif older_than is not None:
+        finding = finding.where(HistoryEntry.number < older_than)
+    finding = finding.order_by(order).limit(size + 1)
+    if narrow is not None:
+        ids = session.scalars(finding).all()
+        finding = statement.where(HistoryEntry.id.in_(ids)).order_by(order)
+    fetched = session.execute(finding).all()
     more, rows = len(fetched) > size, list(fetched[:size])
     if newer_than is not None:
         rows.reverse()

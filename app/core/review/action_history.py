@@ -86,16 +86,13 @@ class ActionChange:
         return self.action.action_state == self.state
 
 
-def _matching(
-    of_entry: Sequence[sa.ColumnElement[bool]], filters: HistoryFilter
-) -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
-    """Select the changes of actions that match, unordered, as (entry, text, action, request)."""
+def _changes() -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
+    """Select all changes of actions, as (entry, text, action, request)."""
     return (
         sa.select(HistoryEntry, HistoryText, Action, Request)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .join(Action, Action.id == HistoryEntry.object_id)
         .join(Request, Request.id == Action.request_id)
-        .where(*of_entry, *_of_text(filters), *_of_action(filters), *_of_request(filters))
     )
 
 
@@ -211,10 +208,8 @@ def _of_request(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _count(
-    session: Session, of_entry: Sequence[sa.ColumnElement[bool]], filters: HistoryFilter, most: int
-) -> int:
-    """The number of matching changes, as ``pages.counted`` counts; joins only the tables that the filters need."""
+def _ids(of_entry: Sequence[sa.ColumnElement[bool]], filters: HistoryFilter) -> sa.Select[Any]:
+    """Select the ids of the changes that match; joins only the tables that the filters need."""
     statement = sa.select(HistoryEntry.id).where(*of_entry)
     if filters.actor:
         statement = statement.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(
@@ -225,7 +220,7 @@ def _count(
         statement = statement.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(filters))
     if of_request:
         statement = statement.join(Request, Request.id == Action.request_id).where(*of_request)
-    return pages.counted(session, statement, most)
+    return statement
 
 
 def changes(
@@ -238,7 +233,7 @@ def changes(
     older_than: int | None = None,
     newer_than: int | None = None,
 ) -> HistoryPage[ActionChange]:
-    """A page of the matching changes, newest first; at most four queries however many rows there are.
+    """A page of the matching changes, newest first; at most five queries however many rows there are.
 
     Pages continue from an entry's number, so new changes neither repeat nor hide a row.
 
@@ -246,17 +241,18 @@ def changes(
         NotFound, Forbidden: the actor may not see the history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    of_entry = _of_entry(session, community_id, filters)
+    ids = _ids(_of_entry(session, community_id, filters), filters)
     most = pages.COUNTED if filters.is_of_entries else COUNTED_JOINED
     return pages.page(
         session,
-        _matching(of_entry, filters),
+        _changes(),
         ActionChange,
-        _count(session, of_entry, filters, most),
+        pages.counted(session, ids.with_only_columns(HistoryEntry.number), most),
         size=size,
         older_than=older_than,
         newer_than=newer_than,
         most=most,
+        narrow=ids,
     )
 
 
@@ -289,7 +285,9 @@ def export(
     Permission errors are raised by the call itself, not at the first row.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    return pages.export(session, _matching(_of_entry(session, community_id, filters), filters), ActionChange)
+    of_entry = _of_entry(session, community_id, filters)
+    statement = _changes().where(*of_entry, *_of_text(filters), *_of_action(filters), *_of_request(filters))
+    return pages.export(session, statement, ActionChange)
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
