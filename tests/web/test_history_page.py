@@ -247,14 +247,14 @@ def test_beyond_what_is_counted_there_are_many(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_pages, "COUNTED", 2)
-    monkeypatch.setattr(action_history, "COUNTED_JOINED", 1)
+    monkeypatch.setattr(action_history, "COUNTED_JOINED", 2)
     stage.post()
     stage.post()
     moderator = visit(cast.moderator)
     assert "2 changes" in moderator.get("/history").text
     stage.post()
     assert "More than 2 changes" in moderator.get("/history").text
-    assert "More than 1 changes" in moderator.get("/history?type=hide").text
+    assert "More than 2 changes" in moderator.get("/history?type=hide").text
 
 
 def test_another_communitys_changes_stay_there(visit: Visit, cast: Cast, stage: Stage) -> None:
