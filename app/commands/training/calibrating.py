@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from app.commands.training.examples import CATEGORIES, Example
 from app.commands.training.fitting import Floats
+from app.core.classify.seed import PER_LANGUAGE
 
 ORDINARY = ("goemotions", "wikitalk", "wikitalk_rated", "ubuntu_irc", "stackoverflow", "polis", "sms")
 """Sources of ordinary talk; each counts the same, whatever its size."""
@@ -35,6 +36,9 @@ SURE: Mapping[str, float] = {
     "pii": 0.0002,
 }
 """The share of ordinary talk that scores above 0.9, by category."""
+ASKED_ELSEWHERE = 0.01
+"""The share of harmless posts in another language than English that scores above 0.5, by category."""
+FEWEST = 100
 BELOW = ((0.02, 0.6), (0.05, 0.25), (0.1, 0.1), (0.2, 0.04))
 """Lower points: a score, and the share of ordinary talk above it."""
 
@@ -64,6 +68,28 @@ def points_of(category: str, logits: Floats, weights: Floats, bottom: float) -> 
     for place in range(1, len(sums)):  # Few examples can make two quantiles equal; points must differ.
         sums[place] = max(sums[place], sums[place - 1] + 0.01)
     return np.array([sums, scores], np.float64)
+
+
+def shifts_of(
+    examples: Sequence[Example], logits: Mapping[str, Floats], points: Mapping[str, Floats]
+) -> dict[str, dict[str, float]]:
+    """By language and category, what is added to a logit so that `ASKED_ELSEWHERE` of harmless posts reach 0.5.
+
+    Too few posts in a language: no shift.
+    """
+    shifts: dict[str, dict[str, float]] = {}
+    for language, categories in PER_LANGUAGE.items():
+        for category in sorted(categories & set(points)):
+            rows = np.array(
+                [e.language == language and e.labels.get(category) == 0 and not e.template for e in examples]
+            )
+            rows &= ~np.isnan(logits[category])
+            if rows.sum() >= FEWEST:
+                weights = np.full(int(rows.sum()), 1.0 / rows.sum())
+                half = float(np.interp(0.5, points[category][1], points[category][0]))
+                shift = half - _exceeded_by(logits[category][rows], weights, ASKED_ELSEWHERE)
+                shifts.setdefault(language, {})[category] = round(shift, 4)
+    return shifts
 
 
 def _exceeded_by(logits: Floats, weights: Floats, share: float) -> float:

@@ -19,7 +19,7 @@ from importlib import resources
 
 from app.commands.training.examples import Example
 
-FILLINGS = 10
+FILLINGS = 16
 _SLOT = re.compile(r"\{(\w+)\}")
 
 

@@ -21,8 +21,10 @@ def curves_of(
     logits: Mapping[str, Floats],
     points: Mapping[str, Floats],
     say: Callable[[str], None],
-) -> dict[str, tuple[Floats, Floats]]:
+) -> dict[str, tuple[Floats, Floats, int]]:
     """Per category the shares of abusive posts and of ordinary talk that score above each of `THRESHOLDS`.
+
+    The last value is the number of abusive posts.
 
     Each source counts the same. Sentences of the own corpus do not count, except in a category where nothing else is
     labelled.
@@ -40,6 +42,7 @@ def curves_of(
         shares[category] = (
             _above(np.maximum(scores, rules.scores(category, abusive)), abusive, examples),
             _above(np.maximum(scores, rules.scores(category, ordinary)), ordinary, examples),
+            int(abusive.sum()),
         )
     return shares
 

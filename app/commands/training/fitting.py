@@ -18,6 +18,10 @@ STRENGTH = 2.0
 STEPS = 100
 SOURCE_WEIGHTS: Mapping[str, float] = {"paradetox": 0.3, "madlibs": 0.3}
 """Sources that count for less than the root of their size: profanity-heavy, or made of few phrases."""
+OWN_WEIGHT = 0.7
+"""The same, for the sections of the own corpus."""
+LOOKALIKES = ("identity", "negated", "counter_quote", "figures", "games", "machines")
+"""Sections of harmless sentences that look harmful; they count double."""
 NOISY: Mapping[tuple[str, str], float] = {("davidson", "hate"): 0.5}
 """Harmless labels, by source and category, that count for less because they are known to be noisy."""
 BORROWED: Mapping[tuple[str, str], float] = {("hate", "toxicity"): 0.2}
@@ -82,10 +86,17 @@ def _example_weights(category: str, examples: Sequence[Example], labels: NDArray
     for source in np.unique(sources):
         of_source = sources == source
         count = int(of_source.sum())
-        weights[of_source] = SOURCE_WEIGHTS.get(source, 1.0) / np.sqrt(count)
+        weights[of_source] = _source_weight(str(source)) / np.sqrt(count)
         weights[of_source & (labels == 0)] *= NOISY.get((source, category), 1.0)
     weights[labels == 1] *= np.sqrt(weights[labels == 0].sum() / weights[labels == 1].sum())
     return np.asarray(weights * (len(weights) / weights.sum()), np.float64)
+
+
+def _source_weight(source: str) -> float:
+    if not source.startswith("own:"):
+        return SOURCE_WEIGHTS.get(source, 1.0)
+    looks_harmful = source.removeprefix("own:benign.").startswith(LOOKALIKES)
+    return 2.0 if looks_harmful else OWN_WEIGHT
 
 
 def _fit(matrix: "sp.csr_matrix[np.float64]", labels: NDArray[np.int64], weights: Floats) -> Linear:

@@ -22,11 +22,11 @@ FIRST_DATE = (1980, 1, 1, 0, 0, 0)
 def packed(
     models: Mapping[str, Linear],
     points: Mapping[str, Floats],
-    curves: Mapping[str, tuple[Floats, Floats]],
+    curves: Mapping[str, tuple[Floats, Floats, int]],
     thresholds: Floats,
     facts: Mapping[str, Any],
 ) -> bytes:
-    """The file's content. ``curves``: per category the shares caught and raised at ``thresholds``."""
+    """The file's content. ``curves``: per category the shares caught and raised, and the number of abusive posts."""
     categories = [category for category in CATEGORIES if category in models]
     kept, weights, scales = [], [], []
     for category in categories:
@@ -34,7 +34,8 @@ def packed(
         kept.append(np.packbits(places))
         weights.append(steps[places])
         scales.append(scale)
-    written = {**facts, "categories": categories, "features": FEATURES_VERSION}
+    measured = {category: curves[category][2] for category in categories}
+    written = {**facts, "categories": categories, "features": FEATURES_VERSION, "measured": measured}
     arrays: dict[str, NDArray[Any]] = {
         "kept": np.stack(kept),
         "weights": np.concatenate(weights),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy
 
-from app.commands.training.calibrating import all_points
+from app.commands.training.calibrating import all_points, shifts_of
 from app.commands.training.corpus import own_examples
 from app.commands.training.curves import THRESHOLDS, curves_of
 from app.commands.training.examples import CATEGORIES, Example
@@ -40,6 +40,7 @@ def train(given: Sequence[Example], say: Callable[[str], None]) -> bytes:
         "examples": len(given),
         "own": len(examples) - len(given),
         "digest": _digest(given),
+        "shifts": shifts_of(examples, logits, points),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
     }

@@ -35,14 +35,15 @@ class Curve:
     """What a threshold means, as shares 0.0 to 1.0 measured on posts whose source the model had not seen.
 
     ``caught``: of abusive posts; ``raised``: of ordinary talk. Both by the shipped rules and the model together, for
-    scores above each of ``thresholds``.
+    scores above each of ``thresholds``. ``posts``: the number of abusive posts it was measured on.
     """
 
     thresholds: Floats
     caught: Floats
     raised: Floats
+    posts: int = 0
 
-    def at(self, threshold: float) -> tuple[float, float]:
+    def shares_at(self, threshold: float) -> tuple[float, float]:
         """(caught, raised) at a threshold, interpolated."""
         return (
             float(np.interp(threshold, self.thresholds, self.caught)),
@@ -56,7 +57,7 @@ class Weights:
 
     ``matrix`` has a row per bucket and a column per category, in whole steps of ``scales``. A category's score is
     interpolated between ``points``: the first row holds sums, the second scores, both in increasing order.
-    ``shifts`` are added to the sums of texts in a language other than English.
+    ``shifts`` are added to the sums of texts in another language than English, by language and category.
     """
 
     categories: Sequence[str]
@@ -65,7 +66,7 @@ class Weights:
     constants: Floats
     points: Floats
     curves: Mapping[str, Curve]
-    shifts: Mapping[str, float] = field(default_factory=dict)
+    shifts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
 
@@ -79,9 +80,10 @@ class Weights:
         return np.asarray((values @ self.matrix[buckets]) * self.scales + self.constants, np.float64)
 
     def scores(self, text: str, language: str = ENGLISH) -> dict[str, float]:
-        sums = self.sums(text) + self.shifts.get(language, 0.0)
+        sums = self.sums(text)
+        shifts = self.shifts.get(language, {})
         return {
-            category: round(float(np.interp(total, points[0], points[1])), 6)
+            category: round(float(np.interp(total + shifts.get(category, 0.0), points[0], points[1])), 6)
             for category, total, points in zip(self.categories, sums, self.points, strict=True)
         }
 
@@ -105,7 +107,12 @@ def read_weights(content: bytes) -> Weights:
             matrix[places, column] = arrays["weights"][start : start + count]
             start += count
         curves = {
-            category: Curve(arrays["thresholds"], arrays["caught"][column], arrays["raised"][column])
+            category: Curve(
+                arrays["thresholds"],
+                arrays["caught"][column],
+                arrays["raised"][column],
+                int(facts["measured"][category]),
+            )
             for column, category in enumerate(categories)
         }
         return Weights(
