@@ -115,7 +115,7 @@ def test_a_community_is_named_by_id_or_name_and_scores_with_its_own_classifiers(
     with database.writing() as session:
         community = communities.open_community(session, SYSTEM, "discourse", "forum-1", name="The Harbour")
         identity = str(community.id)
-    database.close()
+    database.dispose()
     for reference in (identity, "forum-1", "The Harbour"):
         done = _run(folder, _lines({"text": ABUSE}), "--community", reference)
         assert done.returncode == 0, done.stderr

@@ -18,7 +18,7 @@ ORDINARY = ("goemotions", "wikitalk", "wikitalk_rated", "ubuntu_irc", "stackover
 MAY_HOLD_ADDRESSES = "ubuntu_irc"
 ASKED: Mapping[str, float] = {
     "toxicity": 0.0075,
-    "hate": 0.002,
+    "hate": 0.003,
     "threat": 0.0015,
     "sexual": 0.0015,
     "self_harm": 0.001,
@@ -28,7 +28,7 @@ ASKED: Mapping[str, float] = {
 """The share of ordinary talk that scores above 0.5, by category."""
 SURE: Mapping[str, float] = {
     "toxicity": 0.0015,
-    "hate": 0.0004,
+    "hate": 0.0006,
     "threat": 0.0003,
     "sexual": 0.0003,
     "self_harm": 0.0002,

@@ -19,7 +19,7 @@ from importlib import resources
 
 from app.commands.training.examples import Example
 
-FILLINGS = 16
+FILLINGS = 20
 _SLOT = re.compile(r"\{(\w+)\}")
 
 

@@ -20,7 +20,16 @@ SOURCE_WEIGHTS: Mapping[str, float] = {"paradetox": 0.3, "madlibs": 0.3}
 """Sources that count for less than the root of their size: profanity-heavy, or made of few phrases."""
 OWN_WEIGHT = 0.7
 """The same, for the sections of the own corpus."""
-LOOKALIKES = ("identity", "negated", "counter_quote", "figures", "games", "machines")
+LOOKALIKES = (
+    "identity",
+    "negated",
+    "counter_quote",
+    "figures",
+    "games",
+    "machines",
+    "look_violent",
+    "family",
+)
 """Sections of harmless sentences that look harmful; they count double."""
 NOISY: Mapping[tuple[str, str], float] = {("davidson", "hate"): 0.5}
 """Harmless labels, by source and category, that count for less because they are known to be noisy."""

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
-from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
+from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.db import serialise
 from app.core.history.why import Why
 from app.core.models import Action, Community, Request, Score
@@ -223,7 +223,7 @@ def _evidence(
     return {
         "score": route.score,
         "category": route.category,
-        "labels": [name for name, value in scores.items() if value > 0],
+        "labels": [name for name, value in scores.items() if value > NOTABLE],
         "scores": scores,
         "details": {
             "tier": route.tier.number,

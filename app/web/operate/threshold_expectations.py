@@ -26,7 +26,7 @@ def expectation(classifiers: Sequence[Classifier], category: str, threshold: str
     caught, raised = curve.shares_at(value)
     few = f" Measured on {curve.posts} posts only." if curve.posts < FEW else ""
     return (
-        f"At this Tier 2 the shipped classifiers ask people about some {percent(caught)} of such posts "
+        f"On sources it had not seen, this Tier 2 asked people about some {percent(caught)} of such posts "
         f"and {_small(raised)} of ordinary talk.{few}"
     )
 
