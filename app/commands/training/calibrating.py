@@ -39,6 +39,8 @@ SURE: Mapping[str, float] = {
 ASKED_ELSEWHERE = 0.01
 """The share of harmless posts in another language than English that scores above 0.5, by category."""
 FEWEST = 100
+HIGHEST = 0.95
+"""No score is higher: the model never acts alone, and must not outdo a rule that is sure enough to."""
 BELOW = ((0.02, 0.6), (0.05, 0.25), (0.1, 0.1), (0.2, 0.04))
 """Lower points: a score, and the share of ordinary talk above it."""
 
@@ -64,7 +66,7 @@ def points_of(category: str, logits: Floats, weights: Floats, bottom: float) -> 
     sums = [_exceeded_by(logits, weights, share) for _, share in shares]
     step = max(sums[-1] - sums[-2], 0.5)
     sums = [min(bottom, sums[0] - 1.0), *sums, sums[-1] + 2 * step]
-    scores = [0.0, *(score for score, _ in shares), 1.0]
+    scores = [0.0, *(score for score, _ in shares), HIGHEST]
     for place in range(1, len(sums)):  # Few examples can make two quantiles equal; points must differ.
         sums[place] = max(sums[place], sums[place - 1] + 0.01)
     return np.array([sums, scores], np.float64)

@@ -136,9 +136,8 @@ def shipped_file() -> Path:
 class SeedClassifier:
     """The shipped model as a `Classifier`. The file is read once, on first use, and shared by all threads.
 
-    Its scores reach people (Tier 2) only: at 0.95 it is right far too seldom to act alone, in every category
-    (decision 0035). A text in a language that it was not trained on is not scored; one whose language is unknown is
-    scored as English.
+    Its scores reach people (Tier 2) only (decision 0035), and none is above 0.95. A text in a language that it was
+    not trained on is not scored; one whose language is unknown is scored as English.
     """
 
     name = "builtin.seed"
