@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
-from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
+from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Result, Retryable
 from app.core.classify.language import named
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.classify.together import score_each
@@ -201,8 +201,10 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
     """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1.
 
     Where the community's own model scored, its score replaces those of the others, except of the community's rules.
+    ``sure`` is the highest score of those that may, so that another classifier's higher score does not hide it.
     """
     best: dict[str, Scored] = {}
+    sure: dict[str, float] = {}
     learned = {
         name for scoring in scorings if scoring.classifier == COMMUNITY_MODEL for name in scoring.scores
     }
@@ -212,12 +214,14 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
             if category in learned and not is_kept:
                 continue
             scored = _scored(scoring, category, value)
+            if scored.calibrated:
+                sure[category] = max(sure.get(category, 0.0), scored.score)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
                 best[category].calibrated,
             ):
                 best[category] = scored
-    return best
+    return {name: replace(scored, sure=sure.get(name, 0.0)) for name, scored in best.items()}
 
 
 def _scored(scoring: Scoring, category: str, value: float) -> Scored:
@@ -308,7 +312,7 @@ def _evidence(
     return {
         "score": route.score,
         "category": route.category,
-        "labels": [name for name, value in scores.items() if value > 0],
+        "labels": [name for name, value in scores.items() if value > NOTABLE],
         "scores": scores,
         "details": {
             "tier": route.tier.number,

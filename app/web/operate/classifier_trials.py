@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
-from app.core.classify import Context, Match, OutOfTime, Result
+from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route
@@ -151,8 +151,8 @@ def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()
         which=which,
         conclusion=_conclusion(trial.route),
         acts=trial.route is not None,
-        scores=[row for row in rows if row.score > 0],
-        unscored=sum(row.score == 0 for row in rows),
+        scores=[row for row in rows if row.score > NOTABLE],
+        unscored=sum(row.score <= NOTABLE for row in rows),
         marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
         is_long=excerpts.is_long(text, 0, len(text)),
         matches=[(match, text[match.start : match.end]) for match in trial.matches],
