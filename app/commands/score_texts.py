@@ -10,10 +10,12 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.classify import CATEGORIES, Classifier, Context, combine
+from app.core.classify import CATEGORIES, Classifier, Context
+from app.core.classify.language import language_of
 from app.core.communities import communities
 from app.core.models import Community
 from app.core.permissions import SYSTEM
+from app.core.requests.scorings import combined, score_text
 
 
 class BadLine(click.ClickException):
@@ -31,9 +33,9 @@ class BadLine(click.ClickException):
 def score_texts(community: str | None) -> None:
     """Read JSON lines {"text": …} from standard input; write {category: score} for each, one line each, in order.
 
-    A line may also have "language", such as "en" or "de". Without --community, the shipped classifiers score, and no
-    database is needed. A category that nothing scored is absent. A line that is not such an object ends the command
-    with status 2 and names the line; the lines before it are scored.
+    A line may also have "language", such as "en" or "de"; otherwise it is detected. Without --community, the shipped
+    classifiers score, and no database is needed. A category that nothing scored is absent. A line that is not such
+    an object ends the command with status 2 and names the line; the lines before it are scored.
     """
     if community is None:
         from app.wiring import shipped_classifiers
@@ -61,10 +63,9 @@ def _score(
     classifiers: Sequence[Classifier], lines: IO[bytes], community_id: uuid.UUID | None = None
 ) -> None:
     for text, language in _texts(lines):
-        about = Context(community_id=community_id, language=language)
-        results = [classifier.score([text], about)[0] for classifier in classifiers]
-        scores = combine(result for result in results if result.error is None)
-        click.echo(json.dumps({name: scores[name] for name in sorted(scores, key=_place)}))
+        about = Context(community_id=community_id, language=language or language_of(text))
+        scores = combined(score_text(classifiers, text, about))
+        click.echo(json.dumps({name: scores[name].score for name in sorted(scores, key=_place)}))
         sys.stdout.flush()
 
 

@@ -2,7 +2,7 @@
 
 from app.core.classify import Result
 from app.core.policies.routing import CategoryRule
-from app.core.requests.scoring import Scoring, combined, decided
+from app.core.requests.scorings import Scoring, combined, decided
 from app.core.vocabulary import ActionTier
 
 SPAM = CategoryRule("spam", tier2=0.55, tier1=0.95)

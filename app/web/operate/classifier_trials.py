@@ -7,10 +7,11 @@ from flask import Response
 from markupsafe import Markup
 
 from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
+from app.core.classify.language import language_of
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route
-from app.core.requests.scoring import Scoring, score_text
+from app.core.requests.scorings import Scoring, score_text
 from app.core.rulesets import trials, versions
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.trials import Hits, Sample, Trial
@@ -111,7 +112,7 @@ def test_text() -> Response:
         services = [item for item in in_force if not item.local]
         chosen = [*combined(wired().classifiers, standing.working), *services]
     text = form.text.data or ""
-    context = Context(community_id=community.id)
+    context = Context(community_id=community.id, language=language_of(text))
     trial = trials.try_text(rules, chosen, text, context)
     return classifiers.show(
         text=form,
