@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test sure lint types unit bench simulate-consensus faults a11y screenshots format clean lock
+.PHONY: help run test sure lint types unit bench bench-scale simulate-consensus faults a11y screenshots format clean lock
 
 BIN := .venv/bin
 
@@ -49,6 +49,11 @@ unit: ## Only the fast tests of the core; on PostgreSQL only where it differs
 bench: ## Measure: figures, no verdicts
 	@scripts/setup dev
 	@scripts/bench
+
+bench-scale: ## Pages and calls at many requests beside few; OPTIONS="--large 100000", OPTIONS=--help
+	@scripts/setup dev
+	@scripts/system-packages postgresql
+	@$(BIN)/python -m tests.bench.scale $(OPTIONS)
 
 simulate-consensus: ## Measure how often votes act wrongly under attack; OPTIONS="--quick", OPTIONS=--help
 	@scripts/setup dev

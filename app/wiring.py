@@ -18,6 +18,7 @@ from app.adapters.webhook_sender import HttpSender
 from app.core import outbox
 from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
+from app.core.classify.seed import SeedClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
@@ -116,9 +117,7 @@ def wire(settings: Settings) -> Wiring:
         min_ratings=settings.min_ratings, undo_seconds=settings.undo_seconds
     )
     allow = AllowList.parse(settings.webhook_allow_hosts)
-    # The rules may act without review (tier 1) in every category; the operator's thresholds decide in which they
-    # do (decision 0009). By default these are only spam and pii.
-    classifiers = [RulePackClassifier(tier1_categories=frozenset(CATEGORIES))]
+    classifiers = shipped_classifiers()
     sealer = make_sealer(settings)
     wiring = Wiring(
         settings=settings,
@@ -140,6 +139,15 @@ def wire(settings: Settings) -> Wiring:
     )
     database.on_commit = wiring.wake.set
     return wiring
+
+
+def shipped_classifiers() -> list[Classifier]:
+    """The classifiers of a new community: the shipped rules and the shipped model.
+
+    The rules may act without review (tier 1) in every category; the operator's thresholds decide in which they do
+    (decision 0009). By default these are only spam and pii. The model never acts without review (decision 0035).
+    """
+    return [RulePackClassifier(tier1_categories=frozenset(CATEGORIES)), SeedClassifier()]
 
 
 def make_sealer(settings: Settings) -> Sealer:

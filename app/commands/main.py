@@ -32,11 +32,13 @@ _COMMANDS = {
         "app.commands.rotate_encryption_key",
         "Seal every stored secret anew with another key.",
     ),
+    "score-texts": ("app.commands.score_texts", "Score texts from standard input, one JSON object a line."),
     "seed": ("app.commands.seed", "Fill an empty database, with --demo with a whole community."),
     "serve": ("app.commands.serve", "Migrate, then serve the API and the dashboard."),
     "set-category": ("app.commands.set_category", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
+    "train-seed": ("app.commands.train_seed", "Make the weights of the shipped model again from the data."),
     "verify-history": (
         "app.commands.verify_history",
         "Walk every history; exits with 1 when one was altered.",

@@ -22,6 +22,7 @@ from app.core.models import Action, Note, Request
 from app.core.notes import notes, ratings, verdicts
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
+from app.core.requests.scorings import Scoring
 from app.core.review import claims, queue
 from app.core.sealing import Sealer
 from app.core.vocabulary import ActionState, Classification, HelpfulnessLevel, Role
@@ -137,7 +138,7 @@ class Story:
         scorings = scoring.classify(self._classifiers, request)
         self._after(0.1, lambda: self._route(number, request, timed.post, scorings))
 
-    def _route(self, number: int, request: Request, post: Post, scorings: Sequence[scoring.Scoring]) -> None:
+    def _route(self, number: int, request: Request, post: Post, scorings: Sequence[Scoring]) -> None:
         action = scoring.record_scores(self._session, request.id, scorings)
         for place, note in enumerate(post.notes):
             self._after(30 + 10 * place, partial(self._write_note, number, request, note))

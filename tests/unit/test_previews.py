@@ -17,7 +17,7 @@ from app.core.policies.policies import CategoryDraft
 from app.core.policies.route_counts import route
 from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting
-from app.core.requests.scoring import Scoring
+from app.core.requests.scorings import Scoring, combined
 from app.core.vocabulary import ActionState, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -47,7 +47,7 @@ def score(wiring: Wiring, cast: Cast, given: list[list[Scoring]]) -> list[dict[s
             made = submitting.submit(session, SYSTEM, cast.community_id, submission).request
             assert scoring.start(session, made.id)
             scoring.record_scores(session, made.id, one)
-    return [scoring.combined(one) for one in given]
+    return [combined(one) for one in given]
 
 
 def some_rules(chance: random.Random) -> list[CategoryRule]:

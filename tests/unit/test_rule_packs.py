@@ -25,6 +25,7 @@ HARBOUR = {
     "pattern": "harbour tour",
     "weight": 0.8,
 }
+SHIPPED = {"builtin.rules", "builtin.seed"}
 TOUR = "Come on a HARBOUR... tour with us, it is lovely"
 
 
@@ -54,8 +55,8 @@ def test_a_draft_scores_nothing_and_a_version_scores_everywhere_at_once(wiring: 
     put(wiring, cast)
     submit(wiring, cast, TOUR, "before")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
-    assert scored_by(wiring) == {"builtin.rules"}
-    assert elsewhere() == ["builtin.rules"]
+    assert scored_by(wiring) == SHIPPED
+    assert elsewhere() == ["builtin.rules", "builtin.seed"]
     assert publish(wiring, cast) == 1
     action_id = scored_action(wiring, cast, TOUR, "after")
     with wiring.database.reading() as session:
@@ -71,10 +72,10 @@ def test_a_draft_scores_nothing_and_a_version_scores_everywhere_at_once(wiring: 
             wiring.rules.classifiers(session, cast.other_community_id, wiring.classifiers)
             is wiring.classifiers
         )
-    assert elsewhere() == ["builtin.rules", "community.rules"]
+    assert elsewhere() == ["builtin.rules", "builtin.seed", "community.rules"]
     with wiring.database.writing() as session:
         versions.revert(session, SYSTEM, cast.community_id, 0, "They are welcome", based_on=1)
-    assert elsewhere() == ["builtin.rules"]
+    assert elsewhere() == ["builtin.rules", "builtin.seed"]
     with wiring.database.reading() as session:
         assert versions.newest_version(session, cast.community_id) == 2
 
@@ -93,7 +94,9 @@ def test_a_shipped_rule_can_be_switched_off_and_the_version_says_so(wiring: Wiri
     second = submit(wiring, cast, REVIEWED, "second")
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     with wiring.database.reading() as session:
-        scores = session.scalars(sa.select(Score).where(Score.request_id == second)).all()
+        scores = session.scalars(
+            sa.select(Score).where(Score.request_id == second, Score.classifier == "builtin.rules")
+        ).all()
     assert {score.category: score.score for score in scores}["toxicity"] == 0.0
     assert scores[0].classifier_version.startswith(wiring.classifiers[0].version + "-")
 
@@ -205,7 +208,7 @@ def test_a_post_that_rules_cannot_finish_with_goes_to_staff_and_is_neither_hidde
         assert (action.action_state, action.review_group) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
         assert (action.category, action.action_tier) == ("unfinished", ActionTier.CONSENSUS)
         assert action.evidence["details"]["classifiers"][-1]["error"] == "out of time: rule spam.harbour"
-        assert scored_by(wiring) == {"builtin.rules"}
+        assert scored_by(wiring) == SHIPPED
         (version,) = (
             one.version
             for one in wiring.rules.classifiers(session, cast.community_id, wiring.classifiers)
@@ -266,6 +269,7 @@ def test_a_preview_says_which_rules_are_too_slow_before_they_are_in_force(wiring
 
 
 def test_scores_of_equal_height_leave_one_that_stands_for_the_category(wiring: Wiring, cast: Cast) -> None:
+    wiring.classifiers = wiring.classifiers[:1]
     put(wiring, cast, pattern="idiot", kind="word", category="toxicity", weight=0.9)
     publish(wiring, cast)
     made = submit(wiring, cast, REVIEWED)

@@ -15,7 +15,7 @@ from app.core.history.why import Why
 from app.core.models import Account, Action
 from app.core.people import accounts
 from app.core.permissions import Actor
-from app.core.review import verbs
+from app.core.review import action_history, verbs
 from app.core.vocabulary import ActionState
 from app.web.history import actions as history_page
 from app.wiring import Wiring
@@ -247,6 +247,7 @@ def test_beyond_what_is_counted_there_are_many(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_pages, "COUNTED", 2)
+    monkeypatch.setattr(action_history, "COUNTED_JOINED", 2)
     stage.post()
     stage.post()
     moderator = visit(cast.moderator)

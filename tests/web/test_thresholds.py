@@ -15,7 +15,7 @@ from app.core.review import holds
 from app.core.vocabulary import ActionState, ActionTier, ReviewGroup, Verb
 from app.wiring import Wiring
 from tests.cast import Cast, Person
-from tests.web.conftest import SCORE, Stage, Visitor
+from tests.web.conftest import SCORE, FixedClassifier, Stage, Visitor
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -321,3 +321,36 @@ def test_a_suggestion_fills_the_field_or_says_what_is_missing(
     assert 'value="0.61"' in page
     assert "Typed before" in page
     assert version(wiring, cast) == 1
+
+
+def _expected(page: str) -> dict[str, tuple[int, float]]:
+    """By category, the shares in per cent that the page says are caught and raised."""
+    rows = page.split('<div class="threshold">')[1:]
+    said = {}
+    for row in rows:
+        name = re.search(r"<strong>([^<]+)</strong>", row)
+        sentence = re.search(r"about some (\d+)\xa0% of such posts and (less than )?([\d.]+)\xa0?", row)
+        if name and sentence:
+            said[name[1]] = int(sentence[1]), float(sentence[3])
+    return said
+
+
+def test_each_category_says_what_its_tier_2_catches_as_measured(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    operator = visit(cast.operator)
+    shipped = _expected(operator.get("/thresholds").get_data(as_text=True))
+    assert len(shipped) == 7
+    assert "Misinformation" not in shipped
+    strict = as_form(wiring, cast, toxicity_tier2="0.9", preview="1")
+    stricter = _expected(operator.post("/thresholds", **strict).get_data(as_text=True))
+    assert stricter["Toxicity"][0] < shipped["Toxicity"][0]
+    assert stricter["Toxicity"][1] <= shipped["Toxicity"][1]
+    assert stricter["Hate"] == shipped["Hate"]
+    unreadable = as_form(wiring, cast, toxicity_tier2="much", preview="1")
+    assert "Toxicity" not in _expected(operator.post("/thresholds", **unreadable).get_data(as_text=True))
+
+
+def test_nothing_is_expected_of_other_classifiers(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    wiring.classifiers = [FixedClassifier()]
+    assert _expected(visit(cast.operator).get("/thresholds").get_data(as_text=True)) == {}

@@ -24,6 +24,10 @@ CATEGORIES: Mapping[str, str] = {
 """All shipped categories, with the description shown to raters. Operators may add their own names."""
 
 
+NOTABLE = 0.1
+"""Lists of what was found in a text leave out scores up to this: a model gives every text a small one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a classifier may know about the origin of a text. Immutable.

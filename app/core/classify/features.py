@@ -22,7 +22,7 @@ from app.core.classify.identities import IDENTITIES, PEOPLE
 from app.core.classify.lookalikes import LOOKALIKES
 from app.core.classify.normalise import plain_text
 
-FEATURES_VERSION = 1
+FEATURES_VERSION = 2
 """Increase it with any change that could change the vector of a text: weights only fit vectors of one version."""
 
 BUCKETS = 1 << 18
@@ -49,6 +49,11 @@ _NUMBER = re.compile(r"(?<!\w)[+(]{0,2}\d(?:[ ().-]{0,2}\d){6,30}(?!\w)")
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:([ .\-_*])[^\W\d_])(?:\1[^\W\d_]){1,30}(?!\w)")
 _MIXED = re.compile(r"(?<![a-z0-9])[a-z]++(?:[@$!013457]{1,3}[a-z]++)+")
 _LEET = str.maketrans("013457@$!", "oieastasi")
+# Groups that people name with several words, none of which names a group alone.
+_PHRASE = re.compile(
+    r"\b(?:(?:people|persons?|women|men|woman|man) (?:of colou?r|(?:with|who have) (?:a |an )?disabilit(?:y|ies))"
+    r"|(?:old|older|young|younger) (?:people|persons?|women|men|woman|man)|wheelchair users?)\b"
+)
 _TOKEN = re.compile(r"[^\W_]+(?:['*]+[^\W_]+)*|[^\w\s]+|_+")
 _REPEATED = re.compile(r"(.)\1{2,}")
 _DIGIT = re.compile(r"\d")
@@ -138,6 +143,7 @@ def _tokens(text: str) -> list[str]:
         plain = _USER.sub(f" {USER} ", _MAIL.sub(f" {MAIL} ", plain))
     if "." in plain:
         plain = _LINK.sub(f" {LINK} ", plain)
+    plain = _PHRASE.sub(GROUP, plain)
     plain = _NUMBER.sub(f" {NUMBER} ", plain)
     plain = _SPACED.sub(lambda run: run[0][::2], plain)
     plain = _MIXED.sub(lambda word: word[0].translate(_LEET), plain)
@@ -150,8 +156,8 @@ def _tokens(text: str) -> list[str]:
             latin = word.translate(LOOKALIKES)
             # No language mixes Latin letters with their lookalikes in one word.
             word = latin if latin.isascii() else word
-        is_group = word in IDENTITIES or (word.endswith("'s") and word[:-2] in IDENTITIES)
-        if after_group and (is_group or word in PEOPLE):
+        is_group = word in IDENTITIES or word == GROUP or (word.endswith("'s") and word[:-2] in IDENTITIES)
+        if after_group and (is_group or word in PEOPLE or word == "-"):
             continue
         tokens.append(GROUP if is_group else word)
         after_group = is_group

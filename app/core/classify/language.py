@@ -64,6 +64,11 @@ def _loaded() -> LangDetector:
     return LangDetector(LangDetectConfig())
 
 
+def language_of(text: str) -> str | None:
+    """What `detect` names, in the form that scorers take: None where no language was named."""
+    return named(detect(text))
+
+
 def named(tag: str | None) -> str | None:
     """The tag, or None where no language was named: every scorer reads such a post."""
     return None if tag in (None, UNKNOWN) else tag

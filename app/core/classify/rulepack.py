@@ -172,16 +172,19 @@ def starter_pack() -> RulePack:
     return parse_pack(json.loads(source.read_text(encoding="utf-8")))
 
 
+_SHIPPED_LANGUAGES = frozenset({"en"})
+
+
 class RulePackClassifier:
     """A rule pack as a `Classifier`; by default the starter pack, under the name ``builtin.rules``.
 
     The pack is read and compiled once, on first use, and shared by all threads. A rule with a language is skipped
-    only when the submitter named another one. Rules are not calibrated: 0.8 means "heavier than 0.6", not "right
+    only in a post of another one; in a post that the starter pack cannot read, a category without a match is not
+    scored. Rules are not calibrated: 0.8 means "heavier than 0.6", not "right
     eight times in ten". ``seconds``: processor time that the rules may use per text; None for the shipped pack,
     whose rules are known to be fast.
     """
 
-    languages: frozenset[str] | None = frozenset({"en"})
     cost = 0
     local = True
     calibrated = False
@@ -197,6 +200,7 @@ class RulePackClassifier:
     ) -> None:
         self.name = name
         self._pack = pack
+        self.languages: frozenset[str] | None = _SHIPPED_LANGUAGES if pack is None else None
         self._tier1 = tier1_categories
         self._seconds = seconds
         self._lock = threading.Lock()
@@ -246,6 +250,7 @@ class RulePackClassifier:
         A text for which the rules ran out of time gets no scores, and its result says so.
         """
         compiled = self.load()
+        language = context.language.lower().replace("_", "-").split("-")[0] if context.language else None
         model = f"{self.name} {self.version}"
         results = []
         for text in texts:
@@ -257,6 +262,9 @@ class RulePackClassifier:
                 scores, matches = compiled.read(text, context.language, self._off, seconds=self._seconds)
             except TimeIsUp as stopped:
                 error = OutOfTime(stopped.rule, round(stopped.seconds * 1000))
+            if self.languages is not None and language and language not in self.languages:
+                # The rules cannot read it: what they found counts, but that they found nothing says nothing.
+                scores = {category: score for category, score in scores.items() if score > 0}
             elapsed = round((time.perf_counter() - started) * 1000, 3)
             results.append(Result(scores=scores, matches=matches, model=model, ms=elapsed, error=error))
         return results

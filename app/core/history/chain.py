@@ -156,19 +156,16 @@ def _fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expecte
 def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[HistoryEntry, HistoryText]]:
     """The history of an action, its request, rationale and restorations, including comments; oldest first."""
     require(actor, Permission.SEE_HISTORY, action.community_id, "item")
-    siblings = sa.select(Action.id).where(Action.request_id == action.request_id)
-    objects = [identity for identity in (action.request_id, action.note_id) if identity is not None]
+    # The ids first: PostgreSQL would read the whole community's history for a subquery beside an OR.
+    siblings = session.scalars(sa.select(Action.id).where(Action.request_id == action.request_id)).all()
+    objects = [action.request_id, action.note_id or action.request_id, *siblings]
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(
+            HistoryEntry.object_type.in_(("request", "note", "action")),
+            HistoryEntry.object_id.in_(objects),
             HistoryEntry.community_id == action.community_id,
-            sa.or_(
-                sa.and_(
-                    HistoryEntry.object_type.in_(("request", "note")), HistoryEntry.object_id.in_(objects)
-                ),
-                sa.and_(HistoryEntry.object_type == "action", HistoryEntry.object_id.in_(siblings)),
-            ),
         )
         .order_by(HistoryEntry.number)
     )

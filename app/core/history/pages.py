@@ -23,7 +23,7 @@ COUNTED = 10_000
 class HistoryPage(Generic[Row]):
     """One page of changes, newest first; ``newer`` and ``older`` are entry numbers where the next pages start.
 
-    ``count`` is the total, at most ``COUNTED``; ``is_more`` says that the total is larger.
+    ``count`` is the total, at most what the page counts; ``is_more`` says that the total is larger.
     """
 
     rows: Sequence[Row]
@@ -42,18 +42,25 @@ def page(
     size: int,
     older_than: int | None,
     newer_than: int | None,
+    most: int = COUNTED,
+    narrow: sa.Select[Any] | None = None,
 ) -> HistoryPage[Row]:
     """Return a page of ``statement``, whose rows begin with the history entry; ``build_row`` gets a row's columns.
 
-    ``count`` is the total, up to one more than ``COUNTED`` (see ``counted``).
+    ``count`` is the total, up to one more than ``most`` (see ``counted``). ``narrow`` selects the ids of the same
+    entries with as few joins as possible: the page is found with it, and only its rows are joined.
     """
+    finding = statement if narrow is None else narrow
+    order = HistoryEntry.number.desc() if newer_than is None else HistoryEntry.number.asc()
     if newer_than is not None:
-        statement = statement.where(HistoryEntry.number > newer_than).order_by(HistoryEntry.number)
-    else:
-        if older_than is not None:
-            statement = statement.where(HistoryEntry.number < older_than)
-        statement = statement.order_by(HistoryEntry.number.desc())
-    fetched = session.execute(statement.limit(size + 1)).all()
+        finding = finding.where(HistoryEntry.number > newer_than)
+    elif older_than is not None:
+        finding = finding.where(HistoryEntry.number < older_than)
+    finding = finding.order_by(order).limit(size + 1)
+    if narrow is not None:
+        ids = session.scalars(finding).all()
+        finding = statement.where(HistoryEntry.id.in_(ids)).order_by(order)
+    fetched = session.execute(finding).all()
     more, rows = len(fetched) > size, list(fetched[:size])
     if newer_than is not None:
         rows.reverse()
@@ -62,16 +69,16 @@ def page(
         has_newer, has_older = older_than is not None, more
     return HistoryPage(
         rows=[build_row(*row) for row in rows],
-        count=min(count, COUNTED),
-        is_more=count > COUNTED,
+        count=min(count, most),
+        is_more=count > most,
         newer=rows[0][0].number if rows and has_newer else None,
         older=rows[-1][0].number if rows and has_older else None,
     )
 
 
-def counted(session: Session, ids: sa.Select[Any]) -> int:
-    """The number of ``ids``, up to one more than ``COUNTED``."""
-    return session.scalar(sa.select(sa.func.count()).select_from(ids.limit(COUNTED + 1).subquery())) or 0
+def counted(session: Session, ids: sa.Select[Any], most: int = COUNTED) -> int:
+    """The number of ``ids``, up to one more than ``most``."""
+    return session.scalar(sa.select(sa.func.count()).select_from(ids.limit(most + 1).subquery())) or 0
 
 
 def export(

@@ -22,6 +22,15 @@ _LIVE = (
 )
 
 
+SECOND_LOOK = (
+    "restores_id IS NULL AND (action_state = 'retro_review' OR "
+    "action_state = 'applied' AND action_tier = 'tier_1_immediate')"
+)
+"""Which actions wait for a second look: an open one, or applied by a score alone. An index repeats it."""
+_SECOND_LOOK = sa.text(SECOND_LOOK)
+_OPEN = sa.text("action_state IN ('under_review', 'retro_review')")
+
+
 class Action(Stamped, Base):
     """A moderation action (docs/integration.md). Only ``moves.make_move`` changes its state.
 
@@ -43,6 +52,25 @@ class Action(Stamped, Base):
         ),
         sa.Index("ix_moderation_actions_state", "community_id", "action_state", "created_at", "id"),
         sa.Index("ix_moderation_actions_created_at_id", "created_at", "id"),
+        # Second looks, and reviews that end by themselves: few beside all that was ever decided.
+        sa.Index(
+            "ix_moderation_actions_second_looks",
+            "community_id",
+            "action_state",
+            "retro_review_at",
+            "created_at",
+            "id",
+            sqlite_where=_SECOND_LOOK,
+            postgresql_where=_SECOND_LOOK,
+        ),
+        sa.Index(
+            "ix_moderation_actions_open",
+            "action_state",
+            "created_at",
+            "retro_review_at",
+            sqlite_where=_OPEN,
+            postgresql_where=_OPEN,
+        ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),

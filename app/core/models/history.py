@@ -11,6 +11,8 @@ from app.core.db import Base
 from app.core.ids import new_id
 from app.core.types import UtcDateTime
 
+_OF_ACTION = sa.text("object_type = 'action'")
+
 
 class HistoryEntry(Base):
     """Who did what to which object, before and after. ``hash`` covers every column and the previous hash.
@@ -24,6 +26,23 @@ class HistoryEntry(Base):
         sa.UniqueConstraint("community_id", "number"),
         sa.Index("ix_history_community_id_at", "community_id", "at"),
         sa.Index("ix_history_object", "object_type", "object_id"),
+        # The moderators' history: of all actions, and of those that came to one state.
+        sa.Index(
+            "ix_history_actions",
+            "community_id",
+            "number",
+            "what",
+            sqlite_where=_OF_ACTION,
+            postgresql_where=_OF_ACTION,
+        ),
+        sa.Index(
+            "ix_history_actions_what",
+            "community_id",
+            "what",
+            "number",
+            sqlite_where=_OF_ACTION,
+            postgresql_where=_OF_ACTION,
+        ),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
@@ -51,6 +70,15 @@ class HistoryText(Base):
     """The erasable part of a history entry: the actor's name and the reason they gave."""
 
     __tablename__ = "history_texts"
+    __table_args__ = (
+        sa.Index(
+            "ix_history_texts_search",
+            "actor_name",
+            "reason",
+            postgresql_using="gin",
+            postgresql_ops={"actor_name": "gin_trgm_ops", "reason": "gin_trgm_ops"},
+        ).ddl_if(dialect="postgresql"),
+    )
 
     entry_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("history.id"), primary_key=True)
     salt: Mapped[str] = mapped_column(sa.String(32))

@@ -120,8 +120,9 @@ def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
 def _waiting(
     statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, linked: Sequence[Profile]
 ) -> Any:
-    rated = sa.select(Rating.note_id).where(Rating.rater_id == profile_id)
-    skipped = sa.select(Skip.action_id).where(Skip.profile_id == profile_id)
+    # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
+    rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
+    skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
     # Their rating of their own submission or post would not count (``eligibility.exclusion_reason``).
     names = [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
     statement = (
@@ -133,8 +134,9 @@ def _waiting(
             Action.restores_id.is_(None),
             Action.review_group != ReviewGroup.STAFF,
             rating_locks.open_clause(),
-            Action.note_id.not_in(rated),
-            Action.id.not_in(skipped),
+            Action.note_id.is_not(None),
+            sa.not_(rated),
+            sa.not_(skipped),
         )
     )
     if names:

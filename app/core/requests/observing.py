@@ -10,7 +10,7 @@ from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.models import ConnectedService, Request, Score
 from app.core.requests.score_rows import score_row, unrouted_rows
-from app.core.requests.scoring import Scoring
+from app.core.requests.scorings import Scoring
 from app.core.vocabulary import ServiceMode
 
 OBSERVE_JOB = "observe_services"

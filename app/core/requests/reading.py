@@ -164,7 +164,10 @@ def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[A
     """A page of matching requests, newest first."""
     counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*matching_requests.conditions)
     statement = _SHOWN.where(*matching_requests.conditions)
-    return paginate(session, statement, _request.requested_at, _request.id, part, counted=counted)
+    narrow = sa.select(_request.id).where(*matching_requests.conditions)
+    return paginate(
+        session, statement, _request.requested_at, _request.id, part, counted=counted, narrow=narrow
+    )
 
 
 def decided(session: Session, matching_requests: Matching, since: datetime, part: Slice) -> Page[Any]:

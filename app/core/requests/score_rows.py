@@ -8,7 +8,7 @@ from app.core.models import Request, Score
 from app.core.services.settings import VENDOR_PREFIX
 
 if TYPE_CHECKING:
-    from app.core.requests.scoring import Scoring
+    from app.core.requests.scorings import Scoring
 
 CATEGORY_MAX = 40
 

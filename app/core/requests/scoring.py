@@ -1,9 +1,8 @@
 """Scoring of a request: start, classify, store the scores, route (docs/architecture.md, flow 1)."""
 
-import time
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,13 +11,10 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
-from app.core.classify import Classifier, Context, OutOfTime, Permanent, Result, Retryable
+from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Retryable
 from app.core.classify.language import named
-from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
-from app.core.classify.together import score_each
 from app.core.db import serialise
 from app.core.history.why import Why
-from app.core.learning.scorer import CommunityModel
 from app.core.models import Action, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
@@ -27,15 +23,13 @@ from app.core.policies.routing import (
     UNFINISHED,
     CategoryRule,
     Route,
-    Scored,
     decide,
     for_review,
     observed,
-    without_score,
 )
 from app.core.requests import slow_rules
 from app.core.requests.score_rows import score_row, unrouted_rows
-from app.core.services.calling import stored_version
+from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"
@@ -45,28 +39,6 @@ NOT_FINISHED = "a classifier could not finish"
 
 class Unfinished(Exception):
     """A classifier that a category requires failed, and the category says to try again (decision 0036)."""
-
-
-@dataclass(frozen=True)
-class Scoring:
-    """One classifier's result for a request; ``tier1`` are the categories that its scores may raise to Tier 1.
-
-    ``categories``: all that it scores. If the result has an error, none of its scores count. ``local`` False: a
-    connected service, whose failure matters only to the categories that require it.
-    """
-
-    classifier: str
-    version: str
-    tier1: frozenset[str]
-    result: Result
-    milliseconds: int = field(default=0)
-    categories: frozenset[str] = frozenset()
-    local: bool = True
-
-    @property
-    def scores(self) -> Mapping[str, float]:
-        """The scores that count: none if the classifier could not finish, because then they are incomplete."""
-        return self.result.scores if self.result.error is None else {}
 
 
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
@@ -116,7 +88,7 @@ def record_scores(
     request.language = language
     for scoring in scorings:
         for category, value in scoring.scores.items():
-            is_highest = category in unassigned and best[category] == _scored(scoring, category, value)
+            is_highest = category in unassigned and best[category] == scored_by(scoring, category, value)
             if is_highest:
                 unassigned.remove(category)
             # Previews count the highest scores, and must not count a test post.
@@ -154,26 +126,6 @@ def record_scores(
     return actions.open_for(session, request, route, evidence, note, cause=NOT_FINISHED if unnamed else None)
 
 
-def decided(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> Route | None:
-    """The route for these scores.
-
-    If nothing is above a threshold, but a classifier that might have found something could not finish, the post
-    goes to staff: it is neither acted on nor let through.
-    """
-    return decide(combined(scorings), rules) or without_score(unscored(scorings, rules), rules)
-
-
-def unscored(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> frozenset[str]:
-    """The categories that a classifier would have scored if it had finished.
-
-    A connected service that failed counts only for the categories that require it.
-    """
-    failed = [scoring for scoring in scorings if scoring.result.error is not None]
-    names = {name for scoring in failed if scoring.local for name in scoring.categories}
-    remote = {scoring.classifier for scoring in failed if not scoring.local}
-    return frozenset(names | {rule.name for rule in rules if rule.requires & remote})
-
-
 def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
     """Raise Unfinished if nothing was found, but a service that a category must not go without failed."""
     failed = {
@@ -197,33 +149,6 @@ def _nothing_found(scorings: Sequence[Scoring]) -> str:
     return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
 
 
-def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
-    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1.
-
-    Where the community's own model scored, its score replaces those of the others, except of the community's rules.
-    """
-    best: dict[str, Scored] = {}
-    learned = {
-        name for scoring in scorings if scoring.classifier == COMMUNITY_MODEL for name in scoring.scores
-    }
-    for scoring in scorings:
-        is_kept = scoring.classifier in (COMMUNITY_MODEL, COMMUNITY_RULES)
-        for category, value in scoring.scores.items():
-            if category in learned and not is_kept:
-                continue
-            scored = _scored(scoring, category, value)
-            if category not in best or (scored.score, scored.calibrated) > (
-                best[category].score,
-                best[category].calibrated,
-            ):
-                best[category] = scored
-    return best
-
-
-def _scored(scoring: Scoring, category: str, value: float) -> Scored:
-    return Scored(round(value, 4), category in scoring.tier1)
-
-
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
     """Record that scoring failed permanently."""
     request = session.get(Request, request_id)
@@ -240,54 +165,6 @@ def classify(
     """Run every classifier on a request's content. Call it outside of any transaction."""
     context = Context(community_id=request.community_id, language=named(language))
     return score_text(classifiers, request.content, context)
-
-
-def score_text(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
-    """Run every classifier on a text. Call it outside of any transaction."""
-    scorings = [
-        Scoring(
-            classifier.name,
-            classifier.version if classifier.local else stored_version(classifier.version, result),
-            classifier.tier1_categories if result.calibrated else frozenset(),
-            result,
-            round(result.ms),
-            classifier.categories,
-            classifier.local,
-        )
-        for classifier, result in zip(classifiers, score_each(classifiers, text, context), strict=True)
-    ]
-    return with_community_model(classifiers, text, scorings)
-
-
-def with_community_model(
-    classifiers: Sequence[Classifier], text: str, scorings: Sequence[Scoring]
-) -> list[Scoring]:
-    """The scorings with the community's own model added, if one is among the classifiers.
-
-    It goes last, because it blends the scores of the others. It says nothing about a category in which another
-    classifier failed, and may reach Tier 1 only where the score that it replaces may.
-    """
-    others = [scoring for scoring in scorings if scoring.classifier != COMMUNITY_MODEL]
-    model = next((item for item in classifiers if isinstance(item, CommunityModel)), None)
-    if model is None:
-        return others
-    begin = time.perf_counter()
-    base = combined([scoring for scoring in others if scoring.classifier != COMMUNITY_RULES])
-    failed = {name for scoring in others if scoring.result.error is not None for name in scoring.categories}
-    names = sorted(model.categories - failed)
-    scores = model.blended(text, {name: base[name].score if name in base else 0.0 for name in names})
-    milliseconds = round((time.perf_counter() - begin) * 1000)
-    return others + [
-        Scoring(
-            COMMUNITY_MODEL,
-            model.version_of(name),
-            frozenset({name} if name in base and base[name].calibrated else ()),
-            Result({name: score}),
-            milliseconds,
-            frozenset({name}),
-        )
-        for name, score in scores.items()
-    ]
 
 
 def _is_scored(session: Session, request: Request) -> bool:
@@ -308,7 +185,7 @@ def _evidence(
     return {
         "score": route.score,
         "category": route.category,
-        "labels": [name for name, value in scores.items() if value > 0],
+        "labels": [name for name, value in scores.items() if value > NOTABLE],
         "scores": scores,
         "details": {
             "tier": route.tier.number,

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from app.core.classify import NOTABLE
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.models import Action, Request, Score
@@ -42,7 +43,7 @@ _REFERENCE = re.compile(r"test-[0-9a-f]{12}")
 class Outcome:
     """The state of a test post. ``action_id`` is set once there is an item to look at.
 
-    ``scores``: (category, score, Tier 2 threshold in force), highest first; empty until it is scored.
+    ``scores``: (category, score, Tier 2 threshold in force) of notable scores, highest first; empty until it is scored.
     """
 
     request: Request | None = None
@@ -153,7 +154,7 @@ def _scores(session: Session, request: Request) -> list[tuple[str, float, float]
         .group_by(Score.category)
         .order_by(highest.desc(), Score.category)
     )
-    return [(name, value, thresholds[name]) for name, value in rows if name in thresholds and value > 0]
+    return [(name, value, thresholds[name]) for name, value in rows if name in thresholds and value > NOTABLE]
 
 
 def _submission(reference: str, text: str) -> Submission:

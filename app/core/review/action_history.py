@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, aliased, contains_eager
@@ -14,11 +15,15 @@ from sqlalchemy.orm import Session, aliased, contains_eager
 from app.core.errors import NotFound
 from app.core.history import pages
 from app.core.history.pages import HistoryPage
-from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
+from app.core.models import Action, Category, HistoryEntry, HistoryText, Hold, Request, ThresholdSet
 from app.core.permissions import Actor, Permission, require
 from app.core.review import decision_trace, post_search
 from app.core.vocabulary import ActionState, ActionType
 
+COUNTED_JOINED = 1_000
+"""The largest number of changes that a page counts when filters need the post, its action or a name."""
+FOUND = 1_000
+"""The most posts, and the most reasons, that a search looks up before it reads entries."""
 _CHANGES = tuple(f"action.{state.value}" for state in ActionState)
 
 
@@ -42,6 +47,13 @@ class HistoryFilter:
     languages: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+
+    @property
+    def is_of_entries(self) -> bool:
+        """Whether the entries alone can be filtered, without the posts and actions that they are about."""
+        return not (
+            self.action_types or self.search or self.actor or self.author or self.categories or self.languages
+        )
 
 
 @dataclass(frozen=True)
@@ -74,31 +86,24 @@ class ActionChange:
         return self.action.action_state == self.state
 
 
-def matching(
-    actor: Actor, community_id: uuid.UUID, filters: HistoryFilter
-) -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
-    """Select the community's changes of actions that match, unordered, as (entry, text, action, request).
-
-    Raises:
-        NotFound, Forbidden: the actor may not see the history.
-    """
-    require(actor, Permission.SEE_HISTORY, community_id)
+def _changes() -> sa.Select[HistoryEntry, HistoryText, Action, Request]:
+    """Select all changes of actions, as (entry, text, action, request)."""
     return (
         sa.select(HistoryEntry, HistoryText, Action, Request)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .join(Action, Action.id == HistoryEntry.object_id)
         .join(Request, Request.id == Action.request_id)
-        .where(
-            *_of_entry(community_id, filters), *_of_text(filters), *_of_action(filters), *_of_request(filters)
-        )
     )
 
 
-def _of_entry(community_id: uuid.UUID, filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
-    """Conditions on the entry alone. A search looks up posts and reasons first: there are fewer."""
+def _of_entry(
+    session: Session, community_id: uuid.UUID, filters: HistoryFilter
+) -> list[sa.ColumnElement[bool]]:
+    """Conditions on the entry alone."""
     conditions = [
         HistoryEntry.community_id == community_id,
-        HistoryEntry.object_type == "action",
+        # Written out, not a parameter: only so is the index of the actions' entries used for certain.
+        HistoryEntry.object_type == sa.literal("action", literal_execute=True),
         _kind(filters),
     ]
     if filters.since:
@@ -106,22 +111,41 @@ def _of_entry(community_id: uuid.UUID, filters: HistoryFilter) -> list[sa.Column
     if filters.until:
         conditions.append(HistoryEntry.at < filters.until)
     if filters.search:
-        posts = (
-            sa.select(Action.id)
-            .join(Request, Request.id == Action.request_id)
-            .where(Action.community_id == community_id, post_search.finds(filters.search))
-        )
-        other = aliased(HistoryEntry)
-        reasons = (
-            sa.select(HistoryText.entry_id)
-            .join(other, other.id == HistoryText.entry_id)
-            .where(
-                other.community_id == community_id,
-                HistoryText.reason.icontains(filters.search, autoescape=True),
-            )
-        )
-        conditions.append(sa.or_(HistoryEntry.object_id.in_(posts), HistoryEntry.id.in_(reasons)))
+        conditions.append(_search(session, community_id, filters.search))
     return conditions
+
+
+def _search(session: Session, community_id: uuid.UUID, text: str) -> sa.ColumnElement[bool]:
+    """Entries about posts that the search finds, or with its text in their reason.
+
+    Posts and reasons are looked up first, with the indexes of search; the entries then come from the few ids. Where
+    a search finds more than ``FOUND``, the newest entries are read until a page is full: most of them match.
+    """
+    posts = (
+        sa.select(Action.id)
+        .join(Request, Request.id == Action.request_id)
+        .where(Request.community_id == community_id, post_search.finds(text))
+    )
+    other = aliased(HistoryEntry)
+    reasons = (
+        sa.select(HistoryText.entry_id)
+        .join(other, other.id == HistoryText.entry_id)
+        .where(
+            other.community_id == community_id,
+            HistoryText.reason.icontains(text, autoescape=True),
+        )
+    )
+    few_posts, few_reasons = _few(session, posts), _few(session, reasons)
+    return sa.or_(
+        HistoryEntry.object_id.in_(posts if few_posts is None else few_posts),
+        HistoryEntry.id.in_(reasons if few_reasons is None else few_reasons),
+    )
+
+
+def _few(session: Session, ids: sa.Select[Any]) -> Sequence[uuid.UUID] | None:
+    """The ids, or None if there are more than ``FOUND``."""
+    found = session.scalars(ids.limit(FOUND + 1)).all()
+    return found if len(found) <= FOUND else None
 
 
 def _kind(filters: HistoryFilter) -> sa.ColumnElement[bool]:
@@ -184,9 +208,9 @@ def _of_request(filters: HistoryFilter) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _count(session: Session, community_id: uuid.UUID, filters: HistoryFilter) -> int:
-    """The number of matching changes, as ``pages.counted`` counts; joins only the tables that the filters need."""
-    statement = sa.select(HistoryEntry.id).where(*_of_entry(community_id, filters))
+def _ids(of_entry: Sequence[sa.ColumnElement[bool]], filters: HistoryFilter) -> sa.Select[Any]:
+    """Select the ids of the changes that match; joins only the tables that the filters need."""
+    statement = sa.select(HistoryEntry.id).where(*of_entry)
     if filters.actor:
         statement = statement.join(HistoryText, HistoryText.entry_id == HistoryEntry.id).where(
             *_of_text(filters)
@@ -196,7 +220,7 @@ def _count(session: Session, community_id: uuid.UUID, filters: HistoryFilter) ->
         statement = statement.join(Action, Action.id == HistoryEntry.object_id).where(*_of_action(filters))
     if of_request:
         statement = statement.join(Request, Request.id == Action.request_id).where(*of_request)
-    return pages.counted(session, statement)
+    return statement
 
 
 def changes(
@@ -209,14 +233,26 @@ def changes(
     older_than: int | None = None,
     newer_than: int | None = None,
 ) -> HistoryPage[ActionChange]:
-    """A page of the matching changes, newest first; two queries however many rows there are.
+    """A page of the matching changes, newest first; at most five queries however many rows there are.
 
     Pages continue from an entry's number, so new changes neither repeat nor hide a row.
+
+    Raises:
+        NotFound, Forbidden: the actor may not see the history.
     """
-    statement = matching(actor, community_id, filters)
-    count = _count(session, community_id, filters)
+    require(actor, Permission.SEE_HISTORY, community_id)
+    ids = _ids(_of_entry(session, community_id, filters), filters)
+    most = pages.COUNTED if filters.is_of_entries else COUNTED_JOINED
     return pages.page(
-        session, statement, ActionChange, count, size=size, older_than=older_than, newer_than=newer_than
+        session,
+        _changes(),
+        ActionChange,
+        pages.counted(session, ids.with_only_columns(HistoryEntry.number), most),
+        size=size,
+        older_than=older_than,
+        newer_than=newer_than,
+        most=most,
+        narrow=ids,
     )
 
 
@@ -248,29 +284,21 @@ def export(
 
     Permission errors are raised by the call itself, not at the first row.
     """
-    return pages.export(session, matching(actor, community_id, filters), ActionChange)
+    require(actor, Permission.SEE_HISTORY, community_id)
+    of_entry = _of_entry(session, community_id, filters)
+    statement = _changes().where(*of_entry, *_of_text(filters), *_of_action(filters), *_of_request(filters))
+    return pages.export(session, statement, ActionChange)
 
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """All categories of the community's actions, for the history's filter."""
-    category = sa.func.coalesce(Action.decided_category, Action.category)
-    names = session.scalars(
-        sa.select(category).where(Action.community_id == community_id).distinct().order_by(category)
-    )
-    return [name for name in names if name]
+    """All categories that the community's thresholds ever had, for the history's filter.
 
-
-def languages(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The detected languages of the community's posts, for the history's filter.
-
-    It steps from one language to the next through the index, so it reads a row a language and not a row a post.
+    Its actions may be a hundred thousand; the versions of its thresholds are few.
     """
-    seen = sa.select(sa.func.min(Request.language).label("tag")).where(Request.community_id == community_id)
-    steps = seen.cte("languages", recursive=True)
-    following = (
-        sa.select(sa.func.min(Request.language))
-        .where(Request.community_id == community_id, Request.language > steps.c.tag)
-        .scalar_subquery()
-    )
-    steps = steps.union_all(sa.select(following).where(steps.c.tag.is_not(None)))
-    return [tag for tag in session.scalars(sa.select(steps.c.tag)) if tag]
+    return session.scalars(
+        sa.select(Category.name)
+        .join(ThresholdSet, ThresholdSet.id == Category.policy_id)
+        .where(ThresholdSet.community_id == community_id)
+        .distinct()
+        .order_by(Category.name)
+    ).all()

@@ -140,6 +140,8 @@ def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
     for action in session.scalars(
         sa.select(Action)
         .where(
+            # Written out for the index of the few open reviews: this runs every half minute.
+            sa.text("moderation_actions.action_state IN ('under_review', 'retro_review')"),
             sa.or_(
                 sa.and_(Action.action_state == ActionState.UNDER_REVIEW, Action.created_at < older_than),
                 sa.and_(Action.action_state == ActionState.RETRO_REVIEW, Action.retro_review_at < older_than),
@@ -165,21 +167,6 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
             .order_by(Action.category)
         )
         if name
-    ]
-
-
-def languages(session: Session, community_id: uuid.UUID) -> Sequence[str]:
-    """The detected languages of the posts in the queue, for its filter."""
-    return [
-        tag
-        for tag in session.scalars(
-            sa.select(Request.language)
-            .join(Action, Action.request_id == Request.id)
-            .where(Action.community_id == community_id, Action.action_state == ActionState.UNDER_REVIEW)
-            .distinct()
-            .order_by(Request.language)
-        )
-        if tag
     ]
 
 

@@ -7,7 +7,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify import Classifier, Context, Match, OutOfTime, Result
+from app.core.classify.language import language_of
 from app.core.classify.names import COMMUNITY_MODEL
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.limits import CONTENT_MAX
@@ -22,8 +23,8 @@ from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
-from app.core.requests.scoring import Scoring, decided, score_text, unscored
-from app.core.requests.scoring import combined as combined_scores
+from app.core.requests.scorings import Scoring, decided, score_text, unscored
+from app.core.requests.scorings import combined as combined_scores
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.versions import RuleSet
 
@@ -133,7 +134,6 @@ def try_on_stored(
     old, new = (_only_rules(combined(shipped, rule_set)) for rule_set in (in_force, draft))
     # The community's own model is left out: its stored scores were blended from those of the rules in force then.
     names = {classifier.name for classifier in (*old, *new)} | {COMMUNITY_MODEL}
-    context = Context(community_id=community_id)
     read = changed = 0
     complete = True
     moved: Counter[tuple[tuple[str, int] | None, tuple[str, int] | None]] = Counter()
@@ -147,6 +147,7 @@ def try_on_stored(
             break
         read += 1
         longest = sorted((*longest, content), key=len)[-LONG_FROM:]
+        context = Context(community_id=community_id, language=language_of(content))
         was, now = score_text(old, content, context), score_text(new, content, context)
         stopped = _stopped_at(now)
         slow.update(stopped)
@@ -230,10 +231,13 @@ def _route(
 
 
 def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:
-    """Keep the higher of two scores, as in ``requests.scoring.combined``."""
+    """Keep the higher of two scores, as in ``scorings.combined``."""
     known = scores.get(category)
+    either = [one for one in (known, scored) if one is not None]
+    sure = max(max(one.sure, one.score if one.calibrated else 0.0) for one in either)
     if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
-        scores[category] = scored
+        known = scored
+    scores[category] = replace(known, sure=sure)
 
 
 def _plain(scorings: Sequence[Scoring]) -> dict[str, float]:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify import Classifier, Context, Result
+from app.core.classify.language import language_of
 from app.core.models import Action, Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
@@ -159,10 +160,12 @@ def try_version(
     Stops asking after about ``seconds`` seconds.
     """
     end = time.monotonic() + seconds
-    context = Context(community_id=community_id)
+
+    def about(post: StoredPost) -> Context:
+        return Context(community_id=community_id, language=language_of(post.content))
 
     def asked(post: StoredPost) -> Result | None:
-        return classifier.score([post.content], context)[0] if time.monotonic() < end else None
+        return classifier.score([post.content], about(post))[0] if time.monotonic() < end else None
 
     compared = Comparison()
     with ThreadPoolExecutor(TRIAL_THREADS, thread_name_prefix="trial") as pool:
@@ -208,7 +211,7 @@ def _highest(scores: Sequence[StoredScore], base: Mapping[str, Scored] | None = 
 
 
 def _merged(first: Mapping[str, Scored], second: Mapping[str, Scored]) -> dict[str, Scored]:
-    """The higher score of each category, as in ``requests.scoring.combined``."""
+    """The higher score of each category, as in ``scorings.combined``."""
     merged = dict(first)
     for category, scored in second.items():
         known = merged.get(category)

@@ -12,7 +12,7 @@ from flask import Response, stream_with_context, url_for
 from app.core import clock
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, allows
-from app.core.review import action_history, reopening
+from app.core.review import action_history, post_search, reopening
 from app.core.review.action_history import ActionChange, HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import ActionVerb
@@ -61,7 +61,7 @@ def history_page() -> Response:
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
         form.offer(
-            action_history.categories(session, community.id), action_history.languages(session, community.id)
+            action_history.categories(session, community.id), post_search.languages(session, community.id)
         )
         found = action_history.changes(
             session,

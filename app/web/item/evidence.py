@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.core.classify import NOTABLE
 from app.core.models import Action, Score, ThresholdSet
 from app.core.services.settings import VENDOR_PREFIX
 from app.web.categories import UNNAMED, category_name
@@ -72,7 +73,7 @@ def evidence(
             (
                 (category_name(name), value)
                 for name, value in scores.items()
-                if name != action.category and value > 0
+                if name != action.category and value > NOTABLE
             ),
             key=lambda item: -item[1],
         ),

@@ -16,7 +16,7 @@ from app.core.errors import IllegalMove, Invalid, NotFound, Refused
 from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import claims, holds, queue, saved_filters
+from app.core.review import claims, holds, post_search, queue, saved_filters
 from app.core.review.queue import QueueFilter, QueuePage
 from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page, veils
@@ -228,7 +228,9 @@ def _show(
             after=parse_id(forms.query_arg("after")),
             before=parse_id(forms.query_arg("before")),
         )
-        filter_form.offer(queue.categories(session, community.id), queue.languages(session, community.id))
+        filter_form.offer(
+            queue.categories(session, community.id), post_search.languages(session, community.id)
+        )
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from flask import Response
 from markupsafe import Markup
 
-from app.core.classify import Context, Match, OutOfTime, Result
+from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
+from app.core.classify.language import language_of
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route
-from app.core.requests.scoring import Scoring, score_text
+from app.core.requests.scorings import Scoring, score_text
 from app.core.rulesets import trials, versions
 from app.core.rulesets.compiled import combined
 from app.core.rulesets.trials import Hits, Sample, Trial
@@ -111,7 +112,7 @@ def test_text() -> Response:
         services = [item for item in in_force if not item.local]
         chosen = [*combined(wired().classifiers, standing.working), *services]
     text = form.text.data or ""
-    context = Context(community_id=community.id)
+    context = Context(community_id=community.id, language=language_of(text))
     trial = trials.try_text(rules, chosen, text, context)
     return classifiers.show(
         text=form,
@@ -151,8 +152,8 @@ def _trial(trial: Trial, text: str, which: str, observed: Sequence[Scoring] = ()
         which=which,
         conclusion=_conclusion(trial.route),
         acts=trial.route is not None,
-        scores=[row for row in rows if row.score > 0],
-        unscored=sum(row.score == 0 for row in rows),
+        scores=[row for row in rows if row.score > NOTABLE],
+        unscored=sum(row.score <= NOTABLE for row in rows),
         marked=highlight(text, [(match.start, match.end) for match in trial.matches]),
         is_long=excerpts.is_long(text, 0, len(text)),
         matches=[(match, text[match.start : match.end]) for match in trial.matches],

@@ -19,7 +19,7 @@ from app.core.policies.suggestions import Suggestion
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.operate import threshold_previews
+from app.web.operate import threshold_expectations, threshold_previews
 from app.web.operate.threshold_forms import ADD, GROUPS, PARTS, ThresholdsForm, form_for, precision_of
 from app.web.operate.threshold_previews import PreviewView
 from app.web.versions import rows as version_rows
@@ -34,6 +34,7 @@ class CategoryRow:
     """A category in the form: its fields by part, its name and its description.
 
     ``is_open``: the fields that are folded at first have values. ``observed``: what observing would have done.
+    ``expected``: what the shipped classifiers do at this Tier 2, as a sentence.
     """
 
     name: str
@@ -42,6 +43,7 @@ class CategoryRow:
     fields: Mapping[str, Any]
     is_open: bool
     observed: Observed | None = None
+    expected: str | None = None
 
 
 @web.get("/thresholds")
@@ -185,7 +187,10 @@ def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> Category
     fields = {part: form[f"{name}_{part}"] for part in PARTS}
     folded = [fields["severity"], fields["review_group"]]
     is_open = bool(fields["remove"].data or any(field.errors for field in folded))
-    return CategoryRow(name, category_name(name), policies.describe(name), fields, is_open, observed)
+    expected = threshold_expectations.expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
+    return CategoryRow(
+        name, category_name(name), policies.describe(name), fields, is_open, observed, expected
+    )
 
 
 def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:

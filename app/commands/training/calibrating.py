@@ -1,0 +1,119 @@
+"""From logits to scores: 0.5 is where a fixed, small share of ordinary talk would be put before people.
+
+The usual calibration fits the shares of a training set. Ours are far from any community's: half of some sets is
+abuse. So the points are quantiles of ordinary talk from sources that the model had not seen.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.commands.training.examples import CATEGORIES, Example
+from app.commands.training.fitting import Floats
+from app.core.classify.seed import PER_LANGUAGE
+
+ORDINARY = ("goemotions", "wikitalk", "wikitalk_rated", "ubuntu_irc", "stackoverflow", "polis", "sms")
+"""Sources of ordinary talk; each counts the same, whatever its size."""
+MAY_HOLD_ADDRESSES = "ubuntu_irc"
+ASKED: Mapping[str, float] = {
+    "toxicity": 0.0075,
+    "hate": 0.003,
+    "threat": 0.0015,
+    "sexual": 0.0015,
+    "self_harm": 0.001,
+    "spam": 0.002,
+    "pii": 0.001,
+}
+"""The share of ordinary talk that scores above 0.5, by category."""
+SURE: Mapping[str, float] = {
+    "toxicity": 0.0015,
+    "hate": 0.0006,
+    "threat": 0.0003,
+    "sexual": 0.0003,
+    "self_harm": 0.0002,
+    "spam": 0.0003,
+    "pii": 0.0002,
+}
+"""The share of ordinary talk that scores above 0.9, by category."""
+ASKED_ELSEWHERE = 0.01
+"""The share of harmless posts in another language than English that scores above 0.5, by category."""
+FEWEST = 100
+HIGHEST = 0.95
+"""No score is higher: the model never acts alone, and must not outdo a rule that is sure enough to."""
+BELOW = ((0.02, 0.6), (0.05, 0.25), (0.1, 0.1), (0.2, 0.04))
+"""Lower points: a score, and the share of ordinary talk above it."""
+
+
+def is_ordinary(examples: Sequence[Example]) -> NDArray[np.bool_]:
+    """Harmless posts from sources of ordinary talk, in English or unknown languages."""
+    return np.array([e.source in ORDINARY and not any(e.labels.values()) for e in examples], np.bool_)
+
+
+def source_weights(examples: Sequence[Example], chosen: NDArray[np.bool_]) -> Floats:
+    """Weights of the chosen examples, 0 for the others: each source counts the same. They add up to 1."""
+    sources = np.array([example.source for example in examples])
+    weights = np.zeros(len(examples))
+    for source in np.unique(sources[chosen]):
+        rows = chosen & (sources == source)
+        weights[rows] = 1.0 / rows.sum()
+    return np.asarray(weights / weights.sum(), np.float64)
+
+
+def points_of(category: str, logits: Floats, weights: Floats, bottom: float) -> Floats:
+    """The points between which scores are interpolated: logits in the first row, scores in the second."""
+    shares = (*BELOW, (0.5, ASKED[category]), (0.9, SURE[category]))
+    sums = [_exceeded_by(logits, weights, share) for _, share in shares]
+    step = max(sums[-1] - sums[-2], 0.5)
+    sums = [min(bottom, sums[0] - 1.0), *sums, sums[-1] + 2 * step]
+    scores = [0.0, *(score for score, _ in shares), HIGHEST]
+    for place in range(1, len(sums)):  # Few examples can make two quantiles equal; points must differ.
+        sums[place] = max(sums[place], sums[place - 1] + 0.01)
+    return np.array([sums, scores], np.float64)
+
+
+def shifts_of(
+    examples: Sequence[Example], logits: Mapping[str, Floats], points: Mapping[str, Floats]
+) -> dict[str, dict[str, float]]:
+    """By language and category, what is added to a logit so that `ASKED_ELSEWHERE` of harmless posts reach 0.5.
+
+    Too few posts in a language: no shift.
+    """
+    shifts: dict[str, dict[str, float]] = {}
+    for language, categories in PER_LANGUAGE.items():
+        for category in sorted(categories & set(points)):
+            rows = np.array(
+                [e.language == language and e.labels.get(category) == 0 and not e.template for e in examples]
+            )
+            rows &= ~np.isnan(logits[category])
+            if rows.sum() >= FEWEST:
+                weights = np.full(int(rows.sum()), 1.0 / rows.sum())
+                half = float(np.interp(0.5, points[category][1], points[category][0]))
+                shift = half - _exceeded_by(logits[category][rows], weights, ASKED_ELSEWHERE)
+                shifts.setdefault(language, {})[category] = round(shift, 4)
+    return shifts
+
+
+def _exceeded_by(logits: Floats, weights: Floats, share: float) -> float:
+    """The logit that this share of the weight exceeds."""
+    order = np.argsort(-logits, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), share))
+    return float(logits[order[min(place, len(order) - 1)]])
+
+
+def all_points(examples: Sequence[Example], logits: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The points of every category, from reserved logits."""
+    ordinary = is_ordinary(examples)
+    points = {}
+    for category in CATEGORIES:
+        if category not in logits:
+            continue
+        rows = ordinary & ~np.isnan(logits[category])
+        if category == "pii":
+            rows &= np.array([example.source != MAY_HOLD_ADDRESSES for example in examples])
+        if not rows.any():
+            rows = ~np.isnan(logits[category])
+        weights = source_weights(examples, rows)[rows]
+        bottom = float(np.nanmin(logits[category]))
+        points[category] = points_of(category, logits[category][rows], weights, bottom)
+    return points

@@ -1,0 +1,52 @@
+"""Labelled texts for training, read from a gzipped file of JSON lines."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+CATEGORIES = ("toxicity", "hate", "threat", "sexual", "self_harm", "spam", "pii")
+"""The categories of the model, in the order of its arrays: all shipped ones except misinformation."""
+
+
+class BadLine(Exception):
+    """A line of the file is not a labelled text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text with its labels: 0 or 1 by category; a category without a label is unknown.
+
+    ``template``: the template that the text was made from; "" for a text that somebody wrote as a whole.
+    """
+
+    text: str
+    labels: Mapping[str, int]
+    source: str
+    language: str
+    template: str = ""
+
+
+def read_examples(path: Path) -> list[Example]:
+    """The examples of a file, each line ``{"text", "labels", "source", "lang"}``; gzipped if its name ends in .gz.
+
+    Raises:
+        BadLine: with the line's number and what is wrong.
+    """
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    return [_example(number, line) for number, line in enumerate(content.splitlines(), 1)]
+
+
+def _example(number: int, line: bytes) -> Example:
+    try:
+        row = json.loads(line)
+        labels = {name: int(label) for name, label in row["labels"].items() if name in CATEGORIES}
+        example = Example(row["text"], labels, row["source"], row.get("lang", "en"))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadLine(f"line {number} is no labelled text: {error!r}") from error
+    if not isinstance(example.text, str) or not set(labels.values()) <= {0, 1}:
+        raise BadLine(f"line {number}: the text must be a string and every label 0 or 1")
+    return example

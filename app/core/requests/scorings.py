@@ -1,0 +1,133 @@
+"""What classifiers say about one text, and the route that follows from it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from app.core.classify import Classifier, Context, Result
+from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.classify.together import score_each
+from app.core.learning.scorer import CommunityModel
+from app.core.policies.routing import CategoryRule, Route, Scored, decide, without_score
+from app.core.services.calling import stored_version
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """One classifier's result for a request; ``tier1`` are the categories that its scores may raise to Tier 1.
+
+    ``categories``: all that it scores. If the result has an error, none of its scores count. ``local`` False: a
+    connected service, whose failure matters only to the categories that require it.
+    """
+
+    classifier: str
+    version: str
+    tier1: frozenset[str]
+    result: Result
+    milliseconds: int = field(default=0)
+    categories: frozenset[str] = frozenset()
+    local: bool = True
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The scores that count: none if the classifier could not finish, because then they are incomplete."""
+        return self.result.scores if self.result.error is None else {}
+
+
+def score_text(classifiers: Sequence[Classifier], text: str, context: Context) -> list[Scoring]:
+    """Run every classifier on a text. Call it outside of any transaction."""
+    scorings = [
+        Scoring(
+            classifier.name,
+            classifier.version if classifier.local else stored_version(classifier.version, result),
+            classifier.tier1_categories if result.calibrated else frozenset(),
+            result,
+            round(result.ms),
+            classifier.categories,
+            classifier.local,
+        )
+        for classifier, result in zip(classifiers, score_each(classifiers, text, context), strict=True)
+    ]
+    return with_community_model(classifiers, text, scorings)
+
+
+def with_community_model(
+    classifiers: Sequence[Classifier], text: str, scorings: Sequence[Scoring]
+) -> list[Scoring]:
+    """The scorings with the community's own model added, if one is among the classifiers.
+
+    It goes last, because it blends the scores of the others. It says nothing about a category in which another
+    classifier failed, and may reach Tier 1 only where the score that it replaces may.
+    """
+    others = [scoring for scoring in scorings if scoring.classifier != COMMUNITY_MODEL]
+    model = next((item for item in classifiers if isinstance(item, CommunityModel)), None)
+    if model is None:
+        return others
+    begin = time.perf_counter()
+    base = combined([scoring for scoring in others if scoring.classifier != COMMUNITY_RULES])
+    failed = {name for scoring in others if scoring.result.error is not None for name in scoring.categories}
+    names = sorted(model.categories - failed)
+    scores = model.blended(text, {name: base[name].score if name in base else 0.0 for name in names})
+    milliseconds = round((time.perf_counter() - begin) * 1000)
+    return others + [
+        Scoring(
+            COMMUNITY_MODEL,
+            model.version_of(name),
+            frozenset({name} if name in base and base[name].calibrated else ()),
+            Result({name: score}),
+            milliseconds,
+            frozenset({name}),
+        )
+        for name, score in scores.items()
+    ]
+
+
+def decided(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> Route | None:
+    """The route for these scores.
+
+    If nothing is above a threshold, but a classifier that might have found something could not finish, the post
+    goes to staff: it is neither acted on nor let through.
+    """
+    return decide(combined(scorings), rules) or without_score(unscored(scorings, rules), rules)
+
+
+def unscored(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> frozenset[str]:
+    """The categories that a classifier would have scored if it had finished.
+
+    A connected service that failed counts only for the categories that require it.
+    """
+    failed = [scoring for scoring in scorings if scoring.result.error is not None]
+    names = {name for scoring in failed if scoring.local for name in scoring.categories}
+    remote = {scoring.classifier for scoring in failed if not scoring.local}
+    return frozenset(names | {rule.name for rule in rules if rule.requires & remote})
+
+
+def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
+    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1.
+
+    Where the community's own model scored, its score replaces those of the others, except of the community's rules.
+    ``sure`` is the highest score of those that may, so that another classifier's higher score does not hide it.
+    """
+    best: dict[str, Scored] = {}
+    sure: dict[str, float] = {}
+    learned = {
+        name for scoring in scorings if scoring.classifier == COMMUNITY_MODEL for name in scoring.scores
+    }
+    for scoring in scorings:
+        is_kept = scoring.classifier in (COMMUNITY_MODEL, COMMUNITY_RULES)
+        for category, value in scoring.scores.items():
+            if category in learned and not is_kept:
+                continue
+            scored = scored_by(scoring, category, value)
+            if scored.calibrated:
+                sure[category] = max(sure.get(category, 0.0), scored.score)
+            if category not in best or (scored.score, scored.calibrated) > (
+                best[category].score,
+                best[category].calibrated,
+            ):
+                best[category] = scored
+    return {name: replace(scored, sure=sure.get(name, 0.0)) for name, scored in best.items()}
+
+
+def scored_by(scoring: Scoring, category: str, value: float) -> Scored:
+    return Scored(round(value, 4), category in scoring.tier1)

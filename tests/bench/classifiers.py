@@ -1,0 +1,148 @@
+"""How well and how fast the shipped classifiers score posts.
+
+    python -m tests.bench.classifiers [FILE]
+
+FILE holds labelled posts as docs/model-card.md describes; without it, BRIDGENOTE_TRAINING_DATA names the file. The
+figures are of models that have not seen the source they are measured on (`app.commands.training.reserved`); fitting
+these takes some minutes. Without a file only speed and memory are measured, on texts of our own.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+from app.commands.training import calibrating
+from app.commands.training.corpus import own_examples
+from app.commands.training.examples import CATEGORIES, Example, read_examples
+from app.commands.training.fitting import Floats, labels_of, matrix_of
+from app.commands.training.reserved import reserved_logits
+from app.core.classify import Context
+from app.core.classify.rulepack import RulePackClassifier
+from app.core.classify.seed import SeedClassifier
+
+VARIABLE = "BRIDGENOTE_TRAINING_DATA"
+TIMED = 2_000
+RULED = 300
+"""Posts of each kind and source that the rules score too: they are slow."""
+
+
+def area(labels: Floats, scores: Floats) -> float:
+    """The probability that a post with label 1 scores above one with label 0 (area under the ROC curve)."""
+    ranks = rankdata(scores)
+    ones = int(labels.sum())
+    zeros = len(labels) - ones
+    return float((ranks[labels == 1].sum() - ones * (ones + 1) / 2) / (ones * zeros))
+
+
+def quality(path: Path) -> None:
+    examples = [*read_examples(path), *own_examples()]
+    matrix = matrix_of([example.text for example in examples])
+    logits = reserved_logits(matrix, examples, lambda message: print(message, file=sys.stderr, flush=True))
+    points = calibrating.all_points(examples, logits)
+    scores = {name: np.interp(logits[name], points[name][0], points[name][1]) for name in points}
+    sources = np.array([example.source for example in examples])
+    print(
+        f"{'category':<10} {'source':<20} {'posts':>7} {'AUC':>5} {'caught':>7} {'raised':>7}   (above 0.5)"
+    )
+    for category in CATEGORIES:
+        labels = labels_of(examples, category)
+        for source in np.unique(sources[labels == 1]):
+            rows = (sources == source) & (labels >= 0)
+            if source.startswith("own:") or not {0, 1} <= set(labels[rows]):
+                continue
+            above = scores[category][rows] > 0.5
+            ones = labels[rows] == 1
+            figure = area(labels[rows], logits[category][rows])
+            print(
+                f"{category:<10} {source:<20} {rows.sum():>7,} {figure:>5.2f} {above[ones].mean():>7.1%} "
+                f"{above[~ones].mean():>7.2%}"
+            )
+    _ordinary(examples, sources, scores)
+
+
+def _ordinary(examples: Sequence[Example], sources: "np.ndarray", scores: Mapping[str, Floats]) -> None:  # type: ignore[type-arg]
+    """Shares of ordinary talk above 0.5 and 0.9 in any category, by the model and by the rules beside it."""
+    ordinary = calibrating.is_ordinary(examples)
+    highest = np.max([scores[name] for name in scores], axis=0)
+    rules = RulePackClassifier()
+    print(f"\n{'ordinary talk':<20} {'posts':>7} {'> 0.5':>7} {'> 0.9':>7} {'with rules > 0.5':>17}")
+    totals = []
+    for source in np.unique(sources[ordinary]):
+        rows = np.flatnonzero(ordinary & (sources == source))
+        sample = rows[:: max(1, len(rows) // RULED)]
+        ruled = [
+            max(
+                highest[row],
+                *rules.score([examples[int(row)].text], Context(language="en"))[0].scores.values(),
+            )
+            for row in sample
+        ]
+        shares = ((highest[rows] > 0.5).mean(), (highest[rows] > 0.9).mean(), (np.array(ruled) > 0.5).mean())
+        totals.append(shares)
+        print(f"{source:<20} {len(rows):>7,} {shares[0]:>7.2%} {shares[1]:>7.2%} {shares[2]:>17.2%}")
+    means = np.mean(totals, axis=0)
+    print(f"{'mean':<20} {'':>7} {means[0]:>7.2%} {means[1]:>7.2%} {means[2]:>17.2%}")
+
+
+def speed() -> None:
+    """Milliseconds of processor time a post, by all shipped classifiers together."""
+    texts = [example.text for example in own_examples()]
+    texts = [" ".join(texts[place : place + 2]) for place in range(0, min(2 * TIMED, len(texts) - 1), 2)]
+    classifiers = [RulePackClassifier(), SeedClassifier()]
+    english = Context(language="en")
+    for classifier in classifiers:
+        classifier.score(texts[:20], english)
+    taken = []
+    for text in texts:
+        started = time.thread_time()
+        for classifier in classifiers:
+            classifier.score([text], english)
+        taken.append((time.thread_time() - started) * 1000)
+    deciles = statistics.quantiles(taken, n=20)
+    print(f"\nprocessor time a post: p50 {statistics.median(taken):.2f} ms, p95 {deciles[-1]:.2f} ms")
+
+
+def memory() -> None:
+    """Megabytes that the shipped model adds to a process."""
+    command = [sys.executable, "-m", "tests.bench.classifiers", "--memory"]
+    print("memory:", subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+
+
+def measure_memory() -> None:
+    english, text = Context(language="en"), "You are a kind neighbour and I like your garden."
+    before = _peak()
+    SeedClassifier().score([text], english)
+    model = _peak()
+    RulePackClassifier().score([text], english)
+    print(f"the model {model - before:.0f} MB, the rules {_peak() - model:.0f} MB")
+
+
+def _peak() -> float:
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+
+
+def main(named: str | None) -> None:
+    path = Path(named or os.environ.get(VARIABLE, ""))
+    if path.is_file():
+        quality(path)
+    else:
+        print(
+            f"No quality without labelled posts: name their file, or set {VARIABLE} to it (docs/model-card.md)."
+        )
+    speed()
+    memory()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--memory"]:
+        measure_memory()
+    else:
+        main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -1,0 +1,108 @@
+"""``python -m tests.bench.scale``: fills two databases, walks both, prints figures and ratios."""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from app import create_app, migrations
+from app.core.models import Account
+from app.core.people import accounts
+from app.settings import Settings
+from app.wiring import Wiring, wire
+from tests import postgres
+from tests.bench.scale import walk
+from tests.bench.scale.fill import Filler
+from tests.cast import Cast, assemble
+from tests.inline_engine import InlineEngine
+
+
+@contextmanager
+def filled(requests: int, server: postgres.Server | None) -> Iterator[tuple[Wiring, Cast]]:
+    """A database with so many requests, on the server or in a file."""
+    with tempfile.TemporaryDirectory(prefix="bridgenote-scale-") as folder:
+        own = {"database_url": server.url(server.create())} if server else {}
+        settings = Settings(
+            _env_file=None, environment="test", data_dir=Path(folder), rate_limit_enabled=False, **own
+        ).ready()
+        wiring = wire(settings)
+        migrations.upgrade(wiring.database.engine)
+        jobs = InlineEngine(wiring.database.engine)
+        jobs.prepare()
+        wiring.attach(jobs)
+        cast = assemble(wiring.database)
+        begin = time.perf_counter()
+        Filler(wiring.database, cast, requests).run()
+        with wiring.database.engine.connect().execution_options(
+            isolation_level="AUTOCOMMIT", writing=True
+        ) as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE" if server else "ANALYZE")
+        Console(stderr=True).print(f"{requests:,} requests filled in {time.perf_counter() - begin:.0f} s")
+        try:
+            yield wiring, cast
+        finally:
+            wiring.database.dispose()
+
+
+def figures(wiring: Wiring, cast: Cast, requests: int, only: str) -> list[walk.Figures]:
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.admin.account_id)
+        account.content_warnings = False
+        token = accounts.open_sign_in(session, account, "bench")
+    app = create_app(wiring)
+    client = app.test_client()
+    client.set_cookie("bridgenote", token)
+    recorder = walk.Recorder(wiring.database.engine)
+    found = []
+    for name, path in walk.pages(wiring, cast.community_id).items():
+        if only in name:
+            found.append(walk.measure(client, recorder, name, path, {}))
+    for name, path in walk.calls(requests).items():
+        if only in name:
+            found.append(walk.measure(app.test_client(), recorder, name, path, cast.headers))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", type=int, default=1_000)
+    parser.add_argument("--large", type=int, default=1_000_000)
+    parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--only", default="", help="pages whose name has this in it")
+    parser.add_argument(
+        "--worst", action="store_true", help="also print the statement that touches most blocks"
+    )
+    chosen = parser.parse_args()
+    with postgres.running() as server:
+        place = server if chosen.database == "postgresql" else None
+        with filled(chosen.small, place) as (wiring, cast):
+            small = figures(wiring, cast, chosen.small, chosen.only)
+        with filled(chosen.large, place) as (wiring, cast):
+            large = figures(wiring, cast, chosen.large, chosen.only)
+    table = Table(title=f"{chosen.database}: {chosen.large:,} requests beside {chosen.small:,}")
+    for heading in ("page or call", "p95 ms", "p95 ms, large", "×", "statements", "large", "blocks, large"):
+        table.add_column(heading, justify="left" if heading == "page or call" else "right")
+    for one, other in zip(small, large, strict=True):
+        table.add_row(
+            one.name,
+            f"{one.p95:.0f}",
+            f"{other.p95:.0f}",
+            f"{other.p95 / one.p95:.1f}",
+            str(one.statements),
+            str(other.statements),
+            f"{other.blocks:,}" if other.blocks is not None else "–",
+        )
+    Console(width=110).print(table)
+    if chosen.worst:
+        for other in large:
+            if (other.blocks or 0) > 2_000:
+                print(f"\n== {other.name}: {other.blocks:,} blocks\n{other.worst}")
+
+
+if __name__ == "__main__":
+    main()

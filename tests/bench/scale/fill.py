@@ -1,0 +1,540 @@
+"""Fills a database with communities, posts and all that follows from them, written by COPY on PostgreSQL.
+
+For each 1,000 requests: 3,000 scores, 350 actions (20 of them open), about 1,900 ratings, 5,400 history entries with
+valid hashes, 1,160 events and deliveries. One community in a hundred has 60 % of them.
+"""
+
+import hashlib
+import json
+import random
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.communities import communities
+from app.core.db import Base, Database
+from app.core.history import chain
+from app.core.models import (
+    Account,
+    Action,
+    Attempt,
+    Decision,
+    Delivery,
+    Event,
+    HistoryEntry,
+    HistoryText,
+    Note,
+    Profile,
+    Rating,
+    Request,
+    Score,
+    Webhook,
+)
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import (
+    ActionState,
+    ActionTier,
+    ActionType,
+    Classification,
+    DeliveryState,
+    EventName,
+    HelpfulnessLevel,
+    NoteStatus,
+    RequestStatus,
+    ReviewGroup,
+)
+from tests.cast import Cast
+
+DAYS = 300
+COMMUNITIES = 100
+BIG_SHARE = 0.6
+BATCH = 5_000
+CATEGORIES = ("toxicity", "spam", "threat", "misinformation", "hate", "pii", "sexual", "self_harm")
+VERSION = "1.1+000000000000"
+_WORDS = [
+    "harbour",
+    "quay",
+    "ferry",
+    "boat",
+    "tide",
+    "rope",
+    "anchor",
+    "captain",
+    "crew",
+    "market",
+    "fish",
+    "net",
+    "storm",
+    "light",
+    "tower",
+    "bell",
+    "signal",
+    "map",
+    "route",
+    "ticket",
+    "office",
+    "summer",
+    "winter",
+    "council",
+    "meeting",
+    "vote",
+    "road",
+    "bridge",
+    "school",
+    "garden",
+    "music",
+    "concert",
+    "library",
+    "bakery",
+    "coffee",
+    "train",
+    "station",
+    "letter",
+    "parcel",
+    "holiday",
+    "weather",
+    "forecast",
+    "river",
+    "lake",
+    "mountain",
+    "path",
+    "bicycle",
+    "repair",
+]
+
+
+class Writer:
+    """Rows by table, written in batches: COPY on PostgreSQL, many rows a statement on SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._rows: dict[sa.Table, list[Mapping[str, Any]]] = defaultdict(list)
+        self._waiting = 0
+
+    def add(self, model: type[Base], **values: Any) -> None:
+        table: sa.Table = model.__table__  # type: ignore[assignment]
+        self._rows[table].append(values)
+        self._waiting += 1
+        if self._waiting >= BATCH * 10:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, in the order of the foreign keys."""
+        with self._database.engine.connect().execution_options(writing=True) as connection:
+            if connection.dialect.name == "postgresql":
+                # The rows of a batch refer to each other in both directions.
+                connection.execute(sa.text("SET session_replication_role = replica"))
+            else:
+                connection.execute(sa.text("PRAGMA defer_foreign_keys = 1"))
+            for table in Base.metadata.sorted_tables:
+                rows = self._rows.pop(table, [])
+                if rows:
+                    _write(connection, table, rows)
+            connection.commit()
+        self._waiting = 0
+
+
+def _write(connection: sa.Connection, table: sa.Table, rows: list[Mapping[str, Any]]) -> None:
+    columns = [column for column in table.columns if column.name in _names(table, rows[0])]
+    if connection.dialect.name != "postgresql":
+        connection.execute(sa.insert(table), [_complete(table, row) for row in rows])
+        return
+    processors: list[Callable[[Any], Any] | None] = [
+        column.type.bind_processor(connection.dialect) for column in columns
+    ]
+    driver = connection.connection.driver_connection
+    names = ", ".join(f'"{column.name}"' for column in columns)
+    with driver.cursor() as cursor, cursor.copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy:  # type: ignore[union-attr]
+        for row in rows:
+            complete = _complete(table, row)
+            copy.write_row(
+                [
+                    _plain(complete[column.key] if process is None else process(complete[column.key]))
+                    for column, process in zip(columns, processors, strict=True)
+                ]
+            )
+
+
+def _plain(value: Any) -> Any:
+    # COPY takes the text of JSON.
+    return json.dumps(value) if isinstance(value, dict | list) else value
+
+
+def _names(table: sa.Table, row: Mapping[str, Any]) -> set[str]:
+    return {table.columns[key].name for key in _complete(table, row)}
+
+
+def _complete(table: sa.Table, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with every column, so that all rows of a batch have the same."""
+    values = dict(_defaults(table))
+    values.update(row)
+    return values
+
+
+def _defaults(table: sa.Table) -> dict[str, Any]:
+    found: dict[str, Any] = table.info.get("bench_defaults", {})
+    if not found:
+        for column in table.columns:
+            default = column.default
+            if default is None:
+                found[column.key] = None if column.nullable else _of_server(column)
+            elif default.is_scalar:
+                found[column.key] = default.arg  # type: ignore[attr-defined]
+            elif isinstance(column.type, sa.JSON):
+                found[column.key] = default.arg(None)  # type: ignore[attr-defined]  # dict or list
+            else:
+                found[column.key] = None
+        table.info["bench_defaults"] = found
+    return found
+
+
+def _of_server(column: "sa.Column[Any]") -> Any:
+    kind = column.type.python_type
+    return {bool: False, int: 0, dict: {}, list: []}.get(kind)
+
+
+class Filler:
+    """Writes the rows. The same seed and numbers give the same rows, but for what today is."""
+
+    def __init__(self, database: Database, cast: Cast, requests: int, seed: int = 7) -> None:
+        self._database, self._cast, self._requests = database, cast, requests
+        self._chance = random.Random(seed)  # noqa: S311 - the same rows each time
+        self._write = Writer(database)
+        self._last: dict[uuid.UUID, tuple[int, str]] = {}
+
+    def run(self) -> None:
+        begin = clock.now() - timedelta(days=DAYS)
+        self._communities = self._open_communities()
+        self._staff = self._read_staff()
+        self._people(begin)
+        step = timedelta(days=DAYS) / self._requests
+        for number in range(self._requests):
+            self._post(number, begin + number * step)
+        self._write.flush()
+
+    def _open_communities(self) -> list[uuid.UUID]:
+        """The home community first; it gets most of everything."""
+        count = min(COMMUNITIES, max(2, self._requests // 100))
+        with self._database.writing() as session:
+            made = [
+                communities.open_community(
+                    session, SYSTEM, "bench", f"bench-{number}", name=f"Town {number}"
+                ).id
+                for number in range(count - 1)
+            ]
+            heads = session.execute(
+                sa.select(HistoryEntry.community_id, HistoryEntry.number, HistoryEntry.hash).order_by(
+                    HistoryEntry.number
+                )
+            )
+            self._last = {row.community_id: (row.number, row.hash) for row in heads}
+        return [self._cast.community_id, *made]
+
+    def _read_staff(self) -> uuid.UUID:
+        with self._database.reading() as session:
+            return session.scalars(
+                sa.select(Account.id).where(Account.id == self._cast.moderator.account_id)
+            ).one()
+
+    def _people(self, at: datetime) -> None:
+        count = max(40, self._requests // 100)
+        self._raters = [self._id(at) for _ in range(count)]
+        self._author = self._id(at)
+        for number, profile_id in enumerate((*self._raters, self._author)):
+            self._write.add(
+                Profile,
+                id=profile_id,
+                platform="bench",
+                platform_user_id=f"member-{number}",
+                created_at=at,
+                updated_at=at,
+            )
+        self._webhooks: dict[uuid.UUID, uuid.UUID] = {}
+        for community_id in self._communities:
+            self._webhooks[community_id] = self._id(at)
+            self._write.add(
+                Webhook,
+                id=self._webhooks[community_id],
+                community_id=community_id,
+                url=f"https://forum.example/{community_id}",
+                secret=b"sealed",
+                created_at=at,
+                updated_at=at,
+            )
+        self._write.flush()
+
+    def _id(self, at: datetime) -> uuid.UUID:
+        """A UUID version 7 of this time."""
+        bits = int(at.timestamp() * 1000) << 80 | 7 << 76 | self._chance.getrandbits(76)
+        return uuid.UUID(int=bits & ~(3 << 62) | 2 << 62)
+
+    def _text(self) -> str:
+        return " ".join(self._chance.choices(_WORDS, k=self._chance.randint(8, 40)))
+
+    def _post(self, number: int, at: datetime) -> None:
+        chance = self._chance
+        community_id = (
+            self._communities[0] if chance.random() < BIG_SHARE else chance.choice(self._communities)
+        )
+        request_id, content = self._id(at), f"{self._text()} {number}"
+        acted = chance.random() < 0.35
+        # The open ones are among the last, as in a queue that people work on.
+        is_open = acted and number > self._requests * 0.8 and chance.random() < 0.28
+        scored = at + timedelta(seconds=1)
+        categories = chance.sample(CATEGORIES, 3)
+        scores = sorted((round(chance.random() ** 4, 4) for _ in categories), reverse=True)
+        if acted:
+            scores[0] = round(chance.uniform(0.56, 0.99), 4)
+        self._write.add(
+            Request,
+            id=request_id,
+            community_id=community_id,
+            request_id=f"post-{number}",
+            requested_by="bench",
+            status=RequestStatus.IN_PROGRESS if is_open else RequestStatus.COMPLETED,
+            content=content,
+            content_sha256=hashlib.sha256(content.encode()).hexdigest(),
+            platform_message_id=f"m-{number}",
+            platform_channel_id=f"channel-{number % 40}",
+            platform_author_id=f"author-{chance.randrange(max(50, self._requests // 50))}",
+            language=chance.choice(("en", "en", "en", "de", "und")),
+            requested_at=at,
+            scored_at=scored,
+            created_at=at,
+            updated_at=scored,
+        )
+        for category, score in zip(categories, scores, strict=True):
+            self._write.add(
+                Score,
+                id=self._id(scored),
+                community_id=community_id,
+                request_id=request_id,
+                category=category,
+                classifier="builtin.rules",
+                classifier_version=VERSION,
+                score=score,
+                tier1_capable=True,
+                is_highest=True,
+                created_at=scored,
+            )
+        self._entry(
+            community_id, scored, "request.in_progress", "request", request_id, RequestStatus.IN_PROGRESS
+        )
+        if acted:
+            self._action(community_id, request_id, scored, categories[0], scores[0], is_open=is_open)
+        if not is_open:
+            done = scored + timedelta(minutes=chance.randint(0, 600) if acted else 0)
+            self._entry(
+                community_id, done, "request.completed", "request", request_id, RequestStatus.COMPLETED
+            )
+
+    def _action(
+        self,
+        community_id: uuid.UUID,
+        request_id: uuid.UUID,
+        at: datetime,
+        category: str,
+        score: float,
+        *,
+        is_open: bool,
+    ) -> None:
+        chance = self._chance
+        action_id, note_id = self._id(at), self._id(at)
+        decided = at + timedelta(minutes=chance.randint(1, 600))
+        state = ActionState.UNDER_REVIEW if is_open else chance.choice(_ENDS)
+        rated = chance.randint(0, 4) if is_open else chance.randint(3, 8)
+        same = {"community_id": community_id, "created_at": at, "updated_at": decided}
+        helpful = state is not ActionState.DISMISSED
+        self._write.add(
+            Note,
+            **same,
+            id=note_id,
+            request_id=request_id,
+            author_id=self._author,
+            author_ref="bridgenote",
+            summary=f"This looks like {category}.",
+            classification=Classification.MISLEADING,
+            status=NoteStatus.NEEDS_MORE_RATINGS
+            if is_open
+            else NoteStatus.CURRENTLY_RATED_HELPFUL
+            if helpful
+            else NoteStatus.CURRENTLY_RATED_NOT_HELPFUL,
+            rationale=True,
+            ratings_count=rated,
+        )
+        moments = {
+            "proposed_at": decided,
+            "applied_at": decided,
+            "dismissed_at": decided if state is ActionState.DISMISSED else None,
+            "retro_review_at": decided if state is ActionState.RETRO_REVIEW else None,
+            "confirmed_at": decided if state is ActionState.CONFIRMED else None,
+        }
+        self._write.add(
+            Action,
+            **same,
+            **({} if is_open else moments),
+            id=action_id,
+            request_id=request_id,
+            action_type=ActionType.HIDE,
+            action_tier=ActionTier.CONSENSUS,
+            action_state=state,
+            review_group=ReviewGroup.COMMUNITY,
+            category=category,
+            score=score,
+            evidence={"score": score, "category": category, "scores": {category: score}, "details": {}},
+            decided_verb="hide",
+            note_id=note_id,
+        )
+        self._entry(community_id, at, "action.under_review", "action", action_id, ActionState.UNDER_REVIEW)
+        for rater in chance.sample(self._raters, rated):
+            rating_id = self._id(decided)
+            self._write.add(
+                Rating,
+                **same,
+                id=rating_id,
+                note_id=note_id,
+                rater_id=rater,
+                rater_ref=str(rater),
+                helpfulness_level=chance.choice(list(HelpfulnessLevel)),
+            )
+            self._entry(community_id, at, "rating.given", "rating", rating_id, "")
+        if is_open:
+            return
+        self._entry(community_id, decided, f"note.{_NOTE[helpful]}", "note", note_id, "")
+        for step in _STEPS[state]:
+            self._entry(
+                community_id, decided, f"action.{step.value}", "action", action_id, step, account=self._staff
+            )
+        self._write.add(
+            Decision,
+            id=self._id(decided),
+            community_id=community_id,
+            request_id=request_id,
+            action_id=action_id,
+            decision="hide" if helpful else "none",
+            tier=2,
+            confidence=score,
+            # Unique in its community: a fraction that no other decision has.
+            decided_at=decided
+            + timedelta(microseconds=len(self._last) + self._last[community_id][0] % 900_000),
+        )
+        self._entry(community_id, decided, "request.decided", "request", request_id, "")
+        for name in (EventName.ACTION_CREATED, EventName.DECISION, EventName.NOTE_STATUS):
+            self._event(community_id, request_id, action_id, note_id, name, decided)
+
+    def _event(
+        self,
+        community_id: uuid.UUID,
+        request_id: uuid.UUID,
+        action_id: uuid.UUID,
+        note_id: uuid.UUID,
+        name: EventName,
+        at: datetime,
+    ) -> None:
+        event_id, delivery_id = self._id(at), self._id(at)
+        self._write.add(
+            Event,
+            id=event_id,
+            community_id=community_id,
+            name=name,
+            payload={"event": name.value, "event_id": str(event_id), "data": {"request_id": str(request_id)}},
+            request_id=request_id,
+            action_id=action_id,
+            note_id=note_id,
+            created_at=at,
+        )
+        is_dead = self._chance.random() < 0.01
+        self._write.add(
+            Delivery,
+            id=delivery_id,
+            event_id=event_id,
+            endpoint_id=self._webhooks[community_id],
+            community_id=community_id,
+            state=DeliveryState.DEAD if is_dead else DeliveryState.DELIVERED,
+            due_at=None,
+            attempts_made=1,
+            delivered_at=None if is_dead else at,
+            created_at=at,
+            updated_at=at,
+        )
+        self._write.add(
+            Attempt,
+            id=self._id(at),
+            delivery_id=delivery_id,
+            at=at,
+            status=500 if is_dead else 200,
+            milliseconds=self._chance.randint(5, 400),
+        )
+
+    def _entry(
+        self,
+        community_id: uuid.UUID,
+        at: datetime,
+        what: str,
+        kind: str,
+        object_id: uuid.UUID,
+        state: Any,
+        *,
+        account: uuid.UUID | None = None,
+    ) -> None:
+        number, previous = self._last.get(community_id, (0, chain.GENESIS))
+        entry_id = self._id(at)
+        key = "action_state" if kind == "action" else "status"
+        text = HistoryText(
+            entry_id=entry_id,
+            salt=f"{self._chance.getrandbits(128):032x}",
+            actor_name="Moderator" if account else "Bridgenote",
+            reason=f"Because of the {self._chance.choice(_WORDS)}" if account else "",
+            comment="",
+        )
+        entry = HistoryEntry(
+            id=entry_id,
+            community_id=community_id,
+            number=number + 1,
+            at=at,
+            actor_kind="account" if account else "system",
+            account_id=account,
+            what=what,
+            object_type=kind,
+            object_id=object_id,
+            before={},
+            after={key: str(state)} if state else {},
+            cause="",
+            text_hash=chain._text_hash(text),
+            previous_hash=previous,
+        )
+        entry.hash = chain._hash(entry)
+        self._last[community_id] = entry.number, entry.hash
+        self._write.add(HistoryEntry, **_columns(entry))
+        self._write.add(HistoryText, **_columns(text))
+
+
+def _columns(row: Base) -> dict[str, Any]:
+    names: Iterable[str] = sa.inspect(type(row)).column_attrs.keys()
+    return {name: row.__dict__.get(name) for name in names if name in row.__dict__}
+
+
+_ENDS = (
+    ActionState.APPLIED,
+    ActionState.APPLIED,
+    ActionState.DISMISSED,
+    ActionState.CONFIRMED,
+    ActionState.RETRO_REVIEW,
+)
+_STEPS = {
+    ActionState.APPLIED: (ActionState.PROPOSED, ActionState.APPLIED),
+    ActionState.DISMISSED: (ActionState.DISMISSED,),
+    ActionState.RETRO_REVIEW: (ActionState.PROPOSED, ActionState.APPLIED, ActionState.RETRO_REVIEW),
+    ActionState.CONFIRMED: (
+        ActionState.PROPOSED,
+        ActionState.APPLIED,
+        ActionState.RETRO_REVIEW,
+        ActionState.CONFIRMED,
+    ),
+}
+_NOTE = {True: "currently_rated_helpful", False: "currently_rated_not_helpful"}

@@ -1,0 +1,140 @@
+"""Training: the same data give the same bytes, and what the corpus and the points are made of."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from app.commands import main as cli
+from app.commands.training import calibrating, packing
+from app.commands.training.corpus import own_examples, read_corpus
+from app.commands.training.examples import CATEGORIES
+from app.commands.training.fitting import Linear
+from app.core.classify import Context
+from app.core.classify.features import BUCKETS
+from app.core.classify.seed import SeedClassifier, read_weights, shipped_file
+
+GOOD = (
+    "The garden party starts at noon",
+    "Please bring a chair",
+    "My bike has a flat tyre",
+    "See you at eight",
+)
+BAD = ("You absolute blockhead", "What a blockhead you are", "Shut up, blockhead", "blockheads everywhere")
+
+
+def _data(path: Path) -> Path:
+    rows = [
+        {
+            "text": f"{text} {number}",
+            "labels": dict.fromkeys(CATEGORIES, label),
+            "source": source,
+            "lang": "en",
+        }
+        for label, lines in enumerate((GOOD, BAD))
+        for text in lines
+        for number, source in enumerate(("goemotions", "polis", "sms", "invented"))
+    ]
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    return path
+
+
+def _train(*options: str) -> Result:
+    return CliRunner().invoke(cli.cli, ["train-seed", *options])
+
+
+def test_the_same_file_gives_the_same_bytes_and_a_model_that_works(tmp_path: Path) -> None:
+    data = _data(tmp_path / "rows.jsonl.gz")
+    shipped = shipped_file().read_bytes()
+    made = []
+    for name in ("one.npz", "two.npz"):
+        result = _train("--data", str(data), "--out", str(tmp_path / name))
+        assert result.exit_code == 0, result.output
+        made.append((tmp_path / name).read_bytes())
+    assert made[0] == made[1]
+    assert shipped_file().read_bytes() == shipped
+    model = SeedClassifier(made[0])
+    good, bad = model.score(["Please bring a flat chair", "You blockhead"], Context(language="en"))
+    assert bad.scores["toxicity"] > good.scores["toxicity"]
+    assert model.load().facts["examples"] == 32
+    assert model.version != SeedClassifier().version
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("not json", "line 2 is no labelled text"),
+        ('{"text": "a", "source": "s"}', "line 2 is no labelled text"),
+        ('{"text": "a", "labels": {"spam": 2}, "source": "s"}', "line 2: the text must be"),
+        ('{"text": 7, "labels": {"spam": 1}, "source": "s"}', "line 2: the text must be"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: str, words: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "a", "labels": {}, "source": "s"}\n' + line + "\n")
+    result = _train("--data", str(path), "--out", str(tmp_path / "out.npz"))
+    assert result.exit_code == 1
+    assert words in result.output
+    assert not (tmp_path / "out.npz").exists()
+
+
+def test_a_corpus_file_is_templates_with_slots() -> None:
+    text = "# note\n@thing = cup | plate\n[benign.kitchen | toxicity=0 lang=de]\nA {thing} and a spoon\nNo slot\n"
+    examples = list(read_corpus(text))
+    assert [example.text for example in examples] == ["A cup and a spoon", "A plate and a spoon", "No slot"]
+    assert {(e.source, e.language, e.labels["toxicity"]) for e in examples} == {
+        ("own:benign.kitchen", "de", 0)
+    }
+    assert examples[0].template == examples[1].template != examples[2].template
+    with pytest.raises(ValueError, match="unknown slot 'spoon'"):
+        list(read_corpus("[a | spam=1]\nA {spoon}\n"))
+    with pytest.raises(ValueError, match="before the first section"):
+        list(read_corpus("A spoon\n"))
+
+
+def test_the_own_corpus_has_both_kinds_of_every_category_and_no_text_twice_with_two_labels() -> None:
+    examples = own_examples()
+    for category in CATEGORIES:
+        labels = {example.labels.get(category) for example in examples}
+        assert {0, 1} <= labels, category
+    seen: dict[str, dict[str, int]] = {}
+    for example in examples:
+        known = seen.setdefault(example.text, dict(example.labels))
+        assert all(known.get(name, label) == label for name, label in example.labels.items()), example.text
+
+
+def test_a_score_of_one_half_is_the_chosen_share_of_ordinary_talk() -> None:
+    logits = np.linspace(-10, 5, 100_000)
+    weights = np.full(100_000, 1e-5)
+    points = calibrating.points_of("toxicity", logits, weights, -12.0)
+    scores = np.interp(logits, points[0], points[1])
+    assert (scores > 0.5).mean() == pytest.approx(calibrating.ASKED["toxicity"], rel=0.05)
+    assert (scores > 0.9).mean() == pytest.approx(calibrating.SURE["toxicity"], rel=0.1)
+    assert (np.diff(points[0]) > 0).all()
+    assert (np.diff(points[1]) > 0).all()
+
+
+def test_a_packed_model_keeps_the_largest_weights_and_reads_back() -> None:
+    dice = np.random.default_rng(1)
+    weights = dice.normal(size=BUCKETS)
+    points = np.array([[-2.0, 2.0], [0.0, 1.0]])
+    thresholds = np.array([0.5])
+    content = packing.packed(
+        {"spam": Linear(weights, -0.25)},
+        {"spam": points},
+        {"spam": (np.array([0.6]), np.array([0.01]), 12)},
+        thresholds,
+        {},
+    )
+    read = read_weights(content)
+    assert read.categories == ("spam",)
+    column = read.matrix[:, 0].astype(float) * read.scales[0]
+    kept = column != 0
+    assert kept.sum() == packing.KEPT
+    assert np.abs(weights[kept]).min() >= np.abs(weights[~kept]).max()
+    common = kept & (np.abs(weights) < 3.0)
+    assert np.abs(column - weights)[common].max() <= read.scales[0] / 2 + 1e-9
+    assert read.curves["spam"].shares_at(0.5) == (0.6, 0.01)

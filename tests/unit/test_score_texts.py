@@ -1,0 +1,126 @@
+"""``score-texts`` as a program of its own: JSON lines in, scores out, in order, without a database."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+from app.core.classify import CATEGORIES
+from app.core.communities import communities
+from app.core.db import Database
+from app.core.permissions import SYSTEM
+
+ROOT = Path(__file__).parents[2]
+TALK = "Does anyone know a good bakery near the station?"
+ABUSE = "You are a pathetic idiot, nobody wants you here."
+SPAM = "BUY 10,000 REAL FOLLOWERS for only $9! Limited offer, click here: https://bit.ly/followers-now"
+
+
+def _run(folder: Path, lines: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "app", "score-texts", *options],
+        cwd=ROOT,
+        env=os.environ | {"BRIDGENOTE_DATA_DIR": str(folder)},
+        input=lines,
+        capture_output=True,
+        timeout=300,
+    )
+
+
+def _lines(*rows: dict[str, object]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_each_line_gets_its_scores_in_order_and_no_database_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / "var"
+    rows = ({"text": TALK}, {"text": ABUSE}, {"text": SPAM}, {"text": "", "id": 4})
+    done = _run(folder, _lines(*rows))
+    assert done.returncode == 0, done.stderr
+    talk, abuse, spam, empty = (json.loads(line) for line in done.stdout.splitlines())
+    assert set(talk) == set(CATEGORIES)
+    assert max(talk.values()) < 0.5
+    assert abuse["toxicity"] > 0.5 > abuse["spam"]
+    assert spam["spam"] > 0.95
+    assert max(empty.values()) < 0.5
+    assert not folder.exists()
+
+
+def test_the_language_decides_what_is_scored(tmp_path: Path) -> None:
+    text = "Du bist ein Idiot, halt die Klappe."
+    done = _run(
+        tmp_path / "var",
+        _lines({"text": text, "language": "de"}, {"text": text, "language": "fr"}, {"text": text}),
+    )
+    german, french, unknown = (json.loads(line) for line in done.stdout.splitlines())
+    assert german["toxicity"] > 0.5
+    assert french["toxicity"] == 0.0  # Only the rules looked at it.
+    assert unknown["toxicity"] > 0.5
+
+
+def test_a_bad_line_ends_it_and_is_named(tmp_path: Path) -> None:
+    for bad, words in (
+        (b"not json\n", b"line 2 is not JSON"),
+        (b'["text"]\n', b"line 2 must be an object"),
+        (b'{"text": 7}\n', b"line 2 must be an object"),
+        (b'{"text": "a", "language": 7}\n', b'line 2: "language" must be'),
+        (b'{"text": "\xff"}\n', b"line 2 is not JSON"),
+    ):
+        done = _run(tmp_path / "var", _lines({"text": TALK}) + bad + _lines({"text": TALK}))
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert b"Traceback" not in done.stderr
+        assert len(done.stdout.splitlines()) == 1
+
+
+def test_ten_thousand_texts_take_well_under_a_minute_of_processor_time(tmp_path: Path) -> None:
+    before = os.times()
+    done = _run(tmp_path / "var", _lines({"text": f"{ABUSE} {TALK}"}) * 2_000)
+    after = os.times()
+    assert len(done.stdout.splitlines()) == 2_000
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    assert used < 12.0  # A fifth of the texts in a fifth of a minute.
+
+
+def test_scores_are_written_as_the_lines_come(tmp_path: Path) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-m", "app", "score-texts"],
+        cwd=ROOT,
+        env=os.environ | {"BRIDGENOTE_DATA_DIR": str(tmp_path / "var")},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert program.stdin is not None
+    assert program.stdout is not None
+    with program:
+        for text in (TALK, ABUSE):
+            program.stdin.write(_lines({"text": text}))
+            program.stdin.flush()
+            started = time.monotonic()
+            assert json.loads(program.stdout.readline())["toxicity"] >= 0.0
+            assert time.monotonic() - started < 60
+        program.stdin.close()
+        assert program.wait(timeout=60) == 0
+
+
+def test_a_community_is_named_by_id_or_name_and_scores_with_its_own_classifiers(
+    tmp_path: Path, sqlite_template: Path
+) -> None:
+    folder = tmp_path / "var"
+    folder.mkdir()
+    (folder / "bridgenote.db").write_bytes(sqlite_template.read_bytes())
+    database = Database(f"sqlite:///{folder / 'bridgenote.db'}")
+    with database.writing() as session:
+        community = communities.open_community(session, SYSTEM, "discourse", "forum-1", name="The Harbour")
+        identity = str(community.id)
+    database.dispose()
+    for reference in (identity, "forum-1", "The Harbour"):
+        done = _run(folder, _lines({"text": ABUSE}), "--community", reference)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["toxicity"] > 0.5
+    unknown = _run(folder, _lines({"text": ABUSE}), "--community", str(uuid.uuid4()))
+    assert unknown.returncode == 1
+    assert b"Traceback" not in unknown.stderr
+    assert unknown.stdout == b""
