@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
@@ -159,23 +159,17 @@ def unscored(scorings: Sequence[Scoring]) -> frozenset[str]:
 
 
 def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
-    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1.
-
-    ``sure`` is the highest score of those that may, so that another classifier's higher score does not hide it.
-    """
+    """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1."""
     best: dict[str, Scored] = {}
-    sure: dict[str, float] = {}
     for scoring in scorings:
         for category, value in scoring.scores.items():
             scored = _scored(scoring, category, value)
-            if scored.calibrated:
-                sure[category] = max(sure.get(category, 0.0), scored.score)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
                 best[category].calibrated,
             ):
                 best[category] = scored
-    return {name: replace(scored, sure=sure.get(name, 0.0)) for name, scored in best.items()}
+    return best
 
 
 def _scored(scoring: Scoring, category: str, value: float) -> Scored:
