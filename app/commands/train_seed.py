@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from app.commands.training.corpus import own_examples
 from app.commands.training.examples import BadLine, read_examples
 from app.commands.training.training import TooFew, train
 from app.core.classify.seed import shipped_file
@@ -34,7 +35,7 @@ from app.core.classify.seed import shipped_file
 def train_seed(data: Path, out: Path | None) -> None:
     """Train the shipped model. The same file gives the same weights, byte by byte; it takes some minutes."""
     try:
-        content = train(read_examples(data), lambda message: click.echo(message, err=True))
+        content = train(read_examples(data), own_examples(), lambda message: click.echo(message, err=True))
     except (BadLine, TooFew) as error:
         raise click.ClickException(f"{data.name}: {error}") from error
     target = out or shipped_file()

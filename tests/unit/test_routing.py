@@ -58,13 +58,3 @@ def test_the_verb_is_the_tiers_own() -> None:
     assert high is not None
     assert low is not None
     assert (high.verb, low.verb) == (Verb.DELETE, Verb.FLAG)
-
-
-def test_a_higher_score_that_may_not_act_alone_does_not_hold_back_one_that_may() -> None:
-    unsure = Scored(0.99, calibrated=False, sure=0.97)
-    route = decide({"spam": unsure}, [SPAM])
-    assert route is not None
-    assert (route.tier, route.score) == (T1, 0.97)
-    asked = decide({"spam": Scored(0.99, calibrated=False, sure=0.8)}, [SPAM])
-    assert asked is not None
-    assert (asked.tier, asked.score) == (T2, 0.99)

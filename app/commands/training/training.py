@@ -7,7 +7,6 @@ import numpy as np
 import scipy
 
 from app.commands.training.calibrating import all_points, shifts_of
-from app.commands.training.corpus import own_examples
 from app.commands.training.curves import THRESHOLDS, curves_of
 from app.commands.training.examples import CATEGORIES, Example
 from app.commands.training.fitting import fit_all, matrix_of
@@ -19,13 +18,13 @@ class TooFew(Exception):
     """A category has no example of one of its two labels."""
 
 
-def train(given: Sequence[Example], say: Callable[[str], None]) -> bytes:
-    """Train on the given examples and the own corpus. The same examples give the same bytes.
+def train(given: Sequence[Example], own: Sequence[Example], say: Callable[[str], None]) -> bytes:
+    """Train on the given examples and on ``own``, those of the corpus. The same examples give the same bytes.
 
     Raises:
         TooFew: a category cannot be learned from these examples.
     """
-    examples = [*given, *own_examples()]
+    examples = [*given, *own]
     say(f"Reading the features of {len(examples):,} texts, {len(examples) - len(given):,} of them our own …")
     matrix = matrix_of([example.text for example in examples])
     logits = reserved_logits(matrix, examples, say)

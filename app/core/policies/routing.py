@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from app.core.vocabulary import ActionTier, ReviewGroup, Verb
 
@@ -39,15 +39,10 @@ class CategoryRule:
 
 @dataclass(frozen=True)
 class Scored:
-    """A category's score, 0.0 to 1.0. A score that is not calibrated can only lead to Tier 2.
-
-    ``sure``: the highest score of another classifier that may lead to Tier 1. A higher score beside it that may not
-    must not hold it back.
-    """
+    """A category's score, 0.0 to 1.0. A score that is not calibrated can only lead to Tier 2."""
 
     score: float
     calibrated: bool = True
-    sure: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -109,12 +104,11 @@ def _routes(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list
 
 
 def _route(rule: CategoryRule, scored: Scored) -> Route | None:
-    sure = scored.score if scored.calibrated else scored.sure
-    if rule.tier1 is not None and sure > rule.tier1:
+    if rule.tier1 is not None and scored.calibrated and scored.score > rule.tier1:
         return Route(
             ActionTier.IMMEDIATE,
             rule.name,
-            sure,
+            scored.score,
             rule.tier1,
             rule.tier1_action,
             rule.review_group,

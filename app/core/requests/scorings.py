@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from app.core.classify import Classifier, Context, Result
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
@@ -10,6 +10,9 @@ from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, without_score
 from app.core.services.calling import stored_version
+
+LEARNED_MOST = 0.95
+"""Where the scores end that the community's own model raises: at the shipped Tier 1 threshold, which acts above it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ def with_community_model(
     """The scorings with the community's own model added, if one is among the classifiers.
 
     It goes last, because it blends the scores of the others. It says nothing about a category in which another
-    classifier failed, and may reach Tier 1 only where the score that it replaces may.
+    classifier failed. It may reach Tier 1 only where the score that it replaces may, and raises no score beyond
+    ``LEARNED_MOST``: what it learned puts posts before people and does not act alone.
     """
     others = [scoring for scoring in scorings if scoring.classifier != COMMUNITY_MODEL]
     model = next((item for item in classifiers if isinstance(item, CommunityModel)), None)
@@ -68,6 +72,10 @@ def with_community_model(
     failed = {name for scoring in others if scoring.result.error is not None for name in scoring.categories}
     names = sorted(model.categories - failed)
     scores = model.blended(text, {name: base[name].score if name in base else 0.0 for name in names})
+    scores = {
+        name: min(score, max(LEARNED_MOST, base[name].score if name in base else 0.0))
+        for name, score in scores.items()
+    }
     milliseconds = round((time.perf_counter() - begin) * 1000)
     return others + [
         Scoring(
@@ -106,10 +114,8 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
     """Per category the highest score of all classifiers, and whether that classifier may reach Tier 1.
 
     Where the community's own model scored, its score replaces those of the others, except of the community's rules.
-    ``sure`` is the highest score of those that may, so that another classifier's higher score does not hide it.
     """
     best: dict[str, Scored] = {}
-    sure: dict[str, float] = {}
     learned = {
         name for scoring in scorings if scoring.classifier == COMMUNITY_MODEL for name in scoring.scores
     }
@@ -119,14 +125,12 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
             if category in learned and not is_kept:
                 continue
             scored = scored_by(scoring, category, value)
-            if scored.calibrated:
-                sure[category] = max(sure.get(category, 0.0), scored.score)
             if category not in best or (scored.score, scored.calibrated) > (
                 best[category].score,
                 best[category].calibrated,
             ):
                 best[category] = scored
-    return {name: replace(scored, sure=sure.get(name, 0.0)) for name, scored in best.items()}
+    return best
 
 
 def scored_by(scoring: Scoring, category: str, value: float) -> Scored:

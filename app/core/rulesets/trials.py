@@ -7,7 +7,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -233,11 +233,8 @@ def _route(
 def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:
     """Keep the higher of two scores, as in ``scorings.combined``."""
     known = scores.get(category)
-    either = [one for one in (known, scored) if one is not None]
-    sure = max(max(one.sure, one.score if one.calibrated else 0.0) for one in either)
     if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
-        known = scored
-    scores[category] = replace(known, sure=sure)
+        scores[category] = scored
 
 
 def _plain(scorings: Sequence[Scoring]) -> dict[str, float]:

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.commands import main as cli
-from app.commands.training import calibrating, packing
+from app.commands import train_seed
+from app.commands.training import calibrating, corpus, packing
 from app.commands.training.corpus import own_examples, read_corpus
 from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import Linear
@@ -46,6 +47,15 @@ def _train(*options: str) -> Result:
     return CliRunner().invoke(cli.cli, ["train-seed", *options])
 
 
+@pytest.fixture
+def small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly no sentences of our own: with all of them, a training takes minutes."""
+    monkeypatch.setattr(corpus, "FILLINGS", 1)
+    whole = corpus.own_examples()
+    monkeypatch.setattr(train_seed, "own_examples", lambda: whole[::60])
+
+
+@pytest.mark.usefixtures("small_corpus")
 def test_the_same_file_gives_the_same_bytes_and_a_model_that_works(tmp_path: Path) -> None:
     data = _data(tmp_path / "rows.jsonl.gz")
     shipped = shipped_file().read_bytes()
