@@ -24,6 +24,11 @@ KEPT = 256
 """The number of communities whose models a process caches, most recently used; each takes up to 150 kB a category."""
 
 
+MOST = 0.95
+"""Where the scores end that a model raises: the shipped Tier 1 threshold, above which a score acts without people.
+What was learned puts posts before people and does not act alone."""
+
+
 @dataclass(frozen=True)
 class Loaded:
     """One version, ready to score."""
@@ -35,9 +40,11 @@ class Loaded:
     def score(self, vectors: Sequence[Vector], base: float) -> float:
         """The blended score of a text by the vectors of its parts.
 
-        The part that counts most decides: otherwise a long harmless beginning would lower the score of the rest.
+        The part that counts most decides: otherwise a long harmless beginning would lower the score of the rest. It
+        raises no score beyond ``MOST``.
         """
-        return self.blend.score(base, max(self.linear.output(vector) for vector in vectors))
+        blended = self.blend.score(base, max(self.linear.output(vector) for vector in vectors))
+        return min(blended, max(base, MOST))
 
 
 class CommunityModel:

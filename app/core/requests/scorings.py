@@ -11,9 +11,6 @@ from app.core.learning.scorer import CommunityModel
 from app.core.policies.routing import CategoryRule, Route, Scored, decide, without_score
 from app.core.services.calling import stored_version
 
-LEARNED_MOST = 0.95
-"""Where the scores end that the community's own model raises: at the shipped Tier 1 threshold, which acts above it."""
-
 
 @dataclass(frozen=True)
 class Scoring:
@@ -60,8 +57,7 @@ def with_community_model(
     """The scorings with the community's own model added, if one is among the classifiers.
 
     It goes last, because it blends the scores of the others. It says nothing about a category in which another
-    classifier failed. It may reach Tier 1 only where the score that it replaces may, and raises no score beyond
-    ``LEARNED_MOST``: what it learned puts posts before people and does not act alone.
+    classifier failed. It may reach Tier 1 only where the score that it replaces may.
     """
     others = [scoring for scoring in scorings if scoring.classifier != COMMUNITY_MODEL]
     model = next((item for item in classifiers if isinstance(item, CommunityModel)), None)
@@ -72,10 +68,6 @@ def with_community_model(
     failed = {name for scoring in others if scoring.result.error is not None for name in scoring.categories}
     names = sorted(model.categories - failed)
     scores = model.blended(text, {name: base[name].score if name in base else 0.0 for name in names})
-    scores = {
-        name: min(score, max(LEARNED_MOST, base[name].score if name in base else 0.0))
-        for name, score in scores.items()
-    }
     milliseconds = round((time.perf_counter() - begin) * 1000)
     return others + [
         Scoring(

@@ -13,13 +13,14 @@ from app.core.classify import Context, Permanent, Result
 from app.core.classify.names import COMMUNITY_MODEL
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.learning import schedule, scorer, switching, training, trials, versions
+from app.core.learning.blend import Blend
 from app.core.learning.training import Outcome
 from app.core.learning.versions import CategoryStanding, State
 from app.core.models import Action, Community, HistoryEntry, LearnedModel, Learning, Request, Score
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
 from app.core.upkeep import erasure
-from app.core.vocabulary import Role
+from app.core.vocabulary import ActionTier, Role
 from app.jobs import learning, registry
 from app.wiring import Wiring
 from tests import clocks, talk
@@ -179,6 +180,20 @@ def test_the_blend_reaches_tier_1_only_where_the_others_may(learned: Wiring, cas
     learned.classifiers = []
     alone = scores_of(learned, cast, OFFER, "alone")[COMMUNITY_MODEL]
     assert not alone.tier1_capable
+
+
+@pytest.mark.parametrize(("base", "ends"), [(0.9, 0.95), (0.97, 0.97)])
+def test_what_it_learned_asks_people_and_does_not_act_alone(
+    learned: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch, base: float, ends: float
+) -> None:
+    monkeypatch.setattr(Blend, "score", lambda *_given: 0.99)
+    learned.classifiers = [Base(base, tier1=True)]
+    rows = scores_of(learned, cast, OFFER, "sure")
+    assert rows[COMMUNITY_MODEL].score == ends
+    with learned.database.reading() as session:
+        about = Action.request_id == rows["base"].request_id
+        tier = session.scalars(sa.select(Action.action_tier).where(about)).one()
+    assert tier is (ActionTier.IMMEDIATE if base > 0.95 else ActionTier.CONSENSUS)
 
 
 def test_a_long_harmless_beginning_hides_nothing(learned: Wiring, cast: Cast) -> None:
