@@ -71,7 +71,10 @@ def _out_of_reach(rita: Visitor, post: str) -> list[str]:
 
 
 def test_on_a_phone_the_answers_are_in_thumbs_reach_card_after_card(place: Place, visit: Visit) -> None:
-    posts = [f"{text}\n\n{'And so it went on, all evening long. ' * 14}" for text in DOUBTFUL[:2]]
+    posts = [
+        f"{text}\n\n{'The ferry leaves at seven, and the council meets after that. ' * 9}"
+        for text in DOUBTFUL[:2]
+    ]
     place.queue(*posts)
     rita = visit(place.rater, **TOUCH)
     rita.open("/help-needed")

@@ -30,7 +30,8 @@ def test_every_sealed_column_has_been_thought_of() -> None:
         for column in table.columns
         if isinstance(column.type, sa.LargeBinary)
     }
-    assert blobs == {f"{one.class_.__tablename__}.{one.key}" for one in resealing.SEALED}
+    plain = {"learned_models.weights"}  # numbers, and no secret
+    assert blobs - plain == {f"{one.class_.__tablename__}.{one.key}" for one in resealing.SEALED}
 
 
 def _register(wiring: Wiring, cast: Cast, sealer: Sealer, *numbers: int) -> None:

@@ -56,7 +56,7 @@ def test_the_language_decides_what_is_scored(tmp_path: Path) -> None:
     )
     german, french, unknown = (json.loads(line) for line in done.stdout.splitlines())
     assert german["toxicity"] > 0.5
-    assert french["toxicity"] == 0.0  # Only the rules looked at it.
+    assert "toxicity" not in french, "neither the model nor the rules can read it"
     assert unknown["toxicity"] > 0.5
 
 

@@ -117,7 +117,9 @@ def _plain(original: str) -> Reading:
                 continue
             spaced = True
         elif folded:
-            spaced = False
+            # Some characters stand for a space and a mark.
+            folded = folded.lstrip(" ") if spaced else folded
+            spaced = folded.endswith(" ")
         out.append(folded)
         starts.extend(itertools.repeat(start, len(folded)))
         ends.extend(itertools.repeat(end, len(folded)))

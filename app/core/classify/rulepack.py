@@ -20,7 +20,7 @@ from app.core.classify.normalise import Reading, normalise
 from app.core.classify.patterns import SET_WORK, Pattern, PatternSet
 from app.core.classify.rules import Rule, RulePack, compile_rule, compile_unless, parse_pack, vocabulary
 
-CODE_VERSION = 1
+CODE_VERSION = 2
 """Increase it with any change to this package that could change a score of an unchanged pack."""
 
 UNLESS_FACTOR = 0.25

@@ -162,7 +162,7 @@ def try_on_stored(
             samples.append(Sample(content, _differing(was, now), routes[0], routes[1]))
     else:
         complete = read < MOST_TEXTS
-    at_length = _stopped_at(score_text(new, _long(longest), context))
+    at_length = _stopped_at(score_text(new, _long(longest), Context(community_id=community_id)))
     return Hits(read, complete, changed, moved, by_rule, samples, slow, next(iter(at_length), None))
 
 

@@ -161,11 +161,11 @@ def try_version(
     """
     end = time.monotonic() + seconds
 
-    def about(post: StoredPost) -> Context:
+    def context_of(post: StoredPost) -> Context:
         return Context(community_id=community_id, language=language_of(post.content))
 
     def asked(post: StoredPost) -> Result | None:
-        return classifier.score([post.content], about(post))[0] if time.monotonic() < end else None
+        return classifier.score([post.content], context_of(post))[0] if time.monotonic() < end else None
 
     compared = Comparison()
     with ThreadPoolExecutor(TRIAL_THREADS, thread_name_prefix="trial") as pool:

@@ -202,7 +202,11 @@ def test_a_batch_is_answered_in_order_and_as_each_alone() -> None:
 
 def test_the_language_that_a_submitter_names_hides_nothing() -> None:
     text = SAMPLES["spam_certain"][0]
-    assert CLASSIFIER.score([text], Context(language="fr"))[0].scores == scores(text)
+    found = {category: score for category, score in scores(text).items() if score > 0}
+    assert found
+    assert CLASSIFIER.score([text], Context(language="fr"))[0].scores == found, (
+        "what was not found is not scored"
+    )
 
 
 def test_threads_share_one_pack_and_agree() -> None:

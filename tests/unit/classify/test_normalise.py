@@ -1,7 +1,7 @@
 """Reading disguised text, and finding the way back to the original."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.classify.normalise import Reading, normalise
@@ -128,6 +128,8 @@ def test_every_character_leads_back_in_order_and_in_range(text: str) -> None:
 
 @examples(200)
 @given(ANYTHING)
+@example(text=" \u037a")
+@example(text="\u309b \u309c")
 def test_encodings_are_undone_in_one_go(text: str) -> None:
     plain = normalise(text).plain.text
     assert "  " not in plain
