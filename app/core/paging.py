@@ -95,6 +95,7 @@ def paginate(
     backwards = part.before is not None
     cursor = part.before or part.after
     falling = descending != backwards
+    order = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
     if cursor is not None:
         moment, identity = _read_cursor(cursor, "page[before]" if backwards else "page[after]", part.of)
         beyond = sa.tuple_(sort, key) < sa.tuple_(moment, identity)
@@ -104,12 +105,10 @@ def paginate(
     else:
         offset = part.offset if part.offset is not None else (part.number - 1) * part.size
         if narrow is not None and offset:
-            places = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
-            chosen = narrow.order_by(*places).offset(offset).limit(part.size + 1)
+            chosen = narrow.order_by(*order).offset(offset).limit(part.size + 1)
             statement = statement.where(key.in_(chosen))
         else:
             statement = statement.offset(offset)
-    order = (sort.desc(), key.desc()) if falling else (sort.asc(), key.asc())
     result = session.execute(statement.order_by(*order).limit(part.size + 1))
     fetched: Sequence[Any] = result.all() if len(result.keys()) > 1 else result.scalars().unique().all()
     more, rows = len(fetched) > part.size, list(fetched[: part.size])

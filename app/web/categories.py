@@ -1,7 +1,7 @@
 """Names of categories on pages, and which posts are hidden until the reader opens them."""
 
 from app.core.policies import policies
-from app.core.policies.routing import ESCALATED, UNFINISHED
+from app.core.policies.routing import ESCALATED, UNFINISHED, Place
 
 HIDDEN = "Content hidden"
 """Shown in lists instead of the text of a sensitive post."""
@@ -21,6 +21,15 @@ UNNAMED = {
 def category_name(name: str | None) -> str:
     """Return a category as a heading: "Self-harm", "Spam"."""
     return CATEGORY_NAMES.get(name or "", (name or "No category").replace("_", " ").capitalize())
+
+
+def place_words(place: Place) -> str:
+    """Return where a route leads: "Spam, Tier 2", "Let through"."""
+    if place is None:
+        return "Let through"
+    return (
+        category_name(UNFINISHED) if place[0] == UNFINISHED else f"{category_name(place[0])}, Tier {place[1]}"
+    )
 
 
 def content_name(name: str | None) -> str:

@@ -277,9 +277,10 @@ def test_what_comes_after_a_moderators_word_is_told_so_and_nothing_typed_is_lost
     visitor, other_id = visit(cast.rater), stage.note(action_id)
     visitor.post(f"/review/{action_id}/notes", **NOTE)
     with wiring.database.writing() as session:
-        for note in session.scalars(sa.select(Note).where(Note.rationale.is_(False))):
+        notes = session.scalars(sa.select(Note).where(Note.rationale.is_(False))).all()
+        for note in notes:
             note.locked = True
-            own_id = note.id if note.author_id == cast.rater.profile_id else None
+        own_id = next(note.id for note in notes if note.author_id == cast.rater.profile_id)
     edited = visitor.post(f"/notes/{own_id}/edit", headers, **NOTE | {"summary": "Typed meanwhile."})
     assert edited.status_code == 409
     assert "Typed meanwhile." in edited.text

@@ -32,11 +32,16 @@ NOTABLE = 0.1
 class Context:
     """What a classifier may know about the origin of a text. Immutable.
 
-    ``language`` is a primary BCP 47 subtag ("en", "pt") as `language.detect` found it, or None when unknown.
+    ``language`` is a BCP 47 tag ("en", "pt-BR"), usually as `language.detect` found it; None when unknown.
     """
 
     community_id: uuid.UUID | None = None
     language: str | None = None
+
+    @property
+    def primary_language(self) -> str | None:
+        """The primary subtag in lower case: "pt" for "pt-BR" or "PT_br"."""
+        return self.language.lower().replace("_", "-").split("-")[0] if self.language else None
 
 
 @dataclass(frozen=True, slots=True)

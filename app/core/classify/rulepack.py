@@ -83,15 +83,14 @@ class CompiledPack:
     ) -> tuple[dict[str, float], tuple[Match, ...]]:
         """Return the scores of all categories of the pack (4 decimals, 0.0 without a match) and the matches.
 
-        Rules whose ids are in ``off`` are skipped as if disabled. The rules of a category combine by noisy-OR,
-        ``1 - Π(1 - weight)``; a rule counts once, by its heaviest match. Matches are in order of the text, at most
-        20 per rule.
+        ``language`` is a primary subtag. Rules whose ids are in ``off`` are skipped as if disabled. The rules of a
+        category combine by noisy-OR, ``1 - Π(1 - weight)``; a rule counts once, by its heaviest match. Matches are
+        in order of the text, at most 20 per rule.
 
         Raises:
             TimeIsUp: the rules took more than ``seconds`` of processor time.
         """
         normalised = normalise(text, self._vocabulary)
-        spoken = language.lower().replace("_", "-").split("-")[0] if language else None
         matches: dict[tuple[str, int, int], Match] = {}
         readings = [normalised.plain]
         if normalised.folded is not normalised.plain:
@@ -103,7 +102,7 @@ class CompiledPack:
                 compiled = self._rules[index]
                 if compiled.rule.id in off:
                     continue
-                if spoken and compiled.languages and spoken not in compiled.languages:
+                if language and compiled.languages and language not in compiled.languages:
                     continue
                 if compiled.rule.kind == "domain" and reading is not normalised.plain:
                     continue  # Host names are not disguised: "goooogle.com" is another site.
@@ -250,7 +249,7 @@ class RulePackClassifier:
         A text for which the rules ran out of time gets no scores, and its result says so.
         """
         compiled = self.load()
-        language = context.language.lower().replace("_", "-").split("-")[0] if context.language else None
+        language = context.primary_language
         model = f"{self.name} {self.version}"
         results = []
         for text in texts:
@@ -259,7 +258,7 @@ class RulePackClassifier:
             matches: tuple[Match, ...] = ()
             error = None
             try:
-                scores, matches = compiled.read(text, context.language, self._off, seconds=self._seconds)
+                scores, matches = compiled.read(text, language, self._off, seconds=self._seconds)
             except TimeIsUp as stopped:
                 error = OutOfTime(stopped.rule, round(stopped.seconds * 1000))
             if self.languages is not None and language and language not in self.languages:

@@ -181,7 +181,7 @@ class SeedClassifier:
         """Return one result per text, in order. Only the first `MAX_CHARS` characters of a text count."""
         weights = self.load()
         model = f"{self.name} {self.version}"
-        language = (context.language or ENGLISH).lower().replace("_", "-").split("-")[0]
+        language = context.primary_language or ENGLISH
         scored = PER_LANGUAGE.get(language, self.categories if language == ENGLISH else frozenset())
         results = []
         for text in texts:

@@ -158,7 +158,7 @@ def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[Hi
     require(actor, Permission.SEE_HISTORY, action.community_id, "item")
     # The ids first: PostgreSQL would read the whole community's history for a subquery beside an OR.
     siblings = session.scalars(sa.select(Action.id).where(Action.request_id == action.request_id)).all()
-    objects = [action.request_id, action.note_id or action.request_id, *siblings]
+    objects = [action.request_id, *siblings, *([action.note_id] if action.note_id is not None else [])]
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)

@@ -253,7 +253,12 @@ def _scores(
                 sa.func.max(sa.case((is_rules, 0.0), else_=Score.score)),
                 sa.func.max(sa.case((is_rules, Score.score), else_=0.0)),
             )
-            .where(Score.request_id.in_(ids), Score.category == category, Score.classifier != COMMUNITY_MODEL)
+            .where(
+                Score.request_id.in_(ids),
+                Score.category == category,
+                Score.classifier != COMMUNITY_MODEL,
+                ~Score.is_observed,
+            )
             .group_by(Score.request_id)
         )
         found.update({request_id: (base, rules) for request_id, base, rules in rows})

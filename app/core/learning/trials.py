@@ -21,16 +21,13 @@ from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes, policies
 from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import Route, Scored, decide
+from app.core.policies.routing import Place, Route, Scored, decide, place_of
 
 DAYS = 30
 MOST_TEXTS = 5_000
 MOST_SECONDS = 3.0
 SHOWN_SAMPLES = 20
 _BATCH = 250
-
-Named = tuple[str, int] | None
-"""A route by its category and tier; None: the post is let through."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Trial:
 
     read: int
     complete: bool
-    moved: Mapping[tuple[Named, Named], int]
+    moved: Mapping[tuple[Place, Place], int]
     dropped: Mapping[Outcome | None, int]
     samples: Sequence[Sample]
 
@@ -92,7 +89,7 @@ def try_version(
     new = _loaded(session, community_id, category, version)
     current = scorer.in_force(session, community_id).get(category, 0)
     old = scorer.load(session, community_id, category, current) if current else None
-    moved: Counter[tuple[Named, Named]] = Counter()
+    moved: Counter[tuple[Place, Place]] = Counter()
     dropped: Counter[Outcome | None] = Counter()
     samples: list[Sample] = []
     read = 0
@@ -103,9 +100,9 @@ def try_version(
             break
         read += 1
         was, becomes = (decide(_scores(post, category, loaded), rules) for loaded in (old, new))
-        if _named(was) == _named(becomes):
+        if place_of(was) == place_of(becomes):
             continue
-        moved[_named(was), _named(becomes)] += 1
+        moved[place_of(was), place_of(becomes)] += 1
         if becomes is None:
             dropped[post.outcome] += 1
         if len(samples) < SHOWN_SAMPLES:
@@ -133,11 +130,7 @@ def _scores(post: _Post, category: str, loaded: Loaded | None) -> dict[str, Scor
     candidates = [scored for scored in (own, post.rules) if scored is not None]
     if not candidates:
         return post.others
-    return post.others | {category: max(candidates, key=_height)}
-
-
-def _height(scored: Scored) -> tuple[float, bool]:
-    return scored.score, scored.calibrated
+    return post.others | {category: max(candidates, key=lambda scored: scored.height)}
 
 
 def _stored(session: Session, community_id: uuid.UUID, category: str) -> Iterator[_Post]:
@@ -177,10 +170,6 @@ def _add(post: _Post, score: Score, category: str) -> None:
         if score.is_highest:
             post.others[score.category] = scored
     elif score.classifier == COMMUNITY_RULES:
-        post.rules = max(filter(None, (post.rules, scored)), key=_height)
+        post.rules = max(filter(None, (post.rules, scored)), key=lambda scored: scored.height)
     elif score.classifier != COMMUNITY_MODEL:
-        post.base = max(filter(None, (post.base, scored)), key=_height)
-
-
-def _named(route: Route | None) -> Named:
-    return (route.category, route.tier.number) if route is not None else None
+        post.base = max(filter(None, (post.base, scored)), key=lambda scored: scored.height)

@@ -44,6 +44,18 @@ class Scored:
     score: float
     calibrated: bool = True
 
+    @property
+    def height(self) -> tuple[float, bool]:
+        """The key by which the highest of several classifiers' scores is chosen."""
+        return self.score, self.calibrated
+
+
+def raise_to(scores: dict[str, Scored], category: str, scored: Scored) -> None:
+    """Keep the higher of the category's score so far and ``scored``."""
+    known = scores.get(category)
+    if known is None or scored.height > known.height:
+        scores[category] = scored
+
 
 @dataclass(frozen=True)
 class Route:
@@ -56,6 +68,14 @@ class Route:
     verb: Verb
     review_group: ReviewGroup
     severity: int
+
+
+Place = tuple[str, int] | None
+"""Where a route leads: the category and the number of its tier. None: the post is let through."""
+
+
+def place_of(route: Route | None) -> Place:
+    return (route.category, route.tier.number) if route is not None else None
 
 
 def decide(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> Route | None:

@@ -8,7 +8,7 @@ from app.core.classify import Classifier, Context, Result
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
 from app.core.classify.together import score_each
 from app.core.learning.scorer import CommunityModel
-from app.core.policies.routing import CategoryRule, Route, Scored, decide, without_score
+from app.core.policies.routing import CategoryRule, Route, Scored, decide, raise_to, without_score
 from app.core.services.calling import stored_version
 
 
@@ -116,12 +116,7 @@ def combined(scorings: Sequence[Scoring]) -> dict[str, Scored]:
         for category, value in scoring.scores.items():
             if category in learned and not is_kept:
                 continue
-            scored = scored_by(scoring, category, value)
-            if category not in best or (scored.score, scored.calibrated) > (
-                best[category].score,
-                best[category].calibrated,
-            ):
-                best[category] = scored
+            raise_to(best, category, scored_by(scoring, category, value))
     return best
 
 

@@ -22,7 +22,16 @@ from app.core.limits import CONTENT_MAX
 from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
-from app.core.policies.routing import CategoryRule, Route, Scored, decide, observed, without_score
+from app.core.policies.routing import (
+    CategoryRule,
+    Route,
+    Scored,
+    decide,
+    observed,
+    place_of,
+    raise_to,
+    without_score,
+)
 from app.core.requests.scorings import Scoring, decided, score_text, unscored
 from app.core.requests.scorings import combined as combined_scores
 from app.core.rulesets.compiled import combined
@@ -156,8 +165,8 @@ def try_on_stored(
             continue
         changed += 1
         routes = [_route(others.get(request_id, {}), scorings, rules) for scorings in (was, now)]
-        if _named(routes[0]) != _named(routes[1]):
-            moved[_named(routes[0]), _named(routes[1])] += 1
+        if place_of(routes[0]) != place_of(routes[1]):
+            moved[place_of(routes[0]), place_of(routes[1])] += 1
         if len(samples) < SHOWN_SAMPLES:
             samples.append(Sample(content, _differing(was, now), routes[0], routes[1]))
     else:
@@ -210,7 +219,7 @@ def _stored(
                 ~Score.is_observed,
             )
         ):
-            _raise(
+            raise_to(
                 others.setdefault(score.request_id, {}),
                 score.category,
                 Scored(score.score, score.tier1_capable),
@@ -226,23 +235,12 @@ def _route(
 ) -> Route | None:
     scores = combined_scores(scorings)
     for category, scored in others.items():
-        _raise(scores, category, scored)
+        raise_to(scores, category, scored)
     return decide(scores, rules) or without_score(unscored(scorings, rules), rules)
-
-
-def _raise(scores: dict[str, Scored], category: str, scored: Scored) -> None:
-    """Keep the higher of two scores, as in ``scorings.combined``."""
-    known = scores.get(category)
-    if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
-        scores[category] = scored
 
 
 def _plain(scorings: Sequence[Scoring]) -> dict[str, float]:
     return {name: scored.score for name, scored in combined_scores(scorings).items() if scored.score > 0}
-
-
-def _named(route: Route | None) -> tuple[str, int] | None:
-    return (route.category, route.tier.number) if route else None
 
 
 def _differing(was: Sequence[Scoring], now: Sequence[Scoring]) -> list[Match]:

@@ -17,11 +17,12 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.classify import Classifier, Context, Result
 from app.core.classify.language import language_of
+from app.core.classify.names import COMMUNITY_MODEL
 from app.core.models import Action, Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import CategoryRule, Route, Scored, decide
+from app.core.policies.routing import CategoryRule, Place, Route, Scored, decide, place_of, raise_to
 
 DAYS = 30
 MOST_POSTS = 2_000
@@ -32,9 +33,6 @@ TRIAL_SECONDS = 10.0
 TRIAL_THREADS = 4
 SHOWN_SAMPLES = 10
 _BATCH = 250
-
-Named = tuple[str, int] | None
-"""A route as the category and the number of its tier; None: the post is let through."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Comparison:
     posts: int = 0
     routed_before: int = 0
     routed_after: int = 0
-    moved: Counter[tuple[Named, Named]] = field(default_factory=Counter)
+    moved: Counter[tuple[Place, Place]] = field(default_factory=Counter)
     samples: list[Difference] = field(default_factory=list)
     failed: int = 0
     complete: bool = True
@@ -96,9 +94,9 @@ class Comparison:
         self.posts += 1
         self.routed_before += before is not None
         self.routed_after += after is not None
-        if named(before) == named(after):
+        if place_of(before) == place_of(after):
             return
-        self.moved[named(before), named(after)] += 1
+        self.moved[place_of(before), place_of(after)] += 1
         if post.outcome in outcomes.RIGHT | outcomes.WRONG:
             acts_more = _strictness(after) > _strictness(before)
             self.right += acts_more == (post.outcome in outcomes.RIGHT)
@@ -178,17 +176,11 @@ def try_version(
                 tier1 = classifier.tier1_categories if result.calibrated else frozenset()
                 before = [score for score in post.scores if score.classifier == classifier.name]
                 others = _highest(_others(post, classifier.name))
-                after = {
-                    name: Scored(round(value, 4), name in tier1) for name, value in result.scores.items()
-                }
-                compared.add(
-                    post, decide(_highest(before, others), rules), decide(_merged(others, after), rules)
-                )
+                after = dict(others)
+                for name, value in result.scores.items():
+                    raise_to(after, name, Scored(round(value, 4), name in tier1))
+                compared.add(post, decide(_highest(before, others), rules), decide(after, rules))
     return compared
-
-
-def named(route: Route | None) -> Named:
-    return (route.category, route.tier.number) if route is not None else None
 
 
 def _strictness(route: Route | None) -> int:
@@ -200,24 +192,16 @@ def _is_own(score: StoredScore, classifier: str, number: int) -> bool:
 
 
 def _others(post: StoredPost, classifier: str) -> list[StoredScore]:
-    return [score for score in post.scores if score.classifier != classifier and not score.is_observed]
+    """What the other classifiers scored. The community's own model is left out: it blended the scores compared here."""
+    left_out = {classifier, COMMUNITY_MODEL}
+    return [score for score in post.scores if score.classifier not in left_out and not score.is_observed]
 
 
 def _highest(scores: Sequence[StoredScore], base: Mapping[str, Scored] | None = None) -> dict[str, Scored]:
     highest = dict(base or {})
     for score in scores:
-        highest = _merged(highest, {score.category: score.scored})
+        raise_to(highest, score.category, score.scored)
     return highest
-
-
-def _merged(first: Mapping[str, Scored], second: Mapping[str, Scored]) -> dict[str, Scored]:
-    """The higher score of each category, as in ``scorings.combined``."""
-    merged = dict(first)
-    for category, scored in second.items():
-        known = merged.get(category)
-        if known is None or (scored.score, scored.calibrated) > (known.score, known.calibrated):
-            merged[category] = scored
-    return merged
 
 
 def _scores(session: Session, request_ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID, Sequence[StoredScore]]:

@@ -20,10 +20,11 @@ from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import ConnectedService, ServiceVersion
 from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
 from app.core.sealing import Sealer
 from app.core.services import reading
 from app.core.services.kinds import Kind
-from app.core.services.settings import ServiceSettings, checked, service_key, service_name
+from app.core.services.settings import NAME_PREFIX, ServiceSettings, checked, service_key, service_name
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks.sending import AllowList
 
@@ -213,9 +214,14 @@ def set_mode(
     mode: ServiceMode,
     reason: str,
     *,
+    if_it_fails: str | None = None,
     etag: int | None = None,
 ) -> ConnectedService:
-    """Observe a service, count its scores, or switch it off; raises as ``change``."""
+    """Observe a service, count its scores, or switch it off; raises as ``change``.
+
+    ``if_it_fails``: what happens then in each category that it scores, once it counts: "retry", "review", or None, the
+    others decide.
+    """
     service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
     if service.mode is mode:
@@ -223,6 +229,16 @@ def set_mode(
     service.mode = mode
     _touch(session, service)
     _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
+    if mode is ServiceMode.IN_FORCE:
+        settings = ServiceSettings.from_json(reading.numbered(session, service, service.version).settings)
+        policies.require_classifier(
+            session,
+            actor,
+            service.community_id,
+            f"{NAME_PREFIX}{service.name}",
+            dict.fromkeys(settings.routed, if_it_fails),
+            reason,
+        )
     return service
 
 

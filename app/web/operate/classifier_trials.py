@@ -10,7 +10,7 @@ from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
 from app.core.classify.language import language_of
 from app.core.permissions import Permission
 from app.core.policies import policies
-from app.core.policies.routing import UNFINISHED, Route
+from app.core.policies.routing import UNFINISHED, Route, place_of
 from app.core.requests.scorings import Scoring, score_text
 from app.core.rulesets import trials, versions
 from app.core.rulesets.compiled import combined
@@ -18,7 +18,7 @@ from app.core.rulesets.trials import Hits, Sample, Trial
 from app.core.vocabulary import ServiceMode
 from app.web import auth, excerpts, forms
 from app.web.blueprint import web
-from app.web.categories import category_name, is_veiled
+from app.web.categories import category_name, is_veiled, place_words
 from app.web.filters import highlight
 from app.web.item.evidence import WOULD_BE
 from app.web.operate import classifiers
@@ -251,7 +251,7 @@ def _hits(hits: Hits) -> HitsView:
         found=hits,
         days=trials.DAYS,
         moved=[
-            (_named(was), _named(now), count)
+            (place_words(was), place_words(now), count)
             for (was, now), count in sorted(hits.moved.items(), key=lambda pair: -pair[1])
         ],
         by_rule=sorted(hits.by_rule.items(), key=lambda pair: (-pair[1], pair[0])),
@@ -260,8 +260,8 @@ def _hits(hits: Hits) -> HitsView:
                 marked=_excerpt(sample.content, sample.matches),
                 is_veiled=any(is_veiled(name, warn=warn) for name in _categories(sample)),
                 rules=sorted({match.rule for match in sample.matches}),
-                before=_route_words(sample.before),
-                after=_route_words(sample.after),
+                before=place_words(place_of(sample.before)),
+                after=place_words(place_of(sample.after)),
             )
             for sample in hits.samples
         ],
@@ -280,13 +280,3 @@ def _excerpt(text: str, matches: Sequence[Match]) -> Markup:
     start, end = excerpts.window(text, spans)
     shown = highlight(text[start:end], [(max(0, a - start), max(0, b - start)) for a, b in spans])
     return Markup("{}{}{}").format("… " if start else "", shown, " …" if end < len(text) else "")
-
-
-def _named(route: tuple[str, int] | None) -> str:
-    if route is not None and route[0] == UNFINISHED:
-        return category_name(UNFINISHED)
-    return "Let through" if route is None else f"{category_name(route[0])}, Tier {route[1]}"
-
-
-def _route_words(route: Route | None) -> str:
-    return _named((route.category, route.tier.number) if route else None)

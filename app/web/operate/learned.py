@@ -7,13 +7,13 @@ from flask import Response, url_for
 
 from app.core.errors import Conflict, Invalid
 from app.core.learning import switching, trials, versions
-from app.core.learning.trials import Named, Sample, Trial
+from app.core.learning.trials import Sample, Trial
 from app.core.permissions import Permission
 from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import Route
+from app.core.policies.routing import place_of
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import category_name, is_veiled
+from app.web.categories import is_veiled, place_words
 from app.web.operate import classifiers
 from app.web.operate.learned_views import LearningForm, PutForm, page_of
 from app.wiring import wired
@@ -150,7 +150,7 @@ def _trial(version: int, trial: Trial) -> TrialView:
         trial,
         trials.DAYS,
         [
-            (_named(was), _named(now), count)
+            (place_words(was), place_words(now), count)
             for (was, now), count in sorted(trial.moved.items(), key=lambda pair: -pair[1])
         ],
         [(_OUTCOMES[outcome], count) for outcome, count in sorted(trial.dropped.items(), key=_most_first)],
@@ -168,15 +168,7 @@ def _sample(sample: Sample, *, warn: bool) -> SampleRow:
     return SampleRow(
         content if len(content) <= _SHOWN_CHARS else f"{content[:_SHOWN_CHARS]} …",
         any(is_veiled(route.category, warn=warn) for route in routes),
-        _named(_key(sample.before)),
-        _named(_key(sample.after)),
+        place_words(place_of(sample.before)),
+        place_words(place_of(sample.after)),
         _OUTCOMES[sample.outcome],
     )
-
-
-def _key(route: Route | None) -> Named:
-    return (route.category, route.tier.number) if route is not None else None
-
-
-def _named(route: Named) -> str:
-    return "Let through" if route is None else f"{category_name(route[0])}, Tier {route[1]}"

@@ -8,12 +8,12 @@ from flask import Response
 from markupsafe import Markup
 
 from app.core.policies import policies
-from app.core.policies.routing import Route
+from app.core.policies.routing import place_of
 from app.core.services import comparing, reading
-from app.core.services.comparing import Comparison, Named
+from app.core.services.comparing import Comparison
 from app.web import auth, excerpts
 from app.web.blueprint import web
-from app.web.categories import category_name, is_veiled
+from app.web.categories import is_veiled, place_words
 from app.web.filters import highlight
 from app.web.operate import service_page
 from app.web.operate.service_page import name_of
@@ -81,14 +81,15 @@ def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) 
         days=comparing.DAYS,
         agreement=f"{100 * same / found.posts:.1f} %" if found.posts else "",
         moved=[
-            (_words(before), _words(after), count) for (before, after), count in found.moved.most_common()
+            (place_words(before), place_words(after), count)
+            for (before, after), count in found.moved.most_common()
         ],
         samples=[
             SampleRow(
                 _excerpt(sample.post.content),
                 any(is_veiled(route.category, warn=warn) for route in (sample.before, sample.after) if route),
-                _route_words(sample.before),
-                _route_words(sample.after),
+                place_words(place_of(sample.before)),
+                place_words(place_of(sample.after)),
                 links.get(sample.post.request_id),
             )
             for sample in found.samples
@@ -99,11 +100,3 @@ def _view(found: Comparison, number: int, links: Mapping[uuid.UUID, uuid.UUID]) 
 def _excerpt(text: str) -> Markup:
     start, end = excerpts.window(text, [])
     return Markup("{}{}").format(highlight(text[start:end], []), " …" if end < len(text) else "")
-
-
-def _words(route: Named) -> str:
-    return "Let through" if route is None else f"{category_name(route[0])}, Tier {route[1]}"
-
-
-def _route_words(route: Route | None) -> str:
-    return _words(comparing.named(route))

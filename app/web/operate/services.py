@@ -15,7 +15,7 @@ from app.core.policies import policies
 from app.core.services import reading, services
 from app.core.services.kinds import Kind
 from app.core.services.services import Registry
-from app.core.services.settings import NAME_PREFIX, ServiceSettings
+from app.core.services.settings import NAME_PREFIX
 from app.core.vocabulary import ServiceMode
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -154,17 +154,15 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
     mode = ServiceMode(chosen)
 
     def change(session: Session) -> str:
-        actor, reason = auth.current_actor(), form.reason.data or ""
-        service = services.set_mode(
-            session, actor, service_id, mode, reason, etag=forms.number(form.etag.data)
+        services.set_mode(
+            session,
+            auth.current_actor(),
+            service_id,
+            mode,
+            form.reason.data or "",
+            if_it_fails=form.if_it_fails.data or None,
+            etag=forms.number(form.etag.data),
         )
-        if mode is ServiceMode.IN_FORCE:
-            version = reading.numbered(session, service, service.version)
-            routed = ServiceSettings.from_json(version.settings).routed
-            on_error = dict.fromkeys(routed, form.if_it_fails.data or None)
-            policies.require_classifier(
-                session, actor, service.community_id, f"{NAME_PREFIX}{service.name}", on_error, reason
-            )
         return _DONE[mode]
 
     return _done(service_id, form, change, mode=form)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.core.classify import Match, budget, patterns, rulepack
+from app.core.classify import Context, Match, budget, patterns, rulepack
 from app.core.classify.budget import TimeIsUp
 from app.core.classify.patterns import Pattern, PatternSet
 from app.core.classify.rulepack import CompiledPack
@@ -161,7 +161,7 @@ def test_every_category_of_the_pack_is_scored_also_by_rules_switched_off() -> No
 )
 def test_a_rule_with_a_language_is_left_out_for_another(language: str | None, score: float) -> None:
     compiled = pack(rule("word", "gratis", languages=["de"]))
-    assert compiled.read("gratis", language)[0] == {"spam": score}
+    assert compiled.read("gratis", Context(language=language).primary_language)[0] == {"spam": score}
 
 
 @pytest.mark.parametrize(

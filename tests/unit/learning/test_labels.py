@@ -86,6 +86,27 @@ def test_consensus_and_moderators_decisions_are_labels(wiring: Wiring, cast: Cas
     assert first.base == stored > 0.5
 
 
+def test_what_is_only_observed_is_no_part_of_what_the_others_said(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    decide(wiring, cast, action_id, ActionVerb.FORCE_PUBLISH)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        session.add(
+            Score(
+                community_id=cast.community_id,
+                request_id=action.request_id,
+                category=TOXICITY,
+                classifier="service.own",
+                classifier_version="1",
+                score=1.0,
+                is_observed=True,
+            )
+        )
+    with wiring.database.reading() as session:
+        (label,) = labels.read(session, cast.community_id, TOXICITY)
+    assert 0.5 < label.base < 1.0
+
+
 def _request(wiring: Wiring, action_id: uuid.UUID) -> uuid.UUID:
     with wiring.database.reading() as session:
         return session.get_one(Action, action_id).request_id

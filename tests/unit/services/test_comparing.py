@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
+from app.core.classify.names import COMMUNITY_MODEL
 from app.core.models import Action, Score
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import CategoryRule
+from app.core.policies.routing import CategoryRule, Scored
 from app.core.services import comparing, figures, reading, services
 from app.core.services.comparing import Comparison
 from app.core.services.services import Registry
@@ -57,6 +58,18 @@ def test_known_outcomes_say_whether_the_difference_is_right(stage: Stage) -> Non
     posts = [replace(post, outcome=outcome) for outcome in (*Outcome, None)]
     found = comparing.with_and_without(posts, rules, "service.own", 1)
     assert (found.posts, found.right, found.wrong) == (7, 1, 2)
+
+
+def test_the_communitys_own_model_is_left_out_because_it_blended_what_is_compared(stage: Stage) -> None:
+    rules = [CategoryRule("toxicity", 0.5)]
+    stage.add(mode=ServiceMode.OBSERVE)
+    stage.score()
+    with stage.wiring.database.reading() as session:
+        (post,) = comparing.recent_posts(session, SYSTEM, stage.cast.community_id)
+    own = comparing.StoredScore(COMMUNITY_MODEL, "toxicity 1", "toxicity", Scored(0.9), is_observed=False)
+    post = replace(post, scores=[*post.scores, own])
+    found = comparing.with_and_without([post], rules, "service.own", 1)
+    assert found.moved == {(None, ("toxicity", 2)): 1}
 
 
 def trial(stage: Stage, service_id: uuid.UUID, number: int) -> Comparison:
