@@ -252,9 +252,10 @@ def test_the_plain_methods_need_five_votes_and_their_share() -> None:
     assert bayes(here)[:5].tolist() == [still, act, still, keep, still]
 
 
-def test_the_command_prints_every_method_and_attack(in_short: None) -> None:
+def test_the_command_prints_every_method_and_attack(in_short: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plan, "quick", lambda seed: replace(TINY, seed=seed))
     result = CliRunner().invoke(
-        simulate_consensus, ["--quick", "--trials", "1", "--raters", "30", "--items", "40"]
+        simulate_consensus, ["--quick", "--raters", "30", "--items", "40", "--large-items", "100"]
     )
     assert result.exit_code == 0, result.output
     for word in (*Method, *Attack, "Wrongful actions", "Missed actions", "Ordinary notes"):

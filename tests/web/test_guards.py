@@ -41,6 +41,8 @@ FROM_MAIL = {
 ONE_CLICK = {"web.unsubscribe_submit"}
 """Mail programs post there by themselves: the address is what has to be known."""
 ROLES = ("rater", "moderator", "operator", "admin")
+SQLITE = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+"""For walks over every route that are refused before the database is asked anything that differs."""
 
 
 def _routes(app: Flask, *, unsafe: bool) -> list[str]:
@@ -69,6 +71,7 @@ def test_only_these_pages_are_open_to_everyone(app: Flask) -> None:
         assert flagged == expected
 
 
+@SQLITE
 def test_signed_out_readers_are_led_to_the_sign_in_page(app: Flask, client: FlaskClient) -> None:
     opened = {"/", "/sign-in"}
     for path in _routes(app, unsafe=False):
@@ -80,6 +83,7 @@ def test_signed_out_readers_are_led_to_the_sign_in_page(app: Flask, client: Flas
             assert answer.location.startswith("/sign-in?next=/"), path
 
 
+@SQLITE
 def test_unsafe_routes_refuse_whoever_is_signed_out(app: Flask, client: FlaskClient) -> None:
     for path in _routes(app, unsafe=True):
         view = app.view_functions[_webhook(app, path, "POST")]
@@ -89,6 +93,7 @@ def test_unsafe_routes_refuse_whoever_is_signed_out(app: Flask, client: FlaskCli
             assert client.post(path, headers=HTMX).status_code == stops_polling, path
 
 
+@SQLITE
 def test_unsafe_routes_refuse_a_form_without_our_token(app: Flask, visit: Visit, cast: Cast) -> None:
     visitor = visit(cast.admin)
     paths = _routes(app, unsafe=True)
@@ -103,6 +108,7 @@ def test_unsafe_routes_refuse_a_form_without_our_token(app: Flask, visit: Visit,
             assert forged.status_code == 400, path
 
 
+@SQLITE
 @pytest.mark.parametrize(
     "headers",
     [

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from app.commands import main as cli
 from app.commands import train_seed
-from app.commands.training import calibrating, corpus, packing
+from app.commands.training import calibrating, corpus, fitting, packing
 from app.commands.training.corpus import own_examples, read_corpus
 from app.commands.training.examples import CATEGORIES
 from app.commands.training.fitting import Linear
@@ -49,8 +49,9 @@ def _train(*options: str) -> Result:
 
 @pytest.fixture
 def small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nearly no sentences of our own: with all of them, a training takes minutes."""
+    """Nearly no sentences of our own and few steps of the optimiser: with all of them, a training takes minutes."""
     monkeypatch.setattr(corpus, "FILLINGS", 1)
+    monkeypatch.setattr(fitting, "STEPS", 6)
     whole = corpus.own_examples()
     monkeypatch.setattr(train_seed, "own_examples", lambda: whole[::60])
 
