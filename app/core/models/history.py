@@ -19,6 +19,10 @@ class HistoryEntry(Base):
 
     Personal data and free text are in ``HistoryText``; only their salted hash is chained, so that erasing a person
     does not break the chain.
+
+    ``action_type``, ``category``, ``author`` and ``language`` are copies for the filters of the moderators' history
+    (``history.facts``), set only where the object is an action. They are not chained: the action and its post are
+    what counts, and an author can be erased.
     """
 
     __tablename__ = "history"
@@ -32,6 +36,7 @@ class HistoryEntry(Base):
             "community_id",
             "number",
             "what",
+            "at",
             sqlite_where=_OF_ACTION,
             postgresql_where=_OF_ACTION,
         ),
@@ -42,6 +47,17 @@ class HistoryEntry(Base):
             "number",
             sqlite_where=_OF_ACTION,
             postgresql_where=_OF_ACTION,
+        ),
+        *(
+            sa.Index(
+                f"ix_history_actions_{column}",
+                "community_id",
+                column,
+                "number",
+                sqlite_where=_OF_ACTION,
+                postgresql_where=_OF_ACTION,
+            )
+            for column in ("category", "author", "language", "account_id")
         ),
     )
 
@@ -62,6 +78,10 @@ class HistoryEntry(Base):
     text_hash: Mapped[str] = mapped_column(sa.String(64))
     previous_hash: Mapped[str] = mapped_column(sa.String(64))
     hash: Mapped[str] = mapped_column(sa.String(64))
+    action_type: Mapped[str | None] = mapped_column(sa.String(20))
+    category: Mapped[str | None] = mapped_column(sa.String(40))
+    author: Mapped[str | None] = mapped_column(sa.String(255))
+    language: Mapped[str | None] = mapped_column(sa.String(8))
 
     text: Mapped["HistoryText"] = relationship(lazy="raise")
 
