@@ -124,7 +124,7 @@ class Days:
 def test_counts_kept_ready_equal_the_rows(wiring: Wiring, cast: Cast) -> None:
     at(datetime(2026, 3, 27, 20, tzinfo=UTC))
     days = Days(wiring, cast)
-    days.pass_by(26)
+    days.pass_by(30)
     before = figures(wiring, cast)
     roll_up(wiring.database)
     assert figures(wiring, cast) == before == of_the_rows(wiring, cast)
