@@ -12,6 +12,8 @@ from app.core.ids import new_id
 from app.core.types import UtcDateTime
 
 _OF_ACTION = sa.text("object_type = 'action'")
+NOT_ABOUT_POSTS = "object_type NOT IN ('action', 'note', 'rating', 'request')"
+"""The few entries about settings and people. An index repeats it."""
 
 
 class HistoryEntry(Base):
@@ -58,6 +60,13 @@ class HistoryEntry(Base):
                 postgresql_where=_OF_ACTION,
             )
             for column in ("category", "author", "language", "account_id")
+        ),
+        sa.Index(
+            "ix_history_not_about_posts",
+            "community_id",
+            "number",
+            sqlite_where=sa.text(NOT_ABOUT_POSTS),
+            postgresql_where=sa.text(NOT_ABOUT_POSTS),
         ),
     )
 

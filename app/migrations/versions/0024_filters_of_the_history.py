@@ -10,6 +10,7 @@ depends_on = None
 
 _OF_ACTION = sa.text("object_type = 'action'")
 _FILTERED = ("category", "author", "language", "account_id")
+_NOT_ABOUT_POSTS = sa.text("object_type NOT IN ('action', 'note', 'rating', 'request')")
 
 
 def upgrade() -> None:
@@ -30,6 +31,13 @@ def upgrade() -> None:
     _index("ix_history_actions", ["community_id", "number", "what", "at"])
     for column in _FILTERED:
         _index(f"ix_history_actions_{column}", ["community_id", column, "number"])
+    op.create_index(
+        "ix_history_not_about_posts",
+        "history",
+        ["community_id", "number"],
+        sqlite_where=_NOT_ABOUT_POSTS,
+        postgresql_where=_NOT_ABOUT_POSTS,
+    )
 
 
 def _index(name: str, columns: list[str]) -> None:
@@ -37,6 +45,7 @@ def _index(name: str, columns: list[str]) -> None:
 
 
 def downgrade() -> None:
+    op.drop_index("ix_history_not_about_posts", "history")
     for column in reversed(_FILTERED):
         op.drop_index(f"ix_history_actions_{column}", "history")
     op.drop_index("ix_history_actions", "history")
