@@ -48,6 +48,7 @@ from app.core.vocabulary import (
     RequestStatus,
     ReviewGroup,
 )
+from tests import bulk
 from tests.cast import Cast
 
 DAYS = 300
@@ -171,31 +172,9 @@ def _names(table: sa.Table, row: Mapping[str, Any]) -> set[str]:
 
 def _complete(table: sa.Table, row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with every column, so that all rows of a batch have the same."""
-    values = dict(_defaults(table))
+    values = dict(bulk.defaults(table))
     values.update(row)
     return values
-
-
-def _defaults(table: sa.Table) -> dict[str, Any]:
-    found: dict[str, Any] = table.info.get("bench_defaults", {})
-    if not found:
-        for column in table.columns:
-            default = column.default
-            if default is None:
-                found[column.key] = None if column.nullable else _of_server(column)
-            elif default.is_scalar:
-                found[column.key] = default.arg  # type: ignore[attr-defined]
-            elif isinstance(column.type, sa.JSON):
-                found[column.key] = default.arg(None)  # type: ignore[attr-defined]  # dict or list
-            else:
-                found[column.key] = None
-        table.info["bench_defaults"] = found
-    return found
-
-
-def _of_server(column: "sa.Column[Any]") -> Any:
-    kind = column.type.python_type
-    return {bool: False, int: 0, dict: {}, list: []}.get(kind)
 
 
 class Filler:
