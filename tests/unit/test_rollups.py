@@ -1,11 +1,14 @@
 """Roll-ups: the counts kept ready give the figures of the rows, also after changes of what is long past."""
 
 import random
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify import Result
@@ -21,6 +24,8 @@ from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring
 from app.core.review import verbs
+from app.core.services import figures as service_figures
+from app.core.services.figures import Record
 from app.core.vocabulary import ActionState, HelpfulnessLevel
 from app.jobs.rollups import roll_up
 from app.wiring import Wiring
@@ -36,17 +41,32 @@ ZONES = [ZoneInfo(name) for name in ("Asia/Kathmandu", "Europe/Berlin")]
 PERIODS = [Period(first, LAST, zone) for zone, first in zip(ZONES, (FIRST, date(2026, 3, 28)), strict=True)]
 
 
-def figures(wiring: Wiring, cast: Cast) -> list[Trends]:
+@dataclass(frozen=True)
+class Found:
+    """The figures of Insights for each period, and the records of the classifiers."""
+
+    trends: list[Trends]
+    records: Mapping[str, Record]
+
+
+def figures(wiring: Wiring, cast: Cast) -> Found:
     with wiring.database.reading() as session:
-        return [trends.for_community(session, SYSTEM, cast.community_id, period) for period in PERIODS]
+        return _read(session, cast)
 
 
-def of_the_rows(wiring: Wiring, cast: Cast) -> list[Trends]:
+def of_the_rows(wiring: Wiring, cast: Cast) -> Found:
     with wiring.database.writing() as session:
         rollups.restart(session, cast.community_id)
-        found = [trends.for_community(session, SYSTEM, cast.community_id, period) for period in PERIODS]
+        found = _read(session, cast)
         session.rollback()
     return found
+
+
+def _read(session: Session, cast: Cast) -> Found:
+    return Found(
+        [trends.for_community(session, SYSTEM, cast.community_id, period) for period in PERIODS],
+        service_figures.records(session, SYSTEM, cast.community_id),
+    )
 
 
 class Days:
@@ -128,24 +148,27 @@ def test_counts_kept_ready_equal_the_rows(wiring: Wiring, cast: Cast) -> None:
     before = figures(wiring, cast)
     roll_up(wiring.database)
     assert figures(wiring, cast) == before == of_the_rows(wiring, cast)
-    assert before[0].categories
-    assert before[0].classifiers
-    assert any(row.sided for row in before[0].agreement)
-    assert before[0].delay.decided
+    assert before.trends[0].categories
+    assert before.records["first"].decided > before.records["first"].upheld
+    assert before.trends[0].classifiers
+    assert any(row.sided for row in before.trends[0].agreement)
+    assert before.trends[0].delay.decided
     with wiring.database.reading() as session:
         assert rollups.end_of(session, cast.community_id) is not None
         assert session.scalar(sa.select(sa.func.count()).select_from(InsightSlot))
 
     days.pass_by(6)
-    assert figures(wiring, cast)[0].volume == of_the_rows(wiring, cast)[0].volume  # what is new is read live
+    assert (
+        figures(wiring, cast).trends[0].volume == of_the_rows(wiring, cast).trends[0].volume
+    )  # what is new is read live
     days.change_what_is_past()
     assert figures(wiring, cast) != of_the_rows(wiring, cast)  # until the job has counted those days anew
     advance(hours=1)
     roll_up(wiring.database)
     rows = of_the_rows(wiring, cast)
     assert figures(wiring, cast) == rows
-    assert sum(row.overturned for row in rows[0].categories) > sum(
-        row.overturned for row in before[0].categories
+    assert sum(row.overturned for row in rows.trends[0].categories) > sum(
+        row.overturned for row in before.trends[0].categories
     )
     # Run again, or from the beginning, it comes to the same.
     roll_up(wiring.database)

@@ -32,7 +32,9 @@ from app.core.models import (
     Request,
     Rollup,
 )
+from app.core.models.insights import OutcomeKind
 from app.core.periods import SLOT_SECONDS, unix
+from app.core.services import figures
 
 ROLLUP_JOB = "roll_up"
 ROLLUP_SECONDS = 3_600.0
@@ -53,7 +55,6 @@ COUNTS = (
     "reviews",
     "split",
 )
-CATEGORY, CLASSIFIER = "category", "classifier"
 _DAY = 86_400 // SLOT_SECONDS
 _SLOTS_BACK = int(RECORDED_WITHIN.total_seconds()) // SLOT_SECONDS + 1
 
@@ -258,13 +259,20 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
         session.execute(
             sa.insert(_table(InsightSlot)), [columns | {"slot": slot} | row for slot, row in rows.items()]
         )
-    outcomes: Counter[tuple[int, str, str, str]] = Counter()
-    for kind, found in ((CATEGORY, queries.categories()), (CLASSIFIER, queries.classifiers())):
-        for slot, name, acted, overturned in found:
-            outcomes[slot, kind, name, "acted"] += acted
-            outcomes[slot, kind, name, "overturned"] += overturned
-    keys = {key[:3] for key in outcomes}
-    if keys:
+    sums: Counter[tuple[int, str, str]] = Counter()
+    parts: Counter[tuple[int, str, str]] = Counter()
+    records = figures.decided_by_slot(
+        session, community_id, _slot(Action.created_at), slots.since, slots.until
+    )
+    for kind, found in (
+        (OutcomeKind.CATEGORY, queries.categories()),
+        (OutcomeKind.CLASSIFIER, queries.classifiers()),
+        (OutcomeKind.RECORD, records),
+    ):
+        for slot, name, total, of_which in found:
+            sums[slot, kind.value, name] += total
+            parts[slot, kind.value, name] += of_which
+    if sums:
         session.execute(
             sa.insert(_table(InsightOutcome)),
             [
@@ -273,10 +281,10 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
                     "slot": slot,
                     "kind": kind,
                     "name": name,
-                    "acted": outcomes[slot, kind, name, "acted"],
-                    "overturned": outcomes[slot, kind, name, "overturned"],
+                    "total": total,
+                    "of_which": parts[slot, kind, name],
                 }
-                for slot, kind, name in sorted(keys)
+                for (slot, kind, name), total in sums.items()
             ],
         )
 

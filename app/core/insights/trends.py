@@ -19,6 +19,7 @@ from app.core.insights.rollups import COUNTS
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
 from app.core.insights.trend_queries import Rows, TrendQueries
 from app.core.models import InsightOutcome, InsightSlot
+from app.core.models.insights import OutcomeKind
 from app.core.periods import SLOT_SECONDS, Period
 from app.core.permissions import Actor, Permission, require
 
@@ -70,8 +71,8 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
         activity=[Activity(ratings[part], people.get(part, (0,))[0]) for part in parts],
         raters=raters,
         agreement=[Agreement(sided[part], borne_out[part], reviews[part], split[part]) for part in parts],
-        categories=_overturned(counted.outcomes(rollups.CATEGORY), rows.categories()),
-        classifiers=_overturned(counted.outcomes(rollups.CLASSIFIER), rows.classifiers()),
+        categories=_overturned(counted.outcomes(OutcomeKind.CATEGORY), rows.categories()),
+        classifiers=_overturned(counted.outcomes(OutcomeKind.CLASSIFIER), rows.classifiers()),
     )
 
 
@@ -104,13 +105,13 @@ class _Counted:
             waits[int(number)] = [int(value) for value in seconds.split(",")]
         return waits
 
-    def outcomes(self, kind: str) -> Iterable[tuple[str, int, int]]:
+    def outcomes(self, kind: OutcomeKind) -> Iterable[tuple[str, int, int]]:
         """Name, actions, and how many of them were overturned."""
         rows = self._session.execute(
             sa.select(
-                InsightOutcome.name, sa.func.sum(InsightOutcome.acted), sa.func.sum(InsightOutcome.overturned)
+                InsightOutcome.name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which)
             )
-            .where(*self._within(InsightOutcome), InsightOutcome.kind == kind)
+            .where(*self._within(InsightOutcome), InsightOutcome.kind == kind.value)
             .group_by(InsightOutcome.name)
         )
         return [(name, int(acted), int(overturned)) for name, acted, overturned in rows]

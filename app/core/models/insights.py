@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import datetime
+from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -45,8 +46,20 @@ class InsightSlot(Base):
     waits: Mapped[str | None] = mapped_column(sa.Text)
 
 
+class OutcomeKind(StrEnum):
+    """What a sum by name is about."""
+
+    CATEGORY = "category"
+    CLASSIFIER = "classifier"
+    RECORD = "record"
+
+
 class InsightOutcome(Base):
-    """Actions proposed in one slot, by category or by classifier (``kind``), and how many were overturned since."""
+    """Sums of one slot by name, of one ``kind`` (``OutcomeKind``): how many actions, ``of_which`` how many ended so.
+
+    ``category`` and ``classifier``: actions proposed in the slot, of which were overturned since. ``record``: actions
+    opened in the slot that people decided, by the classifier whose score led there, of which were upheld.
+    """
 
     __tablename__ = "insight_outcomes"
 
@@ -54,5 +67,5 @@ class InsightOutcome(Base):
     slot: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True)
     kind: Mapped[str] = mapped_column(sa.String(10), primary_key=True)
     name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
-    acted: Mapped[int] = mapped_column()
-    overturned: Mapped[int] = mapped_column()
+    total: Mapped[int] = mapped_column()
+    of_which: Mapped[int] = mapped_column()

@@ -49,8 +49,8 @@ def upgrade() -> None:
         sa.Column("slot", sa.BigInteger(), nullable=False),
         sa.Column("kind", sa.String(10), nullable=False),
         sa.Column("name", sa.String(100), nullable=False),
-        sa.Column("acted", sa.Integer(), nullable=False),
-        sa.Column("overturned", sa.Integer(), nullable=False),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("of_which", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
             ["community_id"], ["communities.id"], name="fk_insight_outcomes_community_id"
         ),
