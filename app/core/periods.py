@@ -1,6 +1,6 @@
 """A date range in the reader's time zone, bucketed by day or week in SQL."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cached_property
@@ -18,6 +18,8 @@ BY_DAY = 31
 """A period of more days than this is bucketed by week."""
 WEEK = 7
 _DAY_SECONDS = 86_400
+SLOT_SECONDS = 900
+"""Statistics are kept by the quarter of an hour (``insights.rollups``)."""
 
 
 class unix(FunctionElement[int]):
@@ -86,14 +88,29 @@ class Period:
 
     def part(self, column: Any) -> sa.ColumnElement[int]:
         """SQL expression: the number of the bucket that the column's moment falls into, from 0."""
+        return self._part(unix(column), lambda until: column < until)
+
+    def part_of_slot(self, slot: Any) -> sa.ColumnElement[int]:
+        """The same for a slot, numbered from 1970. Only for zones where days begin with a slot (``fits_slots``)."""
+        second = slot * _plain(SLOT_SECONDS)
+        return self._part(second, lambda until: second < _plain(int(until.timestamp())))
+
+    @property
+    def fits_slots(self) -> bool:
+        """Whether every day of the period begins with a slot: everywhere since the zones have whole quarters."""
+        return all(seconds % SLOT_SECONDS == 0 for _, seconds in self._offsets())
+
+    def _part(
+        self, second: Any, is_before: Callable[[datetime], sa.ColumnElement[bool]]
+    ) -> sa.ColumnElement[int]:
         *changes, (_, last) = self._offsets()
         offset: Any = _plain(last)
         if changes:
             offset = sa.case(
-                *((column < until, _plain(seconds)) for until, seconds in changes), else_=_plain(last)
+                *((is_before(until), _plain(seconds)) for until, seconds in changes), else_=_plain(last)
             )
         first = (self.first - date(1970, 1, 1)).days
-        day = (unix(column) + offset) // _plain(_DAY_SECONDS)
+        day = (second + offset) // _plain(_DAY_SECONDS)
         part: sa.ColumnElement[int] = (day - _plain(first)) // _plain(self.width)
         return part
 

@@ -1,8 +1,15 @@
-"""Medians and other quantiles in SQL that runs on SQLite and PostgreSQL; SQLite has no function for them."""
+"""Medians and other quantiles, by nearest rank: of numbers, and in SQL, for which SQLite has no function."""
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
+
+
+def nearest(values: Sequence[int], share: float) -> int | None:
+    """The smallest of the sorted values with at least that share of them at or below it; None without values."""
+    return values[math.ceil(share * len(values) - 1e-6) - 1] if values else None
 
 
 def by_part(rows: sa.Select[*tuple[Any, ...]], *shares: float) -> sa.Select[*tuple[Any, ...]]:

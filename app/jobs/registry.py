@@ -8,6 +8,7 @@ from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.classify.language import detect
 from app.core.helpfulness import refits
+from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.raters import digests
 from app.core.requests import observing, retention, scoring, submitting
@@ -15,7 +16,7 @@ from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
-from app.jobs import learning, mailing, rescoring
+from app.jobs import learning, mailing, rescoring, rollups
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -58,6 +59,9 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def learn() -> None:
         learning.sweep(wiring.database)
 
+    def roll_up() -> None:
+        rollups.roll_up(wiring.database)
+
     def look_again(action_id: str) -> None:
         with wiring.database.writing() as session:
             acknowledgements.look_again(session, uuid.UUID(action_id))
@@ -95,6 +99,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.every(rescoring.SWEEP_JOB, rescoring.SWEEP_SECONDS)
     jobs.register(schedule.LEARN_JOB, learn, attempts=1)
     jobs.every(schedule.LEARN_JOB, schedule.LEARN_SECONDS)
+    jobs.register(ROLLUP_JOB, roll_up, attempts=1)
+    jobs.every(ROLLUP_JOB, ROLLUP_SECONDS)
     jobs.register(SWEEP, sweep_once, attempts=1)
     jobs.every(SWEEP, SWEEP_SECONDS)
     jobs.register(REMOVE_CONTENT, remove_once, attempts=1)

@@ -8,22 +8,25 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from app.core.history import chain as history
 from app.core.history import pages as history_pages
 from app.core.history.why import Why
 from app.core.models import Account, Action
 from app.core.people import accounts
-from app.core.permissions import Actor
-from app.core.review import action_history, verbs
-from app.core.vocabulary import ActionState
+from app.core.permissions import SYSTEM, Actor
+from app.core.requests import retention, submitting
+from app.core.review import action_history, history_filters, holds, verbs
+from app.core.upkeep import erasure
+from app.core.vocabulary import ActionState, ActionVerb
 from app.web.history import actions as history_page
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast, Person
+from tests.cast import PLATFORM, Cast, Person
 from tests.clocks import advance, at
 from tests.inline_engine import InlineEngine
-from tests.web.conftest import Stage, Visitor, only_hold
+from tests.web.conftest import FixedClassifier, Stage, Visitor, only_hold
 
 Visit = Callable[[Person | None], Visitor]
 
@@ -247,7 +250,8 @@ def test_beyond_what_is_counted_there_are_many(
     visit: Visit, cast: Cast, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history_pages, "COUNTED", 2)
-    monkeypatch.setattr(action_history, "COUNTED_JOINED", 2)
+    monkeypatch.setattr(action_history, "COUNTED_BY_ROW", 2)
+    monkeypatch.setattr(history_filters, "FOUND_POSTS", 2)
     stage.post()
     stage.post()
     moderator = visit(cast.moderator)
@@ -255,6 +259,9 @@ def test_beyond_what_is_counted_there_are_many(
     stage.post()
     assert "More than 2 changes" in moderator.get("/history").text
     assert "More than 2 changes" in moderator.get("/history?type=hide").text
+    # A search that leaves out posts says so; the export leaves none out.
+    assert "More than 2 changes" in moderator.get("/history?q=post").text
+    assert len(export(moderator, "?q=post")) == 3
 
 
 def test_another_communitys_changes_stay_there(visit: Visit, cast: Cast, stage: Stage) -> None:
@@ -317,3 +324,34 @@ def test_a_decision_that_could_not_be_carried_out_stands_there_too(
     jobs.run_all(delayed=True)
     assert [row["event"] for row in export(moderator)][:1] == ["hold.lapsed"]
     assert [row["verb"] for row in export(moderator, "?state=hold.lapsed")] == ["dismiss"]
+
+
+def test_filters_follow_the_category_decided_on_and_forget_an_erased_author(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    stage.wiring.classifiers = [FixedClassifier(category="toxicity")]
+    with wiring.database.writing() as session:
+        post = submitting.Submission("post-1", "bot", "Words", platform_author_id="poster")
+        request_id = submitting.submit(session, SYSTEM, cast.community_id, post).request.id
+    stage.jobs.run_all()
+    moderator = visit(cast.moderator)
+    actor = person(wiring, cast.moderator)
+    with wiring.database.writing() as session:
+        action = session.scalars(sa.select(Action).where(Action.request_id == request_id)).one()
+        held = holds.hold(
+            session, actor, ActionVerb.DISMISS, action=action, why=Why("Fine"), category="spam", seconds=0
+        )
+        hold_id = held.id
+    with wiring.database.writing() as session:
+        holds.carry_out(session, hold_id)
+    assert {row["state"] for row in export(moderator, "?category=spam")} >= {"under_review", "dismissed"}
+    assert export(moderator, "?category=toxicity") == []
+    for author in ("poster", "post"):
+        assert len(export(moderator, f"?author={author}")) == len(export(moderator)) >= 2
+    with wiring.database.writing() as session:
+        erasure.erase_identity(session, SYSTEM, PLATFORM, "poster", "forum-1")
+    assert export(moderator, "?author=post") == export(moderator, "?author=poster") == []
+    assert len(export(moderator, "?author=erased")) == len(export(moderator))
+    with wiring.database.writing() as session:
+        retention.remove(session, cast.community_id, -1, is_first=True)
+    assert export(moderator, "?author=erased") == []

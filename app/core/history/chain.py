@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
+from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, HistoryText, Note
@@ -72,6 +73,7 @@ def record(
         text_hash=_text_hash(text),
         previous_hash=last.hash if last else GENESIS,
         text=text,
+        **facts.of_object(session, object_type, object_id),
     )
     entry.hash = _hash(entry)
     session.add(entry)

@@ -24,6 +24,7 @@ from app.core.models import (
     Replay,
     Webhook,
 )
+from app.core.models.history import NOT_ABOUT_POSTS
 from app.core.permissions import Actor, Permission, allows, require
 
 Entry = tuple[HistoryEntry, HistoryText]
@@ -197,7 +198,12 @@ def _matching(
     statement = (
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(HistoryEntry.community_id == community_id, HistoryEntry.object_type.in_(kinds))
+        .where(
+            HistoryEntry.community_id == community_id,
+            HistoryEntry.object_type.in_(kinds),
+            # Written out for the index of these few entries.
+            sa.text(f"history.{NOT_ABOUT_POSTS}"),
+        )
     )
     if filters.search:
         statement = statement.where(HistoryText.reason.icontains(filters.search, autoescape=True))

@@ -1,5 +1,6 @@
 """Insights: statistics about moderation.
 
-``insights`` and ``trends`` compute the dashboard's statistics for a period (``trend_figures`` are their rows);
-``monitoring`` computes the metrics of ``/metrics``.
+``trends`` computes the dashboard's statistics for a period (``trend_figures`` are their rows): from the counts that
+``rollups`` keeps ready by the hour, and from the sums of ``trend_queries`` over what these do not cover yet.
+``insights`` computes a community's totals, ``monitoring`` the metrics of ``/metrics``.
 """

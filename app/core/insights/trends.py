@@ -1,24 +1,27 @@
-"""How a community's moderation went over a period, for its moderators: SQL aggregates, at most eleven queries."""
+"""How a community's moderation went over a period, for its moderators.
+
+The counts of past quarters of an hour are kept ready (``rollups``); what they do not cover yet is summed up from the
+rows (``trend_queries``). Both give the same figures.
+"""
 
 import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import quantiles
-from app.core.insights.insights import BORNE_OUT, TOOK_A_SIDE
+from app.core.insights import rollups
+from app.core.insights.rollups import COUNTS
 from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay, Overturned, Trends, Volume
-from app.core.models import Action, Decision, Note, Rating, Request, Score
-from app.core.periods import Period, unix
+from app.core.insights.trend_queries import Rows, TrendQueries
+from app.core.models import InsightOutcome, InsightSlot
+from app.core.models.insights import OutcomeKind
+from app.core.periods import SLOT_SECONDS, Period
 from app.core.permissions import Actor, Permission, require
-from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, RequestStatus
-
-SPLIT = 3
-"""A review is split when at least one in this many of its decided answers is on the smaller side."""
-
-_OWN = sa.and_(Action.restores_id.is_(None), Action.action_tier.is_not(None))
-_CATEGORY = sa.func.coalesce(Action.decided_category, Action.category)
 
 
 def for_community(session: Session, actor: Actor, community_id: uuid.UUID, period: Period) -> Trends:
@@ -28,230 +31,141 @@ def for_community(session: Session, actor: Actor, community_id: uuid.UUID, perio
         NotFound, Forbidden: the actor may not see its history.
     """
     require(actor, Permission.SEE_HISTORY, community_id)
-    queries = _TrendQueries(session, community_id, period)
-    delays, delay = queries.delays()
+    counted_until = rollups.end_of(session, community_id) if period.fits_slots else None
+    edge = period.since if counted_until is None else min(max(counted_until, period.since), period.until)
+    counted = _Counted(session, community_id, period, edge)
+    rows = TrendQueries(session, community_id, period, edge, period.until, is_short=counted_until is not None)
+    parts = range(len(period.starts))
+    counts = counted.counts()
+    submitted, acted, reviewed, ignored = _added(counts, rows.volume(), COUNTS[:4])
+    opened, closed, ratings = (
+        _added(counts, found, (name,))[0]
+        for found, name in ((rows.opened(), "opened"), (rows.closed(), "closed"), (rows.ratings(), "ratings"))
+    )
+    sided, borne_out = _added(counts, rows.sides(), ("sided", "borne_out"))
+    reviews, split = _added(counts, rows.splits(), ("reviews", "split"))
+    people, raters = TrendQueries(session, community_id, period, period.since, period.until).raters()
+    waits = counted.waits()
+    for part, seconds in rows.waits():
+        waits[part].append(seconds)
+    waiting = _waiting(session, community_id, period, counted_until)
+    backlog = []
+    for part in parts:
+        waiting += opened[part] - closed[part]
+        backlog.append(Backlog(opened[part], closed[part], waiting))
     return Trends(
         period=period,
-        volume=queries.volume(),
-        delays=delays,
-        delay=delay,
-        backlog=queries.backlog(),
-        activity=queries.activity(),
-        raters=queries.raters(),
-        agreement=queries.agreement(),
-        categories=queries.categories(),
-        classifiers=queries.classifiers(),
+        volume=[
+            Volume(
+                submitted[part],
+                acted[part],
+                reviewed[part],
+                ignored[part],
+                submitted[part] - acted[part] - reviewed[part] - ignored[part],
+            )
+            for part in parts
+        ],
+        delays=[_delay(waits[part]) for part in parts],
+        delay=_delay([seconds for part in parts for seconds in waits[part]]),
+        backlog=backlog,
+        activity=[Activity(ratings[part], people.get(part, (0,))[0]) for part in parts],
+        raters=raters,
+        agreement=[Agreement(sided[part], borne_out[part], reviews[part], split[part]) for part in parts],
+        categories=_overturned(counted.outcomes(OutcomeKind.CATEGORY), rows.categories()),
+        classifiers=_overturned(counted.outcomes(OutcomeKind.CLASSIFIER), rows.classifiers()),
     )
 
 
-class _TrendQueries:
-    """The queries over one community and period. None of them counts test posts (decision 0031)."""
+class _Counted:
+    """The sums of the slots of a period that lie before ``edge``."""
 
-    def __init__(self, session: Session, community_id: uuid.UUID, period: Period) -> None:
+    def __init__(self, session: Session, community_id: uuid.UUID, period: Period, edge: datetime) -> None:
         self._session = session
         self._community_id = community_id
         self._period = period
-        self._parts = range(len(period.starts))
-        self._tests = sa.select(Request.id).where(Request.community_id == community_id, Request.is_test)
+        self._slots = _slot_of(period.since), _slot_of(edge)
 
-    def _rows(self, statement: Any) -> dict[int, Any]:
-        return {int(row[0]): row for row in self._session.execute(statement)}
+    def counts(self) -> dict[int, dict[str, int]]:
+        """By part, each of ``COUNTS``."""
+        part = self._period.part_of_slot(InsightSlot.slot)
+        sums = (sa.func.sum(getattr(InsightSlot, name)) for name in COUNTS)
+        rows = self._session.execute(sa.select(part, *sums).where(*self._within(InsightSlot)).group_by(part))
+        return {int(number): dict(zip(COUNTS, map(int, values), strict=True)) for number, *values in rows}
 
-    def volume(self) -> list[Volume]:
-        tiers = (
-            sa.select(Action.request_id, sa.func.min(Action.action_tier).label("tier"))
-            # An action is newer than its request, so older actions need not be read.
-            .where(Action.community_id == self._community_id, _OWN, Action.created_at >= self._period.since)
-            .group_by(Action.request_id)
-            .subquery()
+    def waits(self) -> dict[int, list[int]]:
+        """By part, the seconds from submission to decision."""
+        part = self._period.part_of_slot(InsightSlot.slot)
+        rows = self._session.execute(
+            sa.select(part, sa.func.aggregate_strings(InsightSlot.waits, ","))
+            .where(*self._within(InsightSlot), InsightSlot.waits.is_not(None))
+            .group_by(part)
         )
-        part = self._period.part(Request.requested_at)
-        scored = Request.status == RequestStatus.COMPLETED
-        rows = self._rows(
+        waits: dict[int, list[int]] = defaultdict(list)
+        for number, seconds in rows:
+            waits[int(number)] = [int(value) for value in seconds.split(",")]
+        return waits
+
+    def outcomes(self, kind: OutcomeKind) -> Iterable[tuple[str, int, int]]:
+        """Name, actions, and how many of them were overturned."""
+        rows = self._session.execute(
             sa.select(
-                part,
-                sa.func.count(),
-                sa.func.count().filter(tiers.c.tier == ActionTier.IMMEDIATE),
-                sa.func.count().filter(tiers.c.tier == ActionTier.CONSENSUS),
-                sa.func.count().filter(tiers.c.tier.is_(None), scored),
+                InsightOutcome.name, sa.func.sum(InsightOutcome.total), sa.func.sum(InsightOutcome.of_which)
             )
-            .select_from(Request)
-            .outerjoin(tiers, tiers.c.request_id == Request.id)
-            .where(
-                Request.community_id == self._community_id,
-                Request.withdrawn_at.is_(None),
-                Request.is_test.is_(False),
-                self._period.holds(Request.requested_at),
-            )
-            .group_by(part)
+            .where(*self._within(InsightOutcome), InsightOutcome.kind == kind.value)
+            .group_by(InsightOutcome.name)
         )
-        volume = []
-        for number in self._parts:
-            _, submitted, acted, reviewed, ignored = rows.get(number, (number, 0, 0, 0, 0))
-            volume.append(Volume(submitted, acted, reviewed, ignored, submitted - acted - reviewed - ignored))
-        return volume
+        return [(name, int(acted), int(overturned)) for name, acted, overturned in rows]
 
-    def delays(self) -> tuple[list[Delay], Delay]:
-        """The delays of each bucket, and of the whole period."""
-        seconds = (unix(Decision.decided_at) - unix(Request.requested_at)).label("value")
+    def _within(self, model: Any) -> tuple[sa.ColumnElement[bool], ...]:
+        first, end = self._slots
+        return model.community_id == self._community_id, model.slot >= first, model.slot < end
 
-        def rows(part: Any) -> Any:
-            return (
-                sa.select(part.label("part"), seconds)
-                .select_from(Decision)
-                .join(Request, Request.id == Decision.request_id)
-                .where(
-                    Decision.community_id == self._community_id,
-                    Decision.tier == 2,
-                    Request.is_test.is_(False),
-                    self._period.holds(Decision.decided_at),
-                )
-            )
 
-        buckets = self._rows(quantiles.by_part(rows(self._period.part(Decision.decided_at)), 0.5, 0.9))
-        whole = self._rows(quantiles.by_part(rows(sa.literal(0)), 0.5, 0.9))
-        return (
-            [Delay(*buckets[number][1:]) if number in buckets else Delay() for number in self._parts],
-            Delay(*whole[0][1:]) if whole else Delay(),
+def _waiting(
+    session: Session, community_id: uuid.UUID, period: Period, counted_until: datetime | None
+) -> int:
+    """The reviews that were open when the period began."""
+    if counted_until is None:
+        rows = TrendQueries(session, community_id, period, period.since, period.until)
+        return rows.open_before(period.since)
+    edge = min(counted_until, period.since)
+    before: int | None = session.scalar(
+        sa.select(sa.func.sum(InsightSlot.opened - InsightSlot.closed)).where(
+            InsightSlot.community_id == community_id, InsightSlot.slot < _slot_of(edge)
         )
+    )
+    rows = TrendQueries(session, community_id, period, edge, period.since, is_short=True)
+    opened, closed = (sum(count for (count,) in found.values()) for found in (rows.opened(), rows.closed()))
+    return int(before or 0) + opened - closed
 
-    def backlog(self) -> list[Backlog]:
-        closed_at = sa.case(
-            (Action.action_state == ActionState.UNDER_REVIEW, None),
-            else_=sa.func.coalesce(Action.proposed_at, Action.applied_at, Action.dismissed_at),
-        )
-        closed = sa.type_coerce(closed_at, Action.created_at.type)
-        reviews = sa.and_(
-            Action.community_id == self._community_id,
-            _OWN,
-            Action.action_tier == ActionTier.CONSENSUS,
-            Action.request_id.not_in(self._tests),
-        )
 
-        def counted(moment: Any) -> dict[int, Any]:
-            part = self._period.part(moment)
-            return self._rows(
-                sa.select(part, sa.func.count()).where(reviews, self._period.holds(moment)).group_by(part)
-            )
+def _added(
+    counts: dict[int, dict[str, int]], rows: Rows, names: Sequence[str]
+) -> list[defaultdict[int, int]]:
+    """For each of the names, its count by part: of the slots and of the rows together."""
+    sums: list[defaultdict[int, int]] = []
+    for place, name in enumerate(names):
+        sums.append(defaultdict(int, {part: of_part[name] for part, of_part in counts.items()}))
+        for part, values in rows.items():
+            sums[-1][part] += values[place]
+    return sums
 
-        since = self._period.since
-        waiting: int = (
-            self._session.scalar(
-                sa.select(sa.func.count()).where(
-                    reviews, Action.created_at < since, sa.or_(closed.is_(None), closed >= since)
-                )
-            )
-            or 0
-        )
-        opened, ended = counted(Action.created_at), counted(closed)
-        backlog = []
-        for number in self._parts:
-            began, finished = (counts.get(number, (number, 0))[1] for counts in (opened, ended))
-            waiting += began - finished
-            backlog.append(Backlog(began, finished, waiting))
-        return backlog
 
-    def activity(self) -> list[Activity]:
-        part = self._period.part(Rating.created_at)
-        rows = self._rows(
-            sa.select(part, sa.func.count(), sa.func.count(Rating.rater_id.distinct()))
-            .where(Rating.community_id == self._community_id, self._period.holds(Rating.created_at))
-            .group_by(part)
-        )
-        return [Activity(*rows[number][1:]) if number in rows else Activity() for number in self._parts]
+def _delay(seconds: list[int]) -> Delay:
+    seconds = sorted(seconds)
+    return Delay(len(seconds), quantiles.nearest(seconds, 0.5), quantiles.nearest(seconds, 0.9))
 
-    def raters(self) -> int:
-        """The number of people who rated in the period."""
-        statement = sa.select(sa.func.count(Rating.rater_id.distinct())).where(
-            Rating.community_id == self._community_id, self._period.holds(Rating.created_at)
-        )
-        return self._session.scalar(statement) or 0
 
-    def agreement(self) -> list[Agreement]:
-        part = self._period.part(Rating.created_at)
-        ratings = self._rows(
-            sa.select(part, sa.func.count(), sa.func.count().filter(BORNE_OUT))
-            .select_from(Rating)
-            .join(Note, Note.id == Rating.note_id)
-            .where(
-                Rating.community_id == self._community_id,
-                self._period.holds(Rating.created_at),
-                Rating.note_version == Note.version,
-                Note.deleted_at.is_(None),
-                sa.or_(Note.request_id.is_(None), Note.request_id.not_in(self._tests)),
-                TOOK_A_SIDE,
-            )
-            .group_by(part)
-        )
-        decided = self._period.part(Decision.decided_at).label("part")
-        yes = sa.func.count().filter(Rating.helpfulness_level == HelpfulnessLevel.HELPFUL).label("yes")
-        no = sa.func.count().filter(Rating.helpfulness_level == HelpfulnessLevel.NOT_HELPFUL).label("no")
-        sides = (
-            sa.select(decided, yes, no)
-            .select_from(Decision)
-            .join(Action, Action.id == Decision.action_id)
-            .join(Rating, Rating.note_id == Action.note_id)
-            .where(
-                Decision.community_id == self._community_id,
-                Decision.tier == 2,
-                Decision.request_id.not_in(self._tests),
-                self._period.holds(Decision.decided_at),
-            )
-            .group_by(Decision.id, decided)
-            .subquery()
-        )
-        smaller = sa.case((sides.c.yes < sides.c.no, sides.c.yes), else_=sides.c.no)
-        both = sides.c.yes + sides.c.no
-        reviews = self._rows(
-            sa.select(sides.c.part, sa.func.count(), sa.func.count().filter(smaller * SPLIT >= both))
-            .where(both > 0)
-            .group_by(sides.c.part)
-        )
-        return [
-            Agreement(*ratings.get(number, (number, 0, 0))[1:], *reviews.get(number, (number, 0, 0))[1:])
-            for number in self._parts
-        ]
+def _overturned(
+    counted: Iterable[tuple[str, int, int]], rows: Iterable[tuple[int, str, int, int]]
+) -> list[Overturned]:
+    sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for name, acted, overturned in (*counted, *(row[1:] for row in rows)):
+        sums[name][0] += acted
+        sums[name][1] += overturned
+    found = [Overturned(name, acted, overturned) for name, (acted, overturned) in sums.items()]
+    return sorted(found, key=lambda row: (-row.acted, row.name))
 
-    def categories(self) -> list[Overturned]:
-        return self._overturned(
-            sa.select(_CATEGORY, sa.func.count(), sa.func.count(Action.overturned_at))
-            .where(self._acted(), _CATEGORY.is_not(None))
-            .group_by(_CATEGORY)
-        )
 
-    def classifiers(self) -> list[Overturned]:
-        """By the classifier with the highest score in the category that led to the action."""
-        place = sa.func.row_number().over(
-            partition_by=Action.id, order_by=(Score.score.desc(), Score.classifier, Score.classifier_version)
-        )
-        ranked = (
-            sa.select(Score.classifier, Action.overturned_at, place.label("place"))
-            .select_from(Action)
-            .join(
-                Score,
-                sa.and_(
-                    Score.request_id == Action.request_id,
-                    Score.category == Action.category,
-                    ~Score.is_observed,
-                ),
-            )
-            .where(self._acted())
-            .subquery()
-        )
-        return self._overturned(
-            sa.select(ranked.c.classifier, sa.func.count(), sa.func.count(ranked.c.overturned_at))
-            .where(ranked.c.place == 1)
-            .group_by(ranked.c.classifier)
-        )
-
-    def _acted(self) -> sa.ColumnElement[bool]:
-        return sa.and_(
-            Action.community_id == self._community_id,
-            _OWN,
-            Action.request_id.not_in(self._tests),
-            self._period.holds(Action.proposed_at),
-        )
-
-    def _overturned(self, statement: Any) -> list[Overturned]:
-        rows = [Overturned(*row) for row in self._session.execute(statement)]
-        return sorted(rows, key=lambda row: (-row.acted, row.name))
+def _slot_of(moment: datetime) -> int:
+    return int(moment.timestamp()) // SLOT_SECONDS

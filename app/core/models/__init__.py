@@ -10,6 +10,7 @@ from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.insights import InsightOutcome, InsightSlot, Rollup
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
@@ -44,6 +45,8 @@ __all__ = [
     "HistoryEntry",
     "HistoryText",
     "Hold",
+    "InsightOutcome",
+    "InsightSlot",
     "KeyCommunity",
     "LearnedCategory",
     "LearnedModel",
@@ -61,6 +64,7 @@ __all__ = [
     "ReasonTemplate",
     "Replay",
     "Request",
+    "Rollup",
     "RulePackDraft",
     "RulePackVersion",
     "SavedFilter",

@@ -12,6 +12,8 @@ from app.core.ids import new_id
 from app.core.types import UtcDateTime
 
 _OF_ACTION = sa.text("object_type = 'action'")
+NOT_ABOUT_POSTS = "object_type NOT IN ('action', 'note', 'rating', 'request')"
+"""The few entries about settings and people. An index repeats it."""
 
 
 class HistoryEntry(Base):
@@ -19,6 +21,10 @@ class HistoryEntry(Base):
 
     Personal data and free text are in ``HistoryText``; only their salted hash is chained, so that erasing a person
     does not break the chain.
+
+    ``action_type``, ``category``, ``author`` and ``language`` are copies for the filters of the moderators' history
+    (``history.facts``), set only where the object is an action. They are not chained: the action and its post are
+    what counts, and an author can be erased.
     """
 
     __tablename__ = "history"
@@ -32,6 +38,7 @@ class HistoryEntry(Base):
             "community_id",
             "number",
             "what",
+            "at",
             sqlite_where=_OF_ACTION,
             postgresql_where=_OF_ACTION,
         ),
@@ -42,6 +49,24 @@ class HistoryEntry(Base):
             "number",
             sqlite_where=_OF_ACTION,
             postgresql_where=_OF_ACTION,
+        ),
+        *(
+            sa.Index(
+                f"ix_history_actions_{column}",
+                "community_id",
+                column,
+                "number",
+                sqlite_where=_OF_ACTION,
+                postgresql_where=_OF_ACTION,
+            )
+            for column in ("category", "author", "language", "account_id")
+        ),
+        sa.Index(
+            "ix_history_not_about_posts",
+            "community_id",
+            "number",
+            sqlite_where=sa.text(NOT_ABOUT_POSTS),
+            postgresql_where=sa.text(NOT_ABOUT_POSTS),
         ),
     )
 
@@ -62,6 +87,10 @@ class HistoryEntry(Base):
     text_hash: Mapped[str] = mapped_column(sa.String(64))
     previous_hash: Mapped[str] = mapped_column(sa.String(64))
     hash: Mapped[str] = mapped_column(sa.String(64))
+    action_type: Mapped[str | None] = mapped_column(sa.String(20))
+    category: Mapped[str | None] = mapped_column(sa.String(40))
+    author: Mapped[str | None] = mapped_column(sa.String(255))
+    language: Mapped[str | None] = mapped_column(sa.String(8))
 
     text: Mapped["HistoryText"] = relationship(lazy="raise")
 

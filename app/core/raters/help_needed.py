@@ -125,22 +125,18 @@ def _waiting(
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
     # Their rating of their own submission or post would not count (``eligibility.exclusion_reason``).
     names = [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
-    statement = (
-        statement.join(Note, Note.id == Action.note_id)
-        .join(Request, Request.id == Action.request_id)
-        .where(
-            Action.community_id == community_id,
-            Action.action_state.in_(IN_REVIEW),
-            Action.restores_id.is_(None),
-            Action.review_group != ReviewGroup.STAFF,
-            rating_locks.open_clause(),
-            Action.note_id.is_not(None),
-            sa.not_(rated),
-            sa.not_(skipped),
-        )
+    statement = statement.join(Note, Note.id == Action.note_id).where(
+        Action.community_id == community_id,
+        Action.action_state.in_(IN_REVIEW),
+        Action.restores_id.is_(None),
+        Action.review_group != ReviewGroup.STAFF,
+        rating_locks.open_clause(),
+        Action.note_id.is_not(None),
+        sa.not_(rated),
+        sa.not_(skipped),
     )
     if names:
-        statement = statement.where(
+        statement = statement.join(Request, Request.id == Action.request_id).where(
             Request.requested_by.not_in(names),
             sa.or_(Request.platform_author_id.is_(None), Request.platform_author_id.not_in(names)),
         )

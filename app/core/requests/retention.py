@@ -17,6 +17,7 @@ from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
+from app.core.history import facts
 from app.core.learning import erasure
 from app.core.models import Action, AiDraft, Community, Decision, Note, Request, Score
 from app.core.permissions import SYSTEM
@@ -64,6 +65,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         request.platform_author_id = None
         request.extra = None
     identities = [request.id for request in due]
+    facts.forget_authors(session, identities)
     for score in session.scalars(sa.select(Score).where(Score.request_id.in_(identities))):
         score.matches = [_bare(match) for match in score.matches]
     for action in session.scalars(sa.select(Action).where(Action.request_id.in_(identities))):

@@ -18,7 +18,7 @@ from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, IllegalMove, Invalid, NotFound, Refused
 from app.core.history import chain as history
-from app.core.history import notices
+from app.core.history import facts, notices
 from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import Account, Action, HistoryEntry, Hold, Note
@@ -251,6 +251,7 @@ def _file_under(session: Session, actor: Actor, action: Action, category: str) -
     before = action.decided_category or action.category
     action.decided_category = category
     session.flush()
+    facts.file_under(session, action, category)
     history.record(
         session,
         actor,

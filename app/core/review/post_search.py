@@ -2,12 +2,17 @@
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core.ids import parse_id
 from app.core.models import Action, Request
+
+WALKED = 1_000
+"""The newest posts that a search reads, before it asks the index."""
 
 
 def finds(text: str) -> sa.ColumnElement[bool]:
@@ -16,19 +21,78 @@ def finds(text: str) -> sa.ColumnElement[bool]:
     Matches part of the post's text, of the author's id, or of the platform's ids of the submission or the message,
     ignoring case; or one of our UUIDs in full. ``%`` and ``_`` are not wildcards.
     """
-    conditions: list[sa.ColumnElement[bool]] = [
-        column.icontains(text, autoescape=True)
-        for column in (
-            Request.content,
-            Request.platform_author_id,
-            Request.request_id,
-            Request.platform_message_id,
-        )
-    ]
     identity = parse_id(text)
-    if identity is not None:
-        conditions += [Action.id == identity, Request.id == identity]
-    return sa.or_(*conditions)
+    by_id = [] if identity is None else [Action.id == identity, Request.id == identity]
+    return sa.or_(_has(text), *by_id)
+
+
+def _has(text: str, post: Any = Request) -> sa.ColumnElement[bool]:
+    columns = (post.content, post.platform_author_id, post.request_id, post.platform_message_id)
+    return sa.or_(*(column.icontains(text, autoescape=True) for column in columns))
+
+
+def newest(
+    session: Session, community_id: uuid.UUID, text: str, until: datetime | None, most: int
+) -> Sequence[uuid.UUID]:
+    """The newest posts with ``text``, at most ``most``, submitted before ``until``.
+
+    The newest ``WALKED`` posts are read. Where too few of them match, the index of search finds older ones, as far
+    back as their share lets expect enough: a common text is found without reading the posts of years.
+    """
+    order = (Request.requested_at.desc(), Request.id.desc())
+    posts = sa.select(Request.id).where(Request.community_id == community_id)
+    if until is not None:
+        posts = posts.where(Request.requested_at < until)
+    read = aliased(
+        Request, posts.with_only_columns(Request).order_by(*order).limit(WALKED).subquery("walked")
+    )
+    walked = sa.select(read.id).where(_has(text, read)).order_by(read.requested_at.desc(), read.id.desc())
+    found = list(session.scalars(walked.limit(most)))
+    end = _nth(session, posts, order, WALKED)
+    if len(found) >= most or end is None:
+        return found
+    expected = WALKED * most * 5 // (len(found) * 4) if found else None
+    begin = _nth(session, posts, order, expected) if expected is not None else None
+    older = posts.where(Request.requested_at <= end, Request.id.not_in(found), _has(text))
+    if begin is not None:
+        older = older.where(Request.requested_at >= begin)
+    return [*found, *session.scalars(older.order_by(*order).limit(most - len(found)))]
+
+
+def _nth(
+    session: Session, posts: sa.Select[Any], order: Sequence[sa.ColumnElement[Any]], number: int
+) -> datetime | None:
+    """When the post at this place, from 0, was submitted; None if there are not so many. Reads the index alone."""
+    return session.scalar(
+        posts.with_only_columns(Request.requested_at).order_by(*order).offset(number).limit(1)
+    )
+
+
+def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
+    """The actions of the post that has ``text`` as one of its ids: ours, the integration's, or the platform's.
+
+    Somebody who copied an id looks for this post, and the indexes of ids find it among millions.
+    """
+    identity = parse_id(text)
+    ids = sa.union_all(
+        *(
+            sa.select(Request.id.label("id")).where(Request.community_id == community_id, condition)
+            for condition in (
+                Request.request_id == text,
+                Request.platform_message_id == text,
+                *(
+                    ()
+                    if identity is None
+                    else (
+                        Request.id == identity,
+                        Request.id
+                        == sa.select(Action.request_id).where(Action.id == identity).scalar_subquery(),
+                    )
+                ),
+            )
+        )
+    ).subquery()
+    return session.scalars(sa.select(Action.id).where(Action.request_id.in_(sa.select(ids.c.id)))).all()
 
 
 def languages(session: Session, community_id: uuid.UUID) -> Sequence[str]:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -77,6 +77,9 @@ def queue(
     """
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = filtered(actor, community_id, filters)
+    if filters.search:
+        # Searched once: the ids then serve the count, the page and the position.
+        statement = sa.select(Action).where(Action.id.in_(_found(session, actor, community_id, filters)))
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
@@ -95,6 +98,18 @@ def queue(
         ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
         first += session.scalar(sa.select(sa.func.count()).select_from(ahead.subquery())) or 0
     return QueuePage(rows, count, first)
+
+
+def _found(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
+) -> Sequence[uuid.UUID]:
+    """The items that a search finds. Of a whole id, that post's alone."""
+    exact = post_search.exact(session, community_id, filters.search)
+    if exact:
+        statement = filtered(actor, community_id, replace(filters, search="")).where(Action.id.in_(exact))
+    else:
+        statement = filtered(actor, community_id, filters)
+    return session.scalars(statement.with_only_columns(Action.id)).all()
 
 
 def _page(

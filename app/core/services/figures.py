@@ -2,15 +2,19 @@
 
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.models import Action, Score
+from app.core.models import Action, InsightOutcome, Rollup, Score
+from app.core.models.insights import OutcomeKind
+from app.core.periods import SLOT_SECONDS
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
 
@@ -33,29 +37,9 @@ class Record:
 
 
 def records(session: Session, actor: Actor, community_id: uuid.UUID) -> Mapping[str, Record]:
-    """The record of each classifier by its name, over the last 90 days; two queries."""
+    """The record of each classifier by its name, over the last 90 days; a few queries."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    since = clock.now() - timedelta(days=DAYS)
-    code = outcomes.code()
-    rows = session.execute(
-        sa.select(Score.classifier, code, sa.func.count())
-        .select_from(Action)
-        .join(
-            Score,
-            sa.and_(
-                Score.request_id == Action.request_id, Score.category == Action.category, Score.is_highest
-            ),
-        )
-        .where(Action.community_id == community_id, Action.created_at >= since, outcomes.opened_by_service())
-        .group_by(Score.classifier, code)
-    )
-    decided: dict[str, int] = {}
-    upheld: dict[str, int] = {}
-    for classifier, number, count in rows:
-        outcome = outcomes.from_code(number)
-        if outcome in outcomes.RIGHT | outcomes.WRONG:
-            decided[classifier] = decided.get(classifier, 0) + count
-            upheld[classifier] = upheld.get(classifier, 0) + (count if outcome in outcomes.RIGHT else 0)
+    decided, upheld = _decided(session, community_id, clock.now() - timedelta(days=DAYS))
     times = _times(session, community_id)
     return {
         name: Record(
@@ -66,6 +50,67 @@ def records(session: Session, actor: Actor, community_id: uuid.UUID) -> Mapping[
         )
         for name in decided.keys() | times.keys()
     }
+
+
+def _decided(session: Session, community_id: uuid.UUID, since: datetime) -> tuple[Counter[str], Counter[str]]:
+    """How many actions people decided, and how many of them they upheld, by classifier.
+
+    The counts of whole slots are kept ready (``insights.rollups``); the rest is counted from the actions.
+    """
+    end = session.scalar(sa.select(Rollup.end).where(Rollup.community_id == community_id))
+    first = math.ceil(since.timestamp() / SLOT_SECONDS)
+    decided: Counter[str] = Counter()
+    upheld: Counter[str] = Counter()
+    if end is None or end <= first:
+        parts: list[Any] = [decided_by_slot(session, community_id, sa.literal(0), since, None)]
+    else:
+        counted = sa.select(
+            sa.literal(0),
+            InsightOutcome.name,
+            sa.func.sum(InsightOutcome.total),
+            sa.func.sum(InsightOutcome.of_which),
+        ).where(
+            InsightOutcome.community_id == community_id,
+            InsightOutcome.kind == OutcomeKind.RECORD.value,
+            InsightOutcome.slot >= first,
+            InsightOutcome.slot < end,
+        )
+        moments = [datetime.fromtimestamp(slot * SLOT_SECONDS, UTC) for slot in (first, end)]
+        parts = [
+            session.execute(counted.group_by(InsightOutcome.name)),
+            decided_by_slot(session, community_id, sa.literal(0), since, moments[0]),
+            decided_by_slot(session, community_id, sa.literal(0), moments[1], None),
+        ]
+    for part in parts:
+        for _, classifier, total, of_which in part:
+            decided[classifier] += int(total)
+            upheld[classifier] += int(of_which)
+    return decided, upheld
+
+
+def decided_by_slot(
+    session: Session, community_id: uuid.UUID, slot: Any, since: datetime, until: datetime | None
+) -> Iterator[tuple[int, str, int, int]]:
+    """Slot, classifier, actions opened in this time that people decided by now, and how many of them were upheld."""
+    code = outcomes.code()
+    statement = (
+        sa.select(slot.label("slot"), Score.classifier, code.label("code"), sa.func.count())
+        .select_from(Action)
+        .join(
+            Score,
+            sa.and_(
+                Score.request_id == Action.request_id, Score.category == Action.category, Score.is_highest
+            ),
+        )
+        .where(Action.community_id == community_id, Action.created_at >= since, outcomes.opened_by_service())
+        .group_by("slot", Score.classifier, "code")
+    )
+    if until is not None:
+        statement = statement.where(Action.created_at < until)
+    for number, classifier, outcome_code, count in session.execute(statement):
+        outcome = outcomes.from_code(outcome_code)
+        if outcome in outcomes.RIGHT | outcomes.WRONG:
+            yield number, classifier, count, count if outcome in outcomes.RIGHT else 0
 
 
 def _quantile(values: Sequence[float], share: float) -> float | None:

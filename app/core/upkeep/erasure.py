@@ -18,6 +18,7 @@ from app.core import clock
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
+from app.core.history import facts
 from app.core.learning import erasure as learning_erasure
 from app.core.models import (
     Account,
@@ -299,6 +300,7 @@ def _rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: 
             .where(Request.community_id.in_(in_communities), column == user_id)
             .values({column.key: pseudonym, "updated_at": Request.updated_at}),
         )
+    facts.rename_author(session, in_communities, user_id, pseudonym)
     return rows
 
 

@@ -13,7 +13,8 @@ from app.core import clock
 from app.core.models import Action
 from app.core.permissions import Actor, Permission, allows
 from app.core.review import action_history, post_search, reopening
-from app.core.review.action_history import ActionChange, HistoryFilter
+from app.core.review.action_history import ActionChange
+from app.core.review.history_filters import HistoryFilter
 from app.core.review.holds import verbs_open_to
 from app.core.vocabulary import ActionVerb
 from app.web import auth, csv_cells, filters, forms, page

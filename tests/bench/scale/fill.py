@@ -48,6 +48,7 @@ from app.core.vocabulary import (
     RequestStatus,
     ReviewGroup,
 )
+from tests import bulk
 from tests.cast import Cast
 
 DAYS = 300
@@ -171,31 +172,9 @@ def _names(table: sa.Table, row: Mapping[str, Any]) -> set[str]:
 
 def _complete(table: sa.Table, row: Mapping[str, Any]) -> dict[str, Any]:
     """The row with every column, so that all rows of a batch have the same."""
-    values = dict(_defaults(table))
+    values = dict(bulk.defaults(table))
     values.update(row)
     return values
-
-
-def _defaults(table: sa.Table) -> dict[str, Any]:
-    found: dict[str, Any] = table.info.get("bench_defaults", {})
-    if not found:
-        for column in table.columns:
-            default = column.default
-            if default is None:
-                found[column.key] = None if column.nullable else _of_server(column)
-            elif default.is_scalar:
-                found[column.key] = default.arg  # type: ignore[attr-defined]
-            elif isinstance(column.type, sa.JSON):
-                found[column.key] = default.arg(None)  # type: ignore[attr-defined]  # dict or list
-            else:
-                found[column.key] = None
-        table.info["bench_defaults"] = found
-    return found
-
-
-def _of_server(column: "sa.Column[Any]") -> Any:
-    kind = column.type.python_type
-    return {bool: False, int: 0, dict: {}, list: []}.get(kind)
 
 
 class Filler:
@@ -290,6 +269,10 @@ class Filler:
         scores = sorted((round(chance.random() ** 4, 4) for _ in categories), reverse=True)
         if acted:
             scores[0] = round(chance.uniform(0.56, 0.99), 4)
+        post = {
+            "author": f"author-{chance.randrange(max(50, self._requests // 50))}",
+            "language": chance.choice(("en", "en", "en", "de", "und")),
+        }
         self._write.add(
             Request,
             id=request_id,
@@ -301,8 +284,8 @@ class Filler:
             content_sha256=hashlib.sha256(content.encode()).hexdigest(),
             platform_message_id=f"m-{number}",
             platform_channel_id=f"channel-{number % 40}",
-            platform_author_id=f"author-{chance.randrange(max(50, self._requests // 50))}",
-            language=chance.choice(("en", "en", "en", "de", "und")),
+            platform_author_id=post["author"],
+            language=post["language"],
             requested_at=at,
             scored_at=scored,
             created_at=at,
@@ -326,7 +309,7 @@ class Filler:
             community_id, scored, "request.in_progress", "request", request_id, RequestStatus.IN_PROGRESS
         )
         if acted:
-            self._action(community_id, request_id, scored, categories[0], scores[0], is_open=is_open)
+            self._action(community_id, request_id, scored, categories[0], scores[0], is_open=is_open, **post)
         if not is_open:
             done = scored + timedelta(minutes=chance.randint(0, 600) if acted else 0)
             self._entry(
@@ -342,8 +325,16 @@ class Filler:
         score: float,
         *,
         is_open: bool,
+        author: str,
+        language: str,
     ) -> None:
         chance = self._chance
+        facts = {
+            "action_type": ActionType.HIDE.value,
+            "category": category,
+            "author": author,
+            "language": language,
+        }
         action_id, note_id = self._id(at), self._id(at)
         decided = at + timedelta(minutes=chance.randint(1, 600))
         state = ActionState.UNDER_REVIEW if is_open else chance.choice(_ENDS)
@@ -390,7 +381,9 @@ class Filler:
             decided_verb="hide",
             note_id=note_id,
         )
-        self._entry(community_id, at, "action.under_review", "action", action_id, ActionState.UNDER_REVIEW)
+        self._entry(
+            community_id, at, "action.under_review", "action", action_id, ActionState.UNDER_REVIEW, **facts
+        )
         for rater in chance.sample(self._raters, rated):
             rating_id = self._id(decided)
             self._write.add(
@@ -408,7 +401,14 @@ class Filler:
         self._entry(community_id, decided, f"note.{_NOTE[helpful]}", "note", note_id, "")
         for step in _STEPS[state]:
             self._entry(
-                community_id, decided, f"action.{step.value}", "action", action_id, step, account=self._staff
+                community_id,
+                decided,
+                f"action.{step.value}",
+                "action",
+                action_id,
+                step,
+                account=self._staff,
+                **facts,
             )
         self._write.add(
             Decision,
@@ -481,6 +481,7 @@ class Filler:
         state: Any,
         *,
         account: uuid.UUID | None = None,
+        **facts: str | None,
     ) -> None:
         number, previous = self._last.get(community_id, (0, chain.GENESIS))
         entry_id = self._id(at)
@@ -507,6 +508,7 @@ class Filler:
             cause="",
             text_hash=chain._text_hash(text),
             previous_hash=previous,
+            **facts,
         )
         entry.hash = chain._hash(entry)
         self._last[community_id] = entry.number, entry.hash

@@ -1,0 +1,63 @@
+"""What an action's history entries repeat of the action and its post, so that a filter reads entries alone.
+
+The copies are set when an entry is written. The few verbs that change one of them afterwards call a function of
+this module: another category, an erased author.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.models import Action, HistoryEntry, Request
+
+_OF_ACTION = HistoryEntry.object_type == sa.literal("action", literal_execute=True)
+
+
+def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[str, Any]:
+    """The columns of an entry about this object; empty unless it is an action.
+
+    Verbs have loaded the action and its post already, so that this sends no query.
+    """
+    action = session.get(Action, object_id) if object_type == "action" else None
+    if action is None:
+        return {}
+    request = session.get_one(Request, action.request_id)
+    return {
+        "action_type": action.action_type.value,
+        "category": action.decided_category or action.category,
+        "author": request.platform_author_id,
+        "language": request.language,
+    }
+
+
+def file_under(session: Session, action: Action, category: str) -> None:
+    """Give all entries of the action the category that a moderator decided on."""
+    _update(session, [action.id], category=category)
+
+
+def forget_authors(session: Session, request_ids: Sequence[uuid.UUID]) -> None:
+    """Remove the author from the entries about these posts."""
+    actions = session.scalars(sa.select(Action.id).where(Action.request_id.in_(request_ids))).all()
+    _update(session, actions, author=None)
+
+
+def rename_author(session: Session, in_communities: sa.Select[Any], author: str, pseudonym: str) -> None:
+    """Replace an author's id in the entries of these communities."""
+    session.execute(
+        sa.update(HistoryEntry)
+        .where(_OF_ACTION, HistoryEntry.community_id.in_(in_communities), HistoryEntry.author == author)
+        .values(author=pseudonym)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _update(session: Session, action_ids: Sequence[uuid.UUID], **values: Any) -> None:
+    session.execute(
+        sa.update(HistoryEntry)
+        .where(_OF_ACTION, HistoryEntry.object_id.in_(action_ids))
+        .values(**values)
+        .execution_options(synchronize_session=False)
+    )

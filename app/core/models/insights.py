@@ -1,0 +1,71 @@
+"""What the statistics keep ready: counts of each quarter of an hour, without personal data (docs/performance.md)."""
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base
+from app.core.types import UtcDateTime
+
+
+class Rollup(Base):
+    """How far a community's slots are complete: those before ``end``, with all changes up to ``changes_until``."""
+
+    __tablename__ = "insight_rollups"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    end: Mapped[int] = mapped_column(sa.BigInteger)
+    changes_until: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class InsightSlot(Base):
+    """The counts of one quarter of an hour, numbered from 1970 in UTC; a slot in which nothing happened has no row.
+
+    Quarters, because days begin at another moment in every time zone, and always at a full quarter. ``waits`` are the
+    seconds from submission to decision of the slot's reviews, separated by commas.
+    """
+
+    __tablename__ = "insight_slots"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    slot: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True)
+    submitted: Mapped[int] = mapped_column(default=0)
+    acted: Mapped[int] = mapped_column(default=0)
+    reviewed: Mapped[int] = mapped_column(default=0)
+    ignored: Mapped[int] = mapped_column(default=0)
+    opened: Mapped[int] = mapped_column(default=0)
+    closed: Mapped[int] = mapped_column(default=0)
+    ratings: Mapped[int] = mapped_column(default=0)
+    sided: Mapped[int] = mapped_column(default=0)
+    borne_out: Mapped[int] = mapped_column(default=0)
+    reviews: Mapped[int] = mapped_column(default=0)
+    split: Mapped[int] = mapped_column(default=0)
+    waits: Mapped[str | None] = mapped_column(sa.Text)
+
+
+class OutcomeKind(StrEnum):
+    """What a sum by name is about."""
+
+    CATEGORY = "category"
+    CLASSIFIER = "classifier"
+    RECORD = "record"
+
+
+class InsightOutcome(Base):
+    """Sums of one slot by name, of one ``kind`` (``OutcomeKind``): how many actions, ``of_which`` how many ended so.
+
+    ``category`` and ``classifier``: actions proposed in the slot, of which were overturned since. ``record``: actions
+    opened in the slot that people decided, by the classifier whose score led there, of which were upheld.
+    """
+
+    __tablename__ = "insight_outcomes"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    slot: Mapped[int] = mapped_column(sa.BigInteger, primary_key=True)
+    kind: Mapped[str] = mapped_column(sa.String(10), primary_key=True)
+    name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
+    total: Mapped[int] = mapped_column()
+    of_which: Mapped[int] = mapped_column()

@@ -1,0 +1,239 @@
+"""What pages and calls read of a large database: a bounded number of blocks, with as many queries as of a small one.
+
+The statements that each page really sent are explained with what they read (PostgreSQL only). A page that reads a
+whole table of these needs thousands of blocks.
+"""
+
+from datetime import datetime
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from app.core import clock
+from app.core.models import (
+    Account,
+    Action,
+    Decision,
+    HistoryEntry,
+    HistoryText,
+    Note,
+    Rating,
+    Request,
+)
+from app.core.people import accounts
+from app.jobs.rollups import roll_up
+from app.wiring import Wiring
+from tests import bulk
+from tests.bench.scale.walk import Recorder, counted_blocks
+from tests.cast import Cast
+
+POSTS = 18_000
+MOST_BLOCKS = 1_500
+"""For a page. The tables of posts, actions and history have about 900, 600 and 2,500 blocks."""
+PAGES = {
+    "queue": "/review?sort=oldest",
+    "queue by score": "/review?sort=score",
+    "queue of an id": "/review?q=bulk-93",
+    "help needed": "/help-needed",
+    "history": "/history",
+    "history, deep": "/history?older=9000",
+    "history of a state": "/history?state=dismissed",
+    "history of a category": "/history?category=spam",
+    "history of a rare category": "/history?category=rare",
+    "history of an author": "/history?author=author-7",
+    "history of an actor": "/history?actor=Moderator",
+    "history of a language": "/history?language=de",
+    "history of a week": "/history?from={week}&to={week}",
+    "history of an id": "/history?q=bulk-297",
+    "history of settings": "/history/settings",
+    "insights": "/insights?days=90",
+    "classifiers": "/classifiers",
+    "item": "/review/{item}",
+}
+CALLS = {
+    "requests": "/api/public/v1/requests?page[size]=100",
+    "requests, deep": "/api/public/v1/requests?page[size]=100&page[number]={deep}",
+    "actions": "/api/public/v1/moderation-actions?page[size]=100",
+    "actions of a state": "/api/public/v1/moderation-actions?filter[action_state]=confirmed",
+    "notes": "/api/public/v1/notes?page[size]=100",
+}
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.moderator.account_id)
+        token = accounts.open_sign_in(session, account, "test")
+        admin = session.get_one(Account, cast.admin.account_id)
+        operator = accounts.open_sign_in(session, admin, "test")
+    recorder = Recorder(wiring.database.engine)
+    now = clock.now()
+    found: dict[str, list[int]] = {}
+    for first, last in ((1, 300), (301, POSTS)):
+        _fill(wiring, cast, first, last, now)
+        roll_up(wiring.database)
+        with wiring.database.engine.connect().execution_options(
+            isolation_level="AUTOCOMMIT", writing=True
+        ) as connection:
+            connection.exec_driver_sql("VACUUM ANALYZE")
+        item = _open_item(wiring, cast)
+        for name, path in (PAGES | CALLS).items():
+            client = app.test_client()
+            is_operators = name in ("history of settings", "classifiers")
+            client.set_cookie("bridgenote", operator if is_operators else token)
+            where = path.format(week=f"{now:%Y-%m-%d}", item=item, deep=2 if last < POSTS else 90)
+            headers = cast.headers if name in CALLS else {}
+            with recorder.recording() as sent:
+                assert client.get(where, headers=headers).status_code == 200, name
+                statements = list(sent)
+            if last == POSTS:
+                blocks, worst = counted_blocks(recorder.engine, statements)
+                assert blocks <= MOST_BLOCKS, f"{name} reads {blocks} blocks, most of them for\n{worst}"
+            found.setdefault(name, []).append(len(statements))
+    grown = {name: counts for name, counts in found.items() if counts[-1] > counts[0]}
+    assert grown == {}
+
+
+def _open_item(wiring: Wiring, cast: Cast) -> object:
+    with wiring.database.reading() as session:
+        return session.scalars(
+            sa.select(Action.id)
+            .where(Action.community_id == cast.community_id, Action.action_state == "under_review")
+            .limit(1)
+        ).one()
+
+
+def _fill(wiring: Wiring, cast: Cast, first: int, last: int, now: datetime) -> None:
+    """Posts with these numbers, every third with an action, its note, three ratings, and their history."""
+    posts = f"""(
+        SELECT n, n % 3 = 0 AS acted, n % 93 = 0 AS waits,
+            timestamptz '{now.isoformat()}' - make_interval(secs => ({POSTS} - n) * 900.0) AS moment,
+            CASE WHEN n % 5 = 0 THEN '{cast.other_community_id}' ELSE '{cast.community_id}' END::uuid AS home,
+            CASE WHEN n % 3003 = 0 THEN 'rare' WHEN n % 2 = 0 THEN 'spam' ELSE 'toxicity' END AS category,
+            'author-' || n % 500 AS author, CASE WHEN n % 7 = 0 THEN 'de' ELSE 'en' END AS language
+        FROM generate_series({first}, {last}) AS n
+    ) AS post"""  # noqa: S608 - our own words
+    stamps = {"created_at": "moment", "updated_at": "moment"}
+    with wiring.database.engine.connect().execution_options(writing=True) as connection:
+        connection.exec_driver_sql("SET LOCAL session_replication_role = replica")
+        bulk.insert(
+            connection,
+            Request,
+            posts,
+            **stamps,
+            id="md5('post' || n)::uuid",
+            community_id="home",
+            request_id="'bulk-' || n",
+            requested_by="'bulk'",
+            status="CASE WHEN acted AND waits THEN 'IN_PROGRESS' ELSE 'COMPLETED' END",
+            content="'A post about harbours, ferries, ropes, and the number ' || n || repeat(' more words', n % 20)",
+            content_sha256="md5('content' || n)",
+            platform_author_id="author",
+            language="language",
+            requested_at="moment",
+            scored_at="moment",
+        )
+        acted = f"(SELECT * FROM {posts} WHERE acted) AS post"  # noqa: S608 - the same
+        bulk.insert(
+            connection,
+            Note,
+            acted,
+            **stamps,
+            id="md5('note' || n)::uuid",
+            community_id="home",
+            request_id="md5('post' || n)::uuid",
+            author_id=f"'{cast.operator.profile_id}'::uuid",
+            author_ref="'bridgenote'",
+            summary="'This looks like ' || category",
+            classification="'MISINFORMED_OR_POTENTIALLY_MISLEADING'",
+            status="CASE WHEN waits THEN 'NEEDS_MORE_RATINGS' ELSE 'CURRENTLY_RATED_HELPFUL' END",
+            rationale="true",
+            ratings_count="3",
+        )
+        bulk.insert(
+            connection,
+            Action,
+            acted,
+            **stamps,
+            id="md5('action' || n)::uuid",
+            community_id="home",
+            request_id="md5('post' || n)::uuid",
+            action_type="'hide'",
+            action_tier="'tier_2_consensus'",
+            action_state="CASE WHEN waits THEN 'under_review' WHEN n % 2 = 0 THEN 'confirmed' ELSE 'dismissed' END",
+            review_group="'community'",
+            category="category",
+            score="0.7",
+            decided_verb="'hide'",
+            note_id="md5('note' || n)::uuid",
+            proposed_at="CASE WHEN waits THEN NULL ELSE moment END",
+        )
+        decided = f"(SELECT * FROM {posts} WHERE acted AND NOT waits) AS post"  # noqa: S608 - the same
+        bulk.insert(
+            connection,
+            Decision,
+            decided,
+            id="md5('decision' || n)::uuid",
+            community_id="home",
+            request_id="md5('post' || n)::uuid",
+            action_id="md5('action' || n)::uuid",
+            decision="'hide'",
+            tier="2",
+            confidence="0.7",
+            decided_at="moment + interval '1 second'",
+        )
+        bulk.insert(
+            connection,
+            Rating,
+            f"{acted} CROSS JOIN generate_series(1, 3) AS r",
+            **stamps,
+            id="md5('rating' || n || '-' || r)::uuid",
+            community_id="home",
+            note_id="md5('note' || n)::uuid",
+            rater_id="md5('rater' || (n + r) % 400)::uuid",
+            rater_ref="'rater'",
+            helpfulness_level="'HELPFUL'",
+        )
+        entries = (
+            f"{posts} CROSS JOIN (VALUES (1, 'request.completed'), (2, 'action.under_review'),"
+            " (3, 'action.proposed'), (4, 'action.dismissed')) AS step (s, what)"
+            " WHERE (s = 1 OR acted AND (s = 2 OR NOT waits))"
+        )
+        for community_id in (cast.community_id, cast.other_community_id):
+            highest = connection.scalar(
+                sa.select(sa.func.max(HistoryEntry.number)).where(HistoryEntry.community_id == community_id)
+            )
+            bulk.insert(
+                connection,
+                HistoryEntry,
+                f"{entries} AND home = '{community_id}'",
+                id="md5('entry' || n || '-' || s)::uuid",
+                community_id="home",
+                number=f"{highest} + row_number() OVER (ORDER BY n, s)",
+                at="moment",
+                actor_kind="CASE WHEN s > 2 THEN 'account' ELSE 'system' END",
+                account_id=f"CASE WHEN s > 2 THEN '{cast.moderator.account_id}'::uuid END",
+                what="what",
+                object_type="CASE WHEN s = 1 THEN 'request' ELSE 'action' END",
+                object_id="md5(CASE WHEN s = 1 THEN 'post' ELSE 'action' END || n)::uuid",
+                after="json_build_object('action_state', split_part(what, '.', 2))",
+                text_hash="md5('text' || n)",
+                previous_hash="md5('previous' || n)",
+                hash="md5('hash' || n)",
+                action_type="CASE WHEN s > 1 THEN 'hide' END",
+                category="CASE WHEN s > 1 THEN category END",
+                author="CASE WHEN s > 1 THEN author END",
+                language="CASE WHEN s > 1 THEN language END",
+            )
+        bulk.insert(
+            connection,
+            HistoryText,
+            entries,
+            entry_id="md5('entry' || n || '-' || s)::uuid",
+            salt="'salt'",
+            actor_name="CASE WHEN s > 2 THEN 'Moderator' ELSE 'Bridgenote' END",
+            reason="CASE WHEN s > 2 THEN 'Because of ' || n ELSE '' END",
+        )
+        connection.commit()
