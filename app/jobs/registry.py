@@ -12,6 +12,7 @@ from app.core.learning import schedule
 from app.core.raters import digests
 from app.core.requests import observing, retention, scoring, submitting
 from app.core.review import holds, overturns, queue
+from app.core.rulesets import in_force
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
@@ -104,17 +105,29 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
 
 def score(wiring: Wiring, request_id: uuid.UUID) -> None:
-    """Score one request: start, classify outside of any transaction, record and route."""
-    with wiring.database.writing() as session:
-        request = scoring.start(session, request_id)
-        if request is None:
-            return
-        classifiers = wiring.classifiers_for(session, request.community_id)
+    """Score one request: read, classify outside of any transaction, record and route.
+
+    Only a request that waits for a connected service, or is scored again, is stored as being in progress first; the
+    others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040).
+    """
+    with wiring.database.reading() as session:
+        request = scoring.waiting(session, request_id)
+        if request is not None:
+            own = in_force.read(session, request.community_id)
+            classifiers = wiring.classifiers_for(session, request.community_id, own)
+    if request is None or own.has_services:
+        with wiring.database.writing() as session:
+            request = scoring.start(session, request_id)
+            if request is None:
+                return
+            own = in_force.read(session, request.community_id)
+            classifiers = wiring.classifiers_for(session, request.community_id, own)
     language = detect(request.content)
     scorings = scoring.classify(classifiers, request, language)
     with wiring.database.writing() as session:
         scoring.record_scores(session, request_id, scorings, language)
-        observing.enqueue(session, request.community_id, request_id)
+        if own.has_services:
+            observing.enqueue(session, request.community_id, request_id)
 
 
 def observe(wiring: Wiring, request_id: uuid.UUID) -> None:

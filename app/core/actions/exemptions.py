@@ -35,27 +35,35 @@ def _trigrams(text: str) -> Counter[str]:
 
 def is_exempt(session: Session, request: Request) -> bool:
     """Whether people restored this content, or a similar text of the same message (docs/integration.md)."""
-    same_content = Action.scan_exempt_content_hash == request.content_sha256
-    exempt = sa.and_(
-        Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
-    )
-    if session.scalar(sa.select(Action.id).where(exempt, same_content).limit(1)) is not None:
+    post = {
+        "community": request.community_id,
+        "content": request.content_sha256,
+        "message": request.platform_message_id,
+    }
+    is_same_content, is_same_message = session.execute(_LOOK, post).one()
+    if is_same_content:
         return True
-    if request.platform_message_id is None:
+    if not is_same_message:
         return False
     earlier = session.scalars(
-        sa.select(Request)
-        .join(Action, Action.request_id == Request.id)
-        .where(
-            exempt,
-            Request.community_id == request.community_id,
-            Request.platform_message_id == request.platform_message_id,
-            Request.content_removed_at.is_(None),
-        )
-        .order_by(Request.requested_at.desc())
-        .limit(EXEMPT_LOOKED_AT)
+        sa.select(Request).where(_SAME_MESSAGE).order_by(Request.requested_at.desc()).limit(EXEMPT_LOOKED_AT),
+        post,
     ).all()
-    if not earlier:
-        return False
     least = community_settings.read(session, request.community_id).exempt_similarity
     return any(similarity(restored.content, request.content) >= least for restored in earlier)
+
+
+_EXEMPT = sa.and_(
+    Action.community_id == sa.bindparam("community"), Action.action_state == ActionState.SCAN_EXEMPT
+)
+_SAME_MESSAGE = sa.and_(
+    Request.community_id == sa.bindparam("community"),
+    Request.platform_message_id == sa.bindparam("message"),
+    Request.content_removed_at.is_(None),
+    sa.exists().where(_EXEMPT, Action.request_id == Request.id),
+)
+# Both questions in one statement: nearly every post is asked them, and nearly all answers are no.
+_LOOK = sa.select(
+    sa.exists().where(_EXEMPT, Action.scan_exempt_content_hash == sa.bindparam("content")),
+    sa.exists().where(_SAME_MESSAGE),
+)

@@ -91,16 +91,13 @@ def write(
 def write_rationale(session: Session, request: Request, category: str, meaning: str, verb: Verb) -> Note:
     """Write the service's own note on why it proposes to act; its ratings are the review (docs/consensus.md).
 
-    The text contains no score, because raters read it.
+    The text contains no score, because raters read it. The caller links it to the request (``request.note_id``).
     """
     summary = (
         f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
         f"If so, it should be {_QUESTION[verb]}."
     )
-    note = _rationale(session, request, summary)
-    request.note_id = note.id
-    session.flush()
-    return note
+    return _rationale(session, request, summary)
 
 
 def write_rationale_again(session: Session, request: Request, first: Note) -> Note:

@@ -87,6 +87,34 @@ def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequenc
     ).all()
 
 
+def rules_in_force(session: Session, community_id: uuid.UUID) -> tuple[int, Sequence[CategoryRule]]:
+    """The number of the version in force, and its categories as routing uses them.
+
+    A version never changes, so each process reads it once.
+    """
+    found = session.execute(_NEWEST, {"community": community_id}).first()
+    if found is None:
+        raise NotFound("policy")
+    kept = _KEPT.get(found.id)
+    if kept is not None:
+        return found.version, kept
+    thresholds = current(session, community_id)
+    while len(_KEPT) >= _MOST_KEPT:
+        _KEPT.pop(next(iter(_KEPT)), None)
+    _KEPT[thresholds.id] = rules = tuple(category_rules(thresholds))
+    return thresholds.version, rules
+
+
+_NEWEST = (
+    sa.select(ThresholdSet.id, ThresholdSet.version)
+    .where(ThresholdSet.community_id == sa.bindparam("community"))
+    .order_by(ThresholdSet.version.desc())
+    .limit(1)
+)
+_KEPT: dict[uuid.UUID, Sequence[CategoryRule]] = {}
+_MOST_KEPT = 1_000
+
+
 def category_rules(thresholds: ThresholdSet) -> list[CategoryRule]:
     return [rule_of(category) for category in thresholds.categories]
 

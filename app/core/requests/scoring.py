@@ -1,21 +1,22 @@
 """Scoring of a request: start, classify, store the scores, route (docs/architecture.md, flow 1)."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import actions, decisions, exemptions
-from app.core.actions.moves import make_move
+from app.core.actions import actions, exemptions
+from app.core.actions.moves import make_move, together
 from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Retryable
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
-from app.core.models import Action, Community, Request, Score
+from app.core.models import Action, Community, Decision, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
@@ -27,8 +28,7 @@ from app.core.policies.routing import (
     for_review,
     observed,
 )
-from app.core.requests import slow_rules
-from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.requests import score_rows, slow_rules
 from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
 from app.core.vocabulary import ActionTier, RequestStatus
 
@@ -41,8 +41,29 @@ class Unfinished(Exception):
     """A classifier that a category requires failed, and the category says to try again (decision 0036)."""
 
 
+def waiting(session: Session, request_id: uuid.UUID) -> Request | None:
+    """The request if it waits to be scored and nothing speaks against it; else None, and ``start`` says what to do.
+
+    Only reads. A request that is scored at once needs nothing else before ``record_scores``.
+    """
+    found = session.execute(
+        sa.select(Request, Community.archived_at)
+        .join(Community, Community.id == Request.community_id)
+        .where(Request.id == request_id)
+    ).first()
+    if found is None or found[1] is not None:
+        return None
+    request: Request = found[0]
+    if request.status is not RequestStatus.PENDING or request.withdrawn_at is not None:
+        return None
+    return None if exemptions.is_exempt(session, request) else request
+
+
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
-    """Start scoring. None when there is nothing to do: already scored, decided, withdrawn or exempt."""
+    """Start scoring that takes its time: the request is in progress from the commit on.
+
+    None when there is nothing to do: already scored, decided, withdrawn or exempt.
+    """
     request = session.get(Request, request_id)
     if request is None or request.withdrawn_at is not None:
         return None
@@ -66,26 +87,91 @@ def record_scores(
 ) -> Action | None:
     """Store the scores and route the request by the thresholds in force. Return the opened action, or None.
 
+    A request that has not been started yet goes all the way in this transaction.
+
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
     """
-    request = session.get_one(Request, request_id)
-    serialise(session, request.community_id)
-    session.refresh(request)
-    if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request):
-        return None
-    thresholds = policies.current(session, request.community_id)
-    rules_in_force = policies.category_rules(thresholds)
+    community_id = session.execute(_COMMUNITY_OF, {"request": request_id}).scalar_one()
+    serialise(session, community_id)
     # Read in this transaction, after the lock: a pause applies from its commit on, also to requests being scored.
-    community = session.get_one(Community, request.community_id, populate_existing=True)
+    request, community, is_decided = session.execute(
+        _UNDER_LOCK, {"request": request_id}, execution_options={"populate_existing": True}
+    ).one()
+    if not _may_be_recorded(session, request):
+        return None
+    version, rules_in_force = policies.rules_in_force(session, community_id)
     if community.archived_at is None:
         _check_finished(scorings, rules_in_force)
+    observed_routes = observed(combined(scorings), rules_in_force)
+    now = clock.now()
+    score_rows.store(session, _rows(request, scorings, observed_routes, now))
+    timeouts = [
+        (scoring.version, scoring.result.error)
+        for scoring in scorings
+        if isinstance(scoring.result.error, OutOfTime)
+    ]
+    slow_rules.record(session, community_id, timeouts)
+    scored = {"scored_at": now, "language": language}
+    route = decided(scorings, rules_in_force) if community.archived_at is None and not is_decided else None
+    with together(session):
+        if route is None:
+            cause = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause), **scored)
+            return None
+        paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
+        if paused_at is not None:
+            route = for_review(route, rules_in_force)
+        unnamed = route.category == UNFINISHED
+        looks_like, meaning = (
+            ("something to look at", "Automatic scoring could not finish reading it")
+            if unnamed
+            else (route.category, policies.describe(route.category))
+        )
+        note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
+        evidence = _evidence(request, route, scorings, version, observed_routes)
+        if paused_at is not None:
+            evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
+        changes = {**scored, "note_id": note.id}
+        if route.tier is not ActionTier.IMMEDIATE:
+            _goes_on(session, request, changes)
+        cause = NOT_FINISHED if unnamed else None
+        return actions.open_for(session, request, route, evidence, note, cause=cause, changes=changes)
+
+
+_COMMUNITY_OF = sa.select(Request.community_id).where(Request.id == sa.bindparam("request"))
+_UNDER_LOCK = (
+    sa.select(Request, Community, sa.exists().where(Decision.request_id == Request.id))
+    .join(Community, Community.id == Request.community_id)
+    .where(Request.id == sa.bindparam("request"))
+)
+
+
+def _may_be_recorded(session: Session, request: Request) -> bool:
+    if request.withdrawn_at is not None:
+        return False
+    if request.status is RequestStatus.PENDING:
+        return True
+    return request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request)
+
+
+def _goes_on(session: Session, request: Request, changes: Mapping[str, Any]) -> None:
+    """Leave the request in progress, for people decide about it, with ``changes`` to other columns."""
+    if request.status is RequestStatus.PENDING:
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, **changes)
+        return
+    for name, value in changes.items():
+        setattr(request, name, value)
+    session.flush()
+
+
+def _rows(
+    request: Request, scorings: Sequence[Scoring], observed_routes: Sequence[Route], scored_at: datetime
+) -> list[score_rows.Row]:
     best = combined(scorings)
-    observed_routes = observed(best, rules_in_force)
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
     unassigned = set(best)
-    request.scored_at = clock.now()
-    request.language = language
+    rows = []
     for scoring in scorings:
         for category, value in scoring.scores.items():
             is_highest = category in unassigned and best[category] == scored_by(scoring, category, value)
@@ -93,37 +179,12 @@ def record_scores(
                 unassigned.remove(category)
             # Previews count the highest scores, and must not count a test post.
             is_highest = is_highest and not request.is_test
-            score = score_row(request, scoring, category, value, request.scored_at)
-            score.tier1_capable, score.is_highest = category in scoring.tier1, is_highest
-            score.observed_tier = observed_tiers.get(category) if is_highest else None
-            session.add(score)
-        session.add_all(unrouted_rows(request, scoring, request.scored_at))
-    session.flush()
-    route = decided(scorings, rules_in_force) if community.archived_at is None else None
-    timeouts = [
-        (scoring.version, scoring.result.error)
-        for scoring in scorings
-        if isinstance(scoring.result.error, OutOfTime)
-    ]
-    slow_rules.record(session, request.community_id, timeouts)
-    if route is None or decisions.for_request(session, request.id) is not None:
-        cause = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
-        return None
-    paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
-    if paused_at is not None:
-        route = for_review(route, rules_in_force)
-    unnamed = route.category == UNFINISHED
-    looks_like, meaning = (
-        ("something to look at", "Automatic scoring could not finish reading it")
-        if unnamed
-        else (route.category, policies.describe(route.category))
-    )
-    note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
-    evidence = _evidence(request, route, scorings, thresholds.version, observed_routes)
-    if paused_at is not None:
-        evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
-    return actions.open_for(session, request, route, evidence, note, cause=NOT_FINISHED if unnamed else None)
+            row = score_rows.score_row(request, scoring, category, value, scored_at)
+            row |= {"tier1_capable": category in scoring.tier1, "is_highest": is_highest}
+            row["observed_tier"] = observed_tiers.get(category) if is_highest else None
+            rows.append(row)
+        rows += score_rows.unrouted_rows(request, scoring, scored_at)
+    return rows
 
 
 def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
