@@ -25,9 +25,9 @@ from app.core.db import Database, EnqueueJob
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
-from app.core.rulesets import in_force
+from app.core.requests import in_force
+from app.core.requests.in_force import InForce
 from app.core.rulesets.compiled import CommunityRules
-from app.core.rulesets.in_force import InForce
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
 from app.core.upkeep.mail_texts import MailLinks

@@ -274,21 +274,23 @@ class Database:
             self._write_lock.close()
 
 
-def serialise(session: Session, community_id: uuid.UUID) -> None:
-    """Lock the community for other writers until this transaction ends.
+def serialise(session: Session, community_id: uuid.UUID) -> bool:
+    """Lock the community for other writers until this transaction ends. Return whether this call took the lock.
 
     The history chain and the strictly increasing ``decided_at`` need it. SQLite has only one writer anyway; PostgreSQL
     takes an advisory transaction lock. Verbs call this before any row lock, so two of them cannot deadlock.
 
-    Only the first call in a transaction costs a statement.
+    Only the first call in a transaction costs a statement. On SQLite it returns False: the transaction has the lock.
     """
     if session.get_bind().dialect.name != "postgresql":
-        return
+        return False
     held: dict[uuid.UUID, SessionTransaction] = session.info.setdefault("serialised", {})
-    if not is_within(session, held.get(community_id)):
-        key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
-        session.execute(_LOCK, {"key": key})
-        held[community_id] = innermost(session)
+    if is_within(session, held.get(community_id)):
+        return False
+    key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
+    session.connection().execute(_LOCK, {"key": key})
+    held[community_id] = innermost(session)
+    return True
 
 
 _LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("key", type_=sa.BigInteger)))

@@ -1,18 +1,22 @@
 """All jobs of the service by name. They are registered with the engine, in tests with one that runs in-process."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from app.core import clock, mail
 from app.core.actions import acknowledgements
+from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.helpfulness import refits
 from app.core.learning import schedule
+from app.core.models import Request
 from app.core.raters import digests
-from app.core.requests import observing, retention, scoring, submitting
+from app.core.requests import observing, retention, scoring, submitting, waiting
+from app.core.requests.scorings import Scoring
+from app.core.requests.waiting import Waiting
 from app.core.review import holds, overturns, queue
-from app.core.rulesets import in_force
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
@@ -110,24 +114,41 @@ def score(wiring: Wiring, request_id: uuid.UUID) -> None:
     Only a request that waits for a connected service, or is scored again, is stored as being in progress first; the
     others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040).
     """
+    found = _begun(wiring, request_id)
+    if found is None:
+        return
+    post, classifiers = found
+    language = detect(post.content)
+    scorings = scoring.classify(classifiers, post, language)
+    try:
+        _record(wiring, post, scorings, language)
+    except scoring.Overtaken:
+        _record(wiring, post, scorings, language, is_locked_first=True)
+
+
+def _begun(wiring: Wiring, request_id: uuid.UUID) -> tuple[Waiting | Request, Sequence[Classifier]] | None:
+    """The post to score and what scores it, or None. A post that waits for a service is in progress from here on."""
     with wiring.database.reading() as session:
-        request = scoring.waiting(session, request_id)
-        if request is not None:
-            own = in_force.read(session, request.community_id)
-            classifiers = wiring.classifiers_for(session, request.community_id, own)
-    if request is None or own.has_services:
-        with wiring.database.writing() as session:
-            request = scoring.start(session, request_id)
-            if request is None:
-                return
-            own = in_force.read(session, request.community_id)
-            classifiers = wiring.classifiers_for(session, request.community_id, own)
-    language = detect(request.content)
-    scorings = scoring.classify(classifiers, request, language)
+        post = waiting.read(session, request_id)
+        if post is not None and not post.own.has_services:
+            return post, wiring.classifiers_for(session, post.community_id, post.own)
     with wiring.database.writing() as session:
-        scoring.record_scores(session, request_id, scorings, language)
-        if own.has_services:
-            observing.enqueue(session, request.community_id, request_id)
+        request = scoring.start(session, request_id)
+        return None if request is None else (request, wiring.classifiers_for(session, request.community_id))
+
+
+def _record(
+    wiring: Wiring,
+    post: Waiting | Request,
+    scorings: Sequence[Scoring],
+    language: str | None,
+    *,
+    is_locked_first: bool = False,
+) -> None:
+    with wiring.database.writing() as session:
+        scoring.record_scores(session, post.id, scorings, language, is_locked_first=is_locked_first)
+        if isinstance(post, Request):
+            observing.enqueue(session, post.community_id, post.id)
 
 
 def observe(wiring: Wiring, request_id: uuid.UUID) -> None:

@@ -91,12 +91,15 @@ def gathered(session: Session) -> Iterator[None]:
     for community_id in dict.fromkeys(entry.community_id for entry in entries):
         own = [entry for entry in entries if entry.community_id == community_id]
         _append(session, own)
-        session.execute(sa.insert(_ENTRIES), [_row(entry) for entry in own])
-        session.execute(sa.insert(_TEXTS), [{"entry_id": entry.id, **_row(entry.text)} for entry in own])
+        connection = session.connection()
+        connection.execute(_INSERT_ENTRIES, [_row(entry) for entry in own])
+        connection.execute(_INSERT_TEXTS, [{"entry_id": entry.id, **_row(entry.text)} for entry in own])
 
 
 _GATHERED = "history_gathered"
-_ENTRIES, _TEXTS = (sa.inspect(model).local_table for model in (HistoryEntry, HistoryText))
+_INSERT_ENTRIES, _INSERT_TEXTS = (
+    sa.insert(model.metadata.tables[model.__tablename__]) for model in (HistoryEntry, HistoryText)
+)
 
 
 def _row(instance: HistoryEntry | HistoryText) -> dict[str, Any]:
@@ -113,7 +116,8 @@ def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:
     if kept is not None and is_within(session, kept[0]):
         number, previous = kept[1:]
     else:
-        last = session.execute(_LAST, {"community": community_id}).first()
+        session.flush()
+        last = session.connection().execute(_LAST, {"community": community_id}).first()
         number, previous = (last.number, last.hash) if last else (0, GENESIS)
     for entry in entries:
         number += 1

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.core.models import Request, Score
@@ -18,7 +18,12 @@ CATEGORY_MAX = 40
 
 
 Row = dict[str, Any]
-_SCORES = sa.inspect(Score).local_table
+_SCORES = Score.metadata.tables[Score.__tablename__]
+# A job that runs twice at once, after its executor counted as dead, writes the same scores twice.
+_INSERT = {
+    "sqlite": sqlite.insert(_SCORES).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(_SCORES).on_conflict_do_nothing(),
+}
 
 
 def score_row(request: Request, scoring: "Scoring", category: str, value: float, scored_at: datetime) -> Row:
@@ -42,7 +47,7 @@ def score_row(request: Request, scoring: "Scoring", category: str, value: float,
 def store(session: Session, rows: Sequence[Row]) -> None:
     """Write scores with one statement. A dozen for a post are too many to make an object of each."""
     if rows:
-        session.execute(sa.insert(_SCORES), rows)
+        session.connection().execute(_INSERT[session.get_bind().dialect.name], rows)
 
 
 def unrouted_rows(request: Request, scoring: "Scoring", scored_at: datetime) -> list[Row]:

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -12,24 +11,28 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import actions, exemptions
 from app.core.actions.moves import make_move, together
-from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Retryable
+from app.core.classify import Classifier, Context, OutOfTime
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
-from app.core.models import Action, Community, Decision, Request, Score
+from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
+from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.routing import (
     UNFINISHED,
     CategoryRule,
     Route,
+    Scored,
     decide,
     for_review,
     observed,
 )
 from app.core.requests import score_rows, slow_rules
+from app.core.requests.evidence import error_text, evidence_of
 from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
+from app.core.requests.waiting import Waiting
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"
@@ -37,26 +40,12 @@ PAUSED = "automatic actions were paused"
 NOT_FINISHED = "a classifier could not finish"
 
 
+class Overtaken(Exception):
+    """The request or its community changed while its scores were being stored."""
+
+
 class Unfinished(Exception):
     """A classifier that a category requires failed, and the category says to try again (decision 0036)."""
-
-
-def waiting(session: Session, request_id: uuid.UUID) -> Request | None:
-    """The request if it waits to be scored and nothing speaks against it; else None, and ``start`` says what to do.
-
-    Only reads. A request that is scored at once needs nothing else before ``record_scores``.
-    """
-    found = session.execute(
-        sa.select(Request, Community.archived_at)
-        .join(Community, Community.id == Request.community_id)
-        .where(Request.id == request_id)
-    ).first()
-    if found is None or found[1] is not None:
-        return None
-    request: Request = found[0]
-    if request.status is not RequestStatus.PENDING or request.withdrawn_at is not None:
-        return None
-    return None if exemptions.is_exempt(session, request) else request
 
 
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
@@ -83,67 +72,98 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
 
 
 def record_scores(
-    session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring], language: str | None = None
+    session: Session,
+    request_id: uuid.UUID,
+    scorings: Sequence[Scoring],
+    language: str | None = None,
+    *,
+    is_locked_first: bool = False,
 ) -> Action | None:
     """Store the scores and route the request by the thresholds in force. Return the opened action, or None.
 
-    A request that has not been started yet goes all the way in this transaction.
+    A request that has not been started yet goes all the way in this transaction. The community is locked late, after
+    the rows that need no lock; ``is_locked_first`` locks it before anything is read.
 
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
+        Overtaken: the request or its community changed before the lock. Roll back, and call it with
+            ``is_locked_first``.
     """
-    community_id = session.execute(_COMMUNITY_OF, {"request": request_id}).scalar_one()
-    serialise(session, community_id)
-    # Read in this transaction, after the lock: a pause applies from its commit on, also to requests being scored.
-    request, community, is_decided = session.execute(
-        _UNDER_LOCK, {"request": request_id}, execution_options={"populate_existing": True}
+    if is_locked_first:
+        serialise(session, session.execute(_COMMUNITY_OF, {"request": request_id}).scalar_one())
+    request, community, author_id, *seen = session.execute(
+        _STATE, {"request": request_id}, execution_options={"populate_existing": True}
     ).one()
     if not _may_be_recorded(session, request):
         return None
-    version, rules_in_force = policies.rules_in_force(session, community_id)
+    is_decided, policy_id = seen[-2:]
+    version, rules_in_force = policies.rules_of(session, policy_id)
     if community.archived_at is None:
         _check_finished(scorings, rules_in_force)
-    observed_routes = observed(combined(scorings), rules_in_force)
+    best = combined(scorings)
+    observed_routes = observed(best, rules_in_force)
     now = clock.now()
-    score_rows.store(session, _rows(request, scorings, observed_routes, now))
-    timeouts = [
+    score_rows.store(session, _rows(request, scorings, best, observed_routes, now))
+    route = decided(scorings, rules_in_force) if community.archived_at is None and not is_decided else None
+    paused_at = community.paused_at if route is not None and route.tier is ActionTier.IMMEDIATE else None
+    if route is not None and paused_at is not None:
+        route = for_review(route, rules_in_force)
+    note = None if route is None else _write_note(session, request, route, author_id)
+    if serialise(session, community.id) and not is_locked_first:
+        # A pause applies from its commit on, also to requests that are being scored; so does every other change.
+        now_seen = session.connection().execute(_SEEN_OF, {"request": request_id}).one()
+        if list(now_seen) != seen:
+            raise Overtaken
+    slow_rules.record(session, community.id, _timeouts(scorings))
+    changes: dict[str, Any] = {"scored_at": now, "language": language}
+    with together(session):
+        if route is None or note is None:
+            nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=nothing), **changes)
+            return None
+        evidence = evidence_of(request, route, scorings, version, observed_routes)
+        if paused_at is not None:
+            evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
+        changes["note_id"] = note.id
+        if route.tier is not ActionTier.IMMEDIATE:
+            _goes_on(session, request, changes)
+        cause = NOT_FINISHED if route.category == UNFINISHED else None
+        return actions.open_for(session, request, route, evidence, note, cause=cause, changes=changes)
+
+
+def _write_note(session: Session, request: Request, route: Route, author_id: uuid.UUID | None) -> Note:
+    looks_like, meaning = (
+        ("something to look at", "Automatic scoring could not finish reading it")
+        if route.category == UNFINISHED
+        else (route.category, policies.describe(route.category))
+    )
+    return notes.write_rationale(session, request, looks_like, meaning, route.verb, author_id)
+
+
+def _timeouts(scorings: Sequence[Scoring]) -> list[tuple[str, OutOfTime]]:
+    return [
         (scoring.version, scoring.result.error)
         for scoring in scorings
         if isinstance(scoring.result.error, OutOfTime)
     ]
-    slow_rules.record(session, community_id, timeouts)
-    scored = {"scored_at": now, "language": language}
-    route = decided(scorings, rules_in_force) if community.archived_at is None and not is_decided else None
-    with together(session):
-        if route is None:
-            cause = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
-            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause), **scored)
-            return None
-        paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
-        if paused_at is not None:
-            route = for_review(route, rules_in_force)
-        unnamed = route.category == UNFINISHED
-        looks_like, meaning = (
-            ("something to look at", "Automatic scoring could not finish reading it")
-            if unnamed
-            else (route.category, policies.describe(route.category))
-        )
-        note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
-        evidence = _evidence(request, route, scorings, version, observed_routes)
-        if paused_at is not None:
-            evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
-        changes = {**scored, "note_id": note.id}
-        if route.tier is not ActionTier.IMMEDIATE:
-            _goes_on(session, request, changes)
-        cause = NOT_FINISHED if unnamed else None
-        return actions.open_for(session, request, route, evidence, note, cause=cause, changes=changes)
 
 
 _COMMUNITY_OF = sa.select(Request.community_id).where(Request.id == sa.bindparam("request"))
-_UNDER_LOCK = (
-    sa.select(Request, Community, sa.exists().where(Decision.request_id == Request.id))
-    .join(Community, Community.id == Request.community_id)
+_SEEN = (
+    Request.status,
+    Request.scored_at,
+    Request.withdrawn_at,
+    Community.paused_at,
+    Community.archived_at,
+    sa.exists().where(Decision.request_id == Request.id).correlate(Request),
+    policies.in_force(Community.id),
+)
+"""What a request's way depends on."""
+_STATE, _SEEN_OF = (
+    sa.select(*columns)
+    .join_from(Request, Community, Community.id == Request.community_id)
     .where(Request.id == sa.bindparam("request"))
+    for columns in ((Request, Community, profiles.SERVICE_PROFILE, *_SEEN), _SEEN)
 )
 
 
@@ -166,9 +186,12 @@ def _goes_on(session: Session, request: Request, changes: Mapping[str, Any]) -> 
 
 
 def _rows(
-    request: Request, scorings: Sequence[Scoring], observed_routes: Sequence[Route], scored_at: datetime
+    request: Request,
+    scorings: Sequence[Scoring],
+    best: Mapping[str, Scored],
+    observed_routes: Sequence[Route],
+    scored_at: datetime,
 ) -> list[score_rows.Row]:
-    best = combined(scorings)
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
     unassigned = set(best)
     rows = []
@@ -190,7 +213,7 @@ def _rows(
 def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
     """Raise Unfinished if nothing was found, but a service that a category must not go without failed."""
     failed = {
-        scoring.classifier: _error(scoring.result.error)
+        scoring.classifier: error_text(scoring.result.error)
         for scoring in scorings
         if not scoring.local and scoring.result.error is not None
     }
@@ -221,7 +244,7 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
 
 
 def classify(
-    classifiers: Sequence[Classifier], request: Request, language: str | None = None
+    classifiers: Sequence[Classifier], request: Request | Waiting, language: str | None = None
 ) -> list[Scoring]:
     """Run every classifier on a request's content. Call it outside of any transaction."""
     context = Context(community_id=request.community_id, language=named(language))
@@ -233,59 +256,3 @@ def _is_scored(session: Session, request: Request) -> bool:
     if request.scored_at is not None:
         return True
     return session.scalar(sa.select(Score.id).where(Score.request_id == request.id).limit(1)) is not None
-
-
-def _evidence(
-    request: Request,
-    route: Route,
-    scorings: Sequence[Scoring],
-    policy_version: int,
-    observed_routes: Sequence[Route] = (),
-) -> dict[str, Any]:
-    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
-    return {
-        "score": route.score,
-        "category": route.category,
-        "labels": [name for name, value in scores.items() if value > NOTABLE],
-        "scores": scores,
-        "details": {
-            "tier": route.tier.number,
-            "threshold": route.threshold,
-            "classifiers": [
-                {
-                    "name": scoring.classifier,
-                    "version": scoring.version,
-                    "model": scoring.result.model,
-                    "ms": scoring.milliseconds,
-                    **({"error": _error(scoring.result.error)} if scoring.result.error is not None else {}),
-                }
-                for scoring in scorings
-            ],
-            "matches": [
-                asdict(match)
-                for scoring in scorings
-                for match in scoring.result.matches
-                if match.category == route.category
-            ],
-            "config_version": policy_version,
-            "content_sha256": request.content_sha256,
-        }
-        | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
-    }
-
-
-def _error(error: Retryable | Permanent | OutOfTime) -> str:
-    if isinstance(error, OutOfTime):
-        return f"out of time: rule {error.rule}"
-    return error.reason
-
-
-def _observed_evidence(route: Route) -> dict[str, Any]:
-    """The evidence entry for what an observe-only category would have done."""
-    return {
-        "category": route.category,
-        "tier": route.tier.number,
-        "score": route.score,
-        "threshold": route.threshold,
-        "action": route.verb.value,
-    }

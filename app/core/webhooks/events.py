@@ -101,7 +101,9 @@ def gathered(session: Session) -> Iterator[None]:
 
 
 _GATHERED = "events_gathered"
-_EVENTS, _DELIVERIES = (sa.inspect(model).local_table for model in (Event, Delivery))
+_INSERT_EVENTS, _INSERT_DELIVERIES = (
+    sa.insert(model.metadata.tables[model.__tablename__]) for model in (Event, Delivery)
+)
 _WEBHOOKS = sa.select(Webhook.id, Webhook.events).where(
     Webhook.community_id == sa.bindparam("community"), Webhook.deleted_at.is_(None), Webhook.is_active
 )
@@ -113,15 +115,16 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
     session.flush()
     names = ("id", "community_id", "name", "payload", "request_id", "action_id", "note_id")
     rows = [{name: getattr(event, name) for name in names} for event in events]
-    session.execute(sa.insert(_EVENTS), rows)
+    connection = session.connection()
+    connection.execute(_INSERT_EVENTS, rows)
     deliveries = [
         {"event_id": event.id, "endpoint_id": webhook_id, "community_id": community_id, "due_at": clock.now()}
-        for webhook_id, wanted in session.execute(_WEBHOOKS, {"community": community_id})
+        for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
         for event in events
         if wanted is None or not payloads.subscriptions(event.name).isdisjoint(wanted)
     ]
     if deliveries:
-        session.execute(sa.insert(_DELIVERIES), deliveries)
+        connection.execute(_INSERT_DELIVERIES, deliveries)
         outbox.wake_dispatcher(session)
 
 
