@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
 from app.jobs import learning, mailing, rescoring
+from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -35,8 +37,10 @@ ATTEMPTS_KEPT = timedelta(days=30)
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     """Register every job with ``jobs``. The code that starts the engine also starts the periodic jobs."""
 
+    turns = Turns()
+
     def score_request(request_id: str) -> None:
-        score(wiring, uuid.UUID(request_id))
+        score(wiring, uuid.UUID(request_id), turns)
 
     def observe_services(request_id: str) -> None:
         observe(wiring, uuid.UUID(request_id))
@@ -108,22 +112,25 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.every(PRUNE, PRUNE_SECONDS)
 
 
-def score(wiring: Wiring, request_id: uuid.UUID) -> None:
+def score(wiring: Wiring, request_id: uuid.UUID, turns: Turns | None = None) -> None:
     """Score one request: read, classify outside of any transaction, record and route.
 
     Only a request that waits for a connected service, or is scored again, is stored as being in progress first; the
-    others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040).
+    others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040). They take
+    ``turns``, so that no community's posts hold up those of others.
     """
     found = _begun(wiring, request_id)
     if found is None:
         return
     post, classifiers = found
-    language = detect(post.content)
-    scorings = scoring.classify(classifiers, post, language)
-    try:
-        _record(wiring, post, scorings, language)
-    except scoring.Overtaken:
-        _record(wiring, post, scorings, language, is_locked_first=True)
+    is_local = all(classifier.local for classifier in classifiers)
+    with turns.taken(post.community_id) if turns is not None and is_local else nullcontext():
+        language = detect(post.content)
+        scorings = scoring.classify(classifiers, post, language)
+        try:
+            _record(wiring, post, scorings, language)
+        except scoring.Overtaken:
+            _record(wiring, post, scorings, language, is_locked_first=True)
 
 
 def _begun(wiring: Wiring, request_id: uuid.UUID) -> tuple[Waiting | Request, Sequence[Classifier]] | None:
