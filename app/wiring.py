@@ -25,6 +25,8 @@ from app.core.db import Database, EnqueueJob
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
+from app.core.requests import in_force
+from app.core.requests.in_force import InForce
 from app.core.rulesets.compiled import CommunityRules
 from app.core.sealing import Sealer
 from app.core.services.pool import ServicePool
@@ -85,13 +87,19 @@ class Wiring:
         defaults: CommunitySettings = self.database.info[community_settings.DEFAULTS]
         return defaults
 
-    def classifiers_for(self, session: Session, community_id: uuid.UUID) -> Sequence[Classifier]:
+    def classifiers_for(
+        self, session: Session, community_id: uuid.UUID, own: InForce | None = None
+    ) -> Sequence[Classifier]:
         """The classifiers that score this community's content: the shipped ones, adapted, the community's own rules,
         the connected services whose scores count, and last the model that learned from the community's decisions.
+
+        ``own``: what of its own it has in force, if the caller has read it.
         """
-        rules = self.rules.classifiers(session, community_id, self.classifiers)
-        classifiers = [*rules, *self.services.classifiers(session, community_id)]
-        model = self.learned.model(session, community_id)
+        own = own or in_force.read(session, community_id)
+        classifiers = list(self.rules.classifiers(session, community_id, self.classifiers, own.rules_version))
+        if own.has_services:
+            classifiers += self.services.classifiers(session, community_id)
+        model = self.learned.model(session, community_id) if own.has_learned else None
         return classifiers if model is None else [*classifiers, model]
 
     def attach(self, jobs: JobEngine) -> None:

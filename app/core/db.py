@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 import sqlalchemy.exc as sa_exc
 from sqlalchemy import event
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, SessionTransaction, mapped_column
 
 from app.core import clock, outbox
 from app.core.types import UtcDateTime
@@ -274,15 +274,45 @@ class Database:
             self._write_lock.close()
 
 
-def serialise(session: Session, community_id: uuid.UUID) -> None:
-    """Lock the community for other writers until this transaction ends.
+def serialise(session: Session, community_id: uuid.UUID) -> bool:
+    """Lock the community for other writers until this transaction ends. Return whether this call took the lock.
 
     The history chain and the strictly increasing ``decided_at`` need it. SQLite has only one writer anyway; PostgreSQL
     takes an advisory transaction lock. Verbs call this before any row lock, so two of them cannot deadlock.
+
+    Only the first call in a transaction costs a statement. On SQLite it returns False: the transaction has the lock.
     """
-    if session.get_bind().dialect.name == "postgresql":
-        key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
-        session.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
+    if session.get_bind().dialect.name != "postgresql":
+        return False
+    held: dict[uuid.UUID, SessionTransaction] = session.info.setdefault("serialised", {})
+    if is_within(session, held.get(community_id)):
+        return False
+    key = int.from_bytes(community_id.bytes[-8:], "big", signed=True)
+    session.connection().execute(_LOCK, {"key": key})
+    held[community_id] = innermost(session)
+    return True
+
+
+_LOCK = sa.select(sa.func.pg_advisory_xact_lock(sa.bindparam("key", type_=sa.BigInteger)))
+
+
+def innermost(session: Session) -> SessionTransaction:
+    """The transaction that runs now: the innermost savepoint, if one is open."""
+    transaction = session.get_nested_transaction() or session.get_transaction()
+    if transaction is None:
+        raise RuntimeError("no transaction runs")
+    return transaction
+
+
+def is_within(session: Session, transaction: SessionTransaction | None) -> bool:
+    """Whether ``transaction`` is the one that runs now or one around it.
+
+    So what was true when it was the innermost one still is: nothing that it wrote or locked was rolled back.
+    """
+    inner = session.get_nested_transaction() or session.get_transaction()
+    while inner is not None and inner is not transaction:
+        inner = inner.parent
+    return inner is not None
 
 
 class Base(DeclarativeBase):

@@ -250,13 +250,18 @@ REQUEST = Machine(
     R,
     (
         Move(None, R.PENDING, _by(_SERVICE, _INTEGRATION), "submitted"),
-        Move(R.PENDING, R.IN_PROGRESS, _by(_SERVICE), "a worker starts scoring"),
+        Move(R.PENDING, R.IN_PROGRESS, _by(_SERVICE), "a worker starts scoring, or people are to decide"),
         Move(R.IN_PROGRESS, R.COMPLETED, _by(_SERVICE), "nothing matched, or a decision was made"),
         Move(R.IN_PROGRESS, R.FAILED, _by(_SERVICE), "scoring failed and is not retried"),
         Move(R.PENDING, R.FAILED, _by(_SERVICE), "scoring could not start"),
         Move(R.FAILED, R.PENDING, _by(_INTEGRATION, _MODERATOR, _OPERATOR), "try again"),
         Move(R.COMPLETED, R.IN_PROGRESS, _by(_SERVICE, _INTEGRATION), "escalated to staff review"),
-        Move(R.PENDING, R.COMPLETED, _by(_SERVICE), "exempt from scanning, or decided before scoring"),
+        Move(
+            R.PENDING,
+            R.COMPLETED,
+            _by(_SERVICE),
+            "scored at once, exempt from scanning, or decided before scoring",
+        ),
         Move(R.FAILED, R.COMPLETED, _by(_SERVICE), "decided by people although scoring failed"),
     ),
 )

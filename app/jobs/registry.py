@@ -1,22 +1,29 @@
 """All jobs of the service by name. They are registered with the engine, in tests with one that runs in-process."""
 
 import uuid
+from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
 from app.core import clock, mail
 from app.core.actions import acknowledgements
+from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
+from app.core.models import Request
 from app.core.raters import digests
-from app.core.requests import observing, retention, scoring, submitting
+from app.core.requests import observing, retention, scoring, submitting, waiting
+from app.core.requests.scorings import Scoring
+from app.core.requests.waiting import Waiting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
 from app.jobs import learning, mailing, rescoring, rollups
+from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -31,8 +38,10 @@ ATTEMPTS_KEPT = timedelta(days=30)
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     """Register every job with ``jobs``. The code that starts the engine also starts the periodic jobs."""
 
+    turns = Turns()
+
     def score_request(request_id: str) -> None:
-        score(wiring, uuid.UUID(request_id))
+        score(wiring, uuid.UUID(request_id), turns)
 
     def observe_services(request_id: str) -> None:
         observe(wiring, uuid.UUID(request_id))
@@ -109,18 +118,50 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.every(PRUNE, PRUNE_SECONDS)
 
 
-def score(wiring: Wiring, request_id: uuid.UUID) -> None:
-    """Score one request: start, classify outside of any transaction, record and route."""
+def score(wiring: Wiring, request_id: uuid.UUID, turns: Turns | None = None) -> None:
+    """Score one request: read, classify outside of any transaction, record and route.
+
+    Only a request that waits for a connected service, or is scored again, is stored as being in progress first; the
+    others are scored within milliseconds, and go all the way in one transaction (docs/decisions/0040). They take
+    ``turns``, so that no community's posts hold up those of others.
+    """
+    found = _begun(wiring, request_id)
+    if found is None:
+        return
+    post, classifiers = found
+    is_local = all(classifier.local for classifier in classifiers)
+    with turns.taken(post.community_id) if turns is not None and is_local else nullcontext():
+        language = detect(post.content)
+        scorings = scoring.classify(classifiers, post, language)
+        try:
+            _record(wiring, post, scorings, language)
+        except scoring.Overtaken:
+            _record(wiring, post, scorings, language, is_locked_first=True)
+
+
+def _begun(wiring: Wiring, request_id: uuid.UUID) -> tuple[Waiting | Request, Sequence[Classifier]] | None:
+    """The post to score and what scores it, or None. A post that waits for a service is in progress from here on."""
+    with wiring.database.reading() as session:
+        post = waiting.read(session, request_id)
+        if post is not None and not post.own.has_services:
+            return post, wiring.classifiers_for(session, post.community_id, post.own)
     with wiring.database.writing() as session:
         request = scoring.start(session, request_id)
-        if request is None:
-            return
-        classifiers = wiring.classifiers_for(session, request.community_id)
-    language = detect(request.content)
-    scorings = scoring.classify(classifiers, request, language)
+        return None if request is None else (request, wiring.classifiers_for(session, request.community_id))
+
+
+def _record(
+    wiring: Wiring,
+    post: Waiting | Request,
+    scorings: Sequence[Scoring],
+    language: str | None,
+    *,
+    is_locked_first: bool = False,
+) -> None:
     with wiring.database.writing() as session:
-        scoring.record_scores(session, request_id, scorings, language)
-        observing.enqueue(session, request.community_id, request_id)
+        scoring.record_scores(session, post.id, scorings, language, is_locked_first=is_locked_first)
+        if isinstance(post, Request):
+            observing.enqueue(session, post.community_id, post.id)
 
 
 def observe(wiring: Wiring, request_id: uuid.UUID) -> None:

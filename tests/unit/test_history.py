@@ -1,5 +1,7 @@
 """History is append-only and tells where it was altered."""
 
+from contextlib import suppress
+
 import pytest
 import sqlalchemy as sa
 
@@ -81,3 +83,39 @@ def test_each_community_has_a_chain_of_its_own(wiring: Wiring, cast: Cast) -> No
         second = history.record(session, SYSTEM, cast.other_community_id, "a.b", "x", cast.other_community_id)
         assert second.number == first.number + 1
         assert second.previous_hash == first.hash
+
+
+def test_entries_of_a_savepoint_that_was_rolled_back_leave_no_gap(wiring: Wiring, cast: Cast) -> None:
+    before = len(_numbers(wiring, cast))
+    with wiring.database.writing() as session:
+        for number in range(6):
+            savepoint = session.begin_nested()
+            history.record(session, SYSTEM, cast.community_id, f"test.{number}", "test", cast.community_id)
+            history.record(session, SYSTEM, cast.community_id, f"test.{number}", "test", cast.community_id)
+            if number % 3:
+                savepoint.rollback()
+            else:
+                savepoint.commit()
+            history.record(session, SYSTEM, cast.community_id, "test.outside", "test", cast.community_id)
+    with wiring.database.reading() as session:
+        assert history.verify(session, cast.community_id) == (before + 2 * 2 + 6, None)
+
+
+def test_entries_that_are_gathered_are_written_in_order_or_not_at_all(wiring: Wiring, cast: Cast) -> None:
+    before = len(_numbers(wiring, cast))
+    with wiring.database.writing() as session:
+        for is_kept in (True, False, True):
+            with suppress(LookupError), history.gathered(session):
+                for what in ("test.first", "test.second"):
+                    history.record(session, SYSTEM, cast.community_id, what, "test", cast.community_id)
+                if not is_kept:
+                    raise LookupError
+        history.record(session, SYSTEM, cast.community_id, "test.last", "test", cast.community_id)
+    with wiring.database.reading() as session:
+        written = session.scalars(
+            sa.select(HistoryEntry.what)
+            .where(HistoryEntry.community_id == cast.community_id, HistoryEntry.number > before)
+            .order_by(HistoryEntry.number)
+        ).all()
+        assert written == ["test.first", "test.second"] * 2 + ["test.last"]
+        assert history.verify(session, cast.community_id) == (before + 5, None)

@@ -4,7 +4,7 @@ These functions move one action. ``notes.verdicts`` changes its rationale note.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -77,10 +77,12 @@ def open_for(
     note: Note,
     *,
     cause: str | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Action:
     """Open the action of a route: proposed at once, or under review (Tier 2, and every ``flag``).
 
-    ``cause`` is recorded in history; None: the score and the threshold that it exceeds.
+    ``cause`` is recorded in history; None: the score and the threshold that it exceeds. Tier 1 decides the request,
+    which the caller has found undecided under the community's lock; ``changes`` are then written to it too.
     """
     reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
     action = Action(
@@ -101,7 +103,16 @@ def open_for(
     cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
     begin(session, SYSTEM, action, why=Why(cause=cause))
     if route.tier is ActionTier.IMMEDIATE:
-        decisions.record(session, action, route.verb.value, tier=1, confidence=route.score, cause=cause)
+        decisions.record(
+            session,
+            action,
+            route.verb.value,
+            tier=1,
+            confidence=route.score,
+            cause=cause,
+            undecided=request,
+            **(changes or {}),
+        )
     return action
 
 

@@ -2,6 +2,7 @@
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -24,21 +25,32 @@ def for_request(session: Session, request_id: uuid.UUID) -> Decision | None:
 
 
 def record(
-    session: Session, action: Action, decision: str, *, tier: int, confidence: float, cause: str
+    session: Session,
+    action: Action,
+    decision: str,
+    *,
+    tier: int,
+    confidence: float,
+    cause: str,
+    undecided: Request | None = None,
+    **changes: Any,
 ) -> Decision | None:
     """Decide a request, complete it and emit its event. Return None, without an event, if it was decided before.
 
     ``decided_at`` is strictly increasing within the community. It is set under the community's lock, so a client
     that polls from the last value it saw never misses a decision that was committed late.
+
+    ``undecided``: the action's request, from a caller who has locked the community and found it undecided since;
+    without it both are read here. ``changes`` are other columns of the request, written along with its state.
     """
     serialise(session, action.community_id)
-    request = session.get_one(Request, action.request_id, populate_existing=True)
-    if for_request(session, request.id) is not None:
-        complete(session, request, cause)
-        return None
-    last = session.scalar(
-        sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == action.community_id)
-    )
+    request = undecided
+    if request is None:
+        request = session.get_one(Request, action.request_id, populate_existing=True)
+        if for_request(session, request.id) is not None:
+            complete(session, request, cause, **changes)
+            return None
+    last = session.scalar(_LAST, {"community": action.community_id})
     now = clock.now()
     recorded = Decision(
         community_id=action.community_id,
@@ -51,7 +63,7 @@ def record(
     )
     session.add(recorded)
     session.flush()
-    complete(session, request, cause)
+    complete(session, request, cause, **changes)
     history.record(
         session,
         SYSTEM,
@@ -66,7 +78,10 @@ def record(
     return recorded
 
 
-def complete(session: Session, request: Request, cause: str) -> None:
-    """Move a decided request to completed, from whatever state it is in."""
+_LAST = sa.select(sa.func.max(Decision.decided_at)).where(Decision.community_id == sa.bindparam("community"))
+
+
+def complete(session: Session, request: Request, cause: str, **changes: Any) -> None:
+    """Move a decided request to completed, from whatever state it is in, with ``changes`` to other columns."""
     if request.status is not RequestStatus.COMPLETED:
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
+        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause), **changes)

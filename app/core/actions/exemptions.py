@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Request
@@ -35,27 +35,43 @@ def _trigrams(text: str) -> Counter[str]:
 
 def is_exempt(session: Session, request: Request) -> bool:
     """Whether people restored this content, or a similar text of the same message (docs/integration.md)."""
-    same_content = Action.scan_exempt_content_hash == request.content_sha256
-    exempt = sa.and_(
-        Action.community_id == request.community_id, Action.action_state == ActionState.SCAN_EXEMPT
-    )
-    if session.scalar(sa.select(Action.id).where(exempt, same_content).limit(1)) is not None:
-        return True
-    if request.platform_message_id is None:
-        return False
+    is_same_content, is_same_message = session.execute(_LOOK, {"request": request.id}).one()
+    return bool(is_same_content) or (bool(is_same_message) and is_similar(session, request))
+
+
+def is_similar(session: Session, request: Request) -> bool:
+    """Whether people restored a similar text of the same message."""
     earlier = session.scalars(
         sa.select(Request)
-        .join(Action, Action.request_id == Request.id)
         .where(
-            exempt,
             Request.community_id == request.community_id,
             Request.platform_message_id == request.platform_message_id,
             Request.content_removed_at.is_(None),
+            sa.exists().where(_EXEMPT, Action.request_id == Request.id),
         )
         .order_by(Request.requested_at.desc())
         .limit(EXEMPT_LOOKED_AT)
     ).all()
-    if not earlier:
-        return False
     least = community_settings.read(session, request.community_id).exempt_similarity
     return any(similarity(restored.content, request.content) >= least for restored in earlier)
+
+
+_EXEMPT = sa.and_(Action.community_id == Request.community_id, Action.action_state == ActionState.SCAN_EXEMPT)
+_EARLIER = aliased(Request)
+COLUMNS = (
+    sa.exists().where(_EXEMPT, Action.scan_exempt_content_hash == Request.content_sha256).correlate(Request),
+    sa.exists()
+    .where(
+        _EXEMPT,
+        Action.request_id == _EARLIER.id,
+        _EARLIER.community_id == Request.community_id,
+        _EARLIER.platform_message_id == Request.platform_message_id,
+        _EARLIER.content_removed_at.is_(None),
+    )
+    .correlate(Request),
+)
+"""For a statement that selects from requests: whether people restored this content; or a text of the same message.
+
+Both questions in one statement: nearly every post is asked them, and nearly all answers are no.
+"""
+_LOOK = sa.select(*COLUMNS).where(Request.id == sa.bindparam("request"))

@@ -8,17 +8,17 @@ it.
 import hashlib
 import secrets
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, SessionTransaction
 
 from app.core import clock
-from app.core.db import serialise
+from app.core.db import innermost, is_within, serialise
 from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
@@ -42,12 +42,6 @@ def record(
 ) -> HistoryEntry:
     """Append and return one entry. ``what`` is a dotted past tense (``action.proposed``); values are plain JSON."""
     serialise(session, community_id)
-    last = session.execute(
-        sa.select(HistoryEntry.number, HistoryEntry.hash)
-        .where(HistoryEntry.community_id == community_id)
-        .order_by(HistoryEntry.number.desc())
-        .limit(1)
-    ).first()
     text = HistoryText(
         salt=secrets.token_hex(16),
         actor_name=actor.name,
@@ -58,7 +52,6 @@ def record(
     entry = HistoryEntry(
         id=new_id(),
         community_id=community_id,
-        number=last.number + 1 if last else 1,
         at=clock.now(),
         actor_kind=actor.kind,
         account_id=actor.account_id,
@@ -71,14 +64,76 @@ def record(
         after=dict(after or {}),
         cause=why.cause[:255],
         text_hash=_text_hash(text),
-        previous_hash=last.hash if last else GENESIS,
         text=text,
         **facts.of_object(session, object_type, object_id),
     )
-    entry.hash = _hash(entry)
+    gathered: list[HistoryEntry] | None = session.info.get(_GATHERED)
+    if gathered is not None:
+        gathered.append(entry)
+        return entry
+    _append(session, [entry])
     session.add(entry)
     session.flush()
     return entry
+
+
+@contextmanager
+def gathered(session: Session) -> Iterator[None]:
+    """Write the entries that are recorded within the block when it ends: all at once, in their order.
+
+    Only for verbs that do not read what they recorded. An entry has its number and its hash from the end of the
+    block on; when the block raises, there is none.
+    """
+    entries: list[HistoryEntry] = []
+    session.info[_GATHERED] = entries
+    try:
+        yield
+    finally:
+        del session.info[_GATHERED]
+    for community_id in dict.fromkeys(entry.community_id for entry in entries):
+        own = [entry for entry in entries if entry.community_id == community_id]
+        _append(session, own)
+        connection = session.connection()
+        connection.execute(_INSERT_ENTRIES, [_row(entry) for entry in own])
+        connection.execute(_INSERT_TEXTS, [{"entry_id": entry.id, **_row(entry.text)} for entry in own])
+
+
+_GATHERED = "history_gathered"
+_INSERT_ENTRIES, _INSERT_TEXTS = (
+    sa.insert(model.metadata.tables[model.__tablename__]) for model in (HistoryEntry, HistoryText)
+)
+
+
+def _row(instance: HistoryEntry | HistoryText) -> dict[str, Any]:
+    return {
+        name: value for name, value in vars(instance).items() if name not in ("_sa_instance_state", "text")
+    }
+
+
+def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:
+    """Number new entries of one community and chain them to its last one. The community is locked."""
+    community_id = entries[0].community_id
+    tails: dict[uuid.UUID, tuple[SessionTransaction, int, str]] = session.info.setdefault("chain", {})
+    kept = tails.get(community_id)
+    if kept is not None and is_within(session, kept[0]):
+        number, previous = kept[1:]
+    else:
+        session.flush()
+        last = session.connection().execute(_LAST, {"community": community_id}).first()
+        number, previous = (last.number, last.hash) if last else (0, GENESIS)
+    for entry in entries:
+        number += 1
+        entry.number, entry.previous_hash = number, previous
+        entry.hash = previous = _hash(entry)
+    tails[community_id] = (innermost(session), number, previous)
+
+
+_LAST = (
+    sa.select(HistoryEntry.number, HistoryEntry.hash)
+    .where(HistoryEntry.community_id == sa.bindparam("community"))
+    .order_by(HistoryEntry.number.desc())
+    .limit(1)
+)
 
 
 def _text_hash(text: HistoryText) -> str:

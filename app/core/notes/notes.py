@@ -88,19 +88,24 @@ def write(
     return note
 
 
-def write_rationale(session: Session, request: Request, category: str, meaning: str, verb: Verb) -> Note:
+def write_rationale(
+    session: Session,
+    request: Request,
+    category: str,
+    meaning: str,
+    verb: Verb,
+    author_id: uuid.UUID | None = None,
+) -> Note:
     """Write the service's own note on why it proposes to act; its ratings are the review (docs/consensus.md).
 
-    The text contains no score, because raters read it.
+    The text contains no score, because raters read it. The caller links it to the request (``request.note_id``).
+    ``author_id`` is the service's own profile, if the caller has read it.
     """
     summary = (
         f"This content looks like {category.replace('_', ' ')}: {meaning[0].lower()}{meaning[1:]}. "
         f"If so, it should be {_QUESTION[verb]}."
     )
-    note = _rationale(session, request, summary)
-    request.note_id = note.id
-    session.flush()
-    return note
+    return _rationale(session, request, summary, author_id)
 
 
 def write_rationale_again(session: Session, request: Request, first: Note) -> Note:
@@ -111,14 +116,14 @@ def write_rationale_again(session: Session, request: Request, first: Note) -> No
     return _rationale(session, request, first.summary)
 
 
-def _rationale(session: Session, request: Request, summary: str) -> Note:
-    author = profiles.of_service(session)
+def _rationale(session: Session, request: Request, summary: str, author_id: uuid.UUID | None = None) -> Note:
+    author_id = author_id or profiles.of_service(session).id
     note = Note(
         id=new_id(),
         community_id=request.community_id,
         request_id=request.id,
-        author_id=author.id,
-        author_ref=str(author.id),
+        author_id=author_id,
+        author_ref=str(author_id),
         summary=summary,
         classification=Classification.MISLEADING,
         status=NoteStatus.NEEDS_MORE_RATINGS,

@@ -132,6 +132,18 @@ def of_service(session: Session) -> Profile:
     return ensure(session, SERVICE_PLATFORM, SERVICE_USER, display_name="Bridgenote")
 
 
+SERVICE_PROFILE = (
+    sa.select(Profile.id)
+    .where(
+        Profile.platform == SERVICE_PLATFORM,
+        Profile.provider_scope == "",
+        Profile.platform_user_id == SERVICE_USER,
+    )
+    .scalar_subquery()
+)
+"""For a statement: the id of the service's own profile, None before ``of_service`` made it."""
+
+
 def _adopted(session: Session, identity: Identity) -> Profile | None:
     """Set the scope of a profile that was created before its scope was known, and return it.
 

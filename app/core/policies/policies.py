@@ -87,6 +87,32 @@ def versions(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequenc
     ).all()
 
 
+def in_force(community_id: Any) -> sa.ScalarSelect[uuid.UUID]:
+    """For a statement: the id of the version in force of a community, which may be a column."""
+    newest = sa.select(ThresholdSet.id).where(ThresholdSet.community_id == community_id)
+    return newest.order_by(ThresholdSet.version.desc()).limit(1).scalar_subquery()
+
+
+def rules_of(session: Session, version_id: uuid.UUID) -> tuple[int, Sequence[CategoryRule]]:
+    """The number of a version, and its categories as routing uses them.
+
+    A version never changes, so each process reads it once.
+    """
+    kept = _KEPT.get(version_id)
+    if kept is None:
+        thresholds = session.get_one(
+            ThresholdSet, version_id, options=[selectinload(ThresholdSet.categories)], populate_existing=True
+        )
+        while len(_KEPT) >= _MOST_KEPT:
+            _KEPT.pop(next(iter(_KEPT)), None)
+        kept = _KEPT[version_id] = (thresholds.version, tuple(category_rules(thresholds)))
+    return kept
+
+
+_KEPT: dict[uuid.UUID, tuple[int, Sequence[CategoryRule]]] = {}
+_MOST_KEPT = 1_000
+
+
 def category_rules(thresholds: ThresholdSet) -> list[CategoryRule]:
     return [rule_of(category) for category in thresholds.categories]
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, outbox
 from app.core.db import serialise
 from app.core.models import ConnectedService, Request, Score
-from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.requests.score_rows import score_row, store, unrouted_rows
 from app.core.requests.scorings import Scoring
 from app.core.vocabulary import ServiceMode
 
@@ -65,6 +65,5 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         rows += unrouted_rows(request, scoring, now)
         for row in rows:
             # Kept as they are, so that comparisons know what they would have led to.
-            row.is_observed, row.tier1_capable = True, row.category in scoring.tier1
-        session.add_all(rows)
-    session.flush()
+            row |= {"is_observed": True, "tier1_capable": row["category"] in scoring.tier1}
+        store(session, rows)

@@ -1,35 +1,38 @@
 """Scoring of a request: start, classify, store the scores, route (docs/architecture.md, flow 1)."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import actions, decisions, exemptions
-from app.core.actions.moves import make_move
-from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Retryable
+from app.core.actions import actions, exemptions
+from app.core.actions.moves import make_move, together
+from app.core.classify import Classifier, Context, OutOfTime
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
-from app.core.models import Action, Community, Request, Score
+from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
+from app.core.people import profiles
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
 from app.core.policies.routing import (
     UNFINISHED,
     CategoryRule,
     Route,
+    Scored,
     decide,
     for_review,
     observed,
 )
-from app.core.requests import slow_rules
-from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.requests import score_rows, slow_rules
+from app.core.requests.evidence import error_text, evidence_of
 from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
+from app.core.requests.waiting import Waiting
 from app.core.vocabulary import ActionTier, RequestStatus
 
 ARCHIVED = "the community was archived"
@@ -37,12 +40,19 @@ PAUSED = "automatic actions were paused"
 NOT_FINISHED = "a classifier could not finish"
 
 
+class Overtaken(Exception):
+    """The request or its community changed while its scores were being stored."""
+
+
 class Unfinished(Exception):
     """A classifier that a category requires failed, and the category says to try again (decision 0036)."""
 
 
 def start(session: Session, request_id: uuid.UUID) -> Request | None:
-    """Start scoring. None when there is nothing to do: already scored, decided, withdrawn or exempt."""
+    """Start scoring that takes its time: the request is in progress from the commit on.
+
+    None when there is nothing to do: already scored, decided, withdrawn or exempt.
+    """
     request = session.get(Request, request_id)
     if request is None or request.withdrawn_at is not None:
         return None
@@ -62,30 +72,129 @@ def start(session: Session, request_id: uuid.UUID) -> Request | None:
 
 
 def record_scores(
-    session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring], language: str | None = None
+    session: Session,
+    request_id: uuid.UUID,
+    scorings: Sequence[Scoring],
+    language: str | None = None,
+    *,
+    is_locked_first: bool = False,
 ) -> Action | None:
     """Store the scores and route the request by the thresholds in force. Return the opened action, or None.
 
+    A request that has not been started yet goes all the way in this transaction. The community is locked late, after
+    the rows that need no lock; ``is_locked_first`` locks it before anything is read.
+
     Raises:
         Unfinished: a required classifier failed, and scoring should be tried again. Nothing is stored.
+        Overtaken: the request or its community changed before the lock. Roll back, and call it with
+            ``is_locked_first``.
     """
-    request = session.get_one(Request, request_id)
-    serialise(session, request.community_id)
-    session.refresh(request)
-    if request.status is not RequestStatus.IN_PROGRESS or _is_scored(session, request):
+    if is_locked_first:
+        serialise(session, session.execute(_COMMUNITY_OF, {"request": request_id}).scalar_one())
+    request, community, author_id, *seen = session.execute(
+        _STATE, {"request": request_id}, execution_options={"populate_existing": True}
+    ).one()
+    if not _may_be_recorded(session, request):
         return None
-    thresholds = policies.current(session, request.community_id)
-    rules_in_force = policies.category_rules(thresholds)
-    # Read in this transaction, after the lock: a pause applies from its commit on, also to requests being scored.
-    community = session.get_one(Community, request.community_id, populate_existing=True)
+    is_decided, policy_id = seen[-2:]
+    version, rules_in_force = policies.rules_of(session, policy_id)
     if community.archived_at is None:
         _check_finished(scorings, rules_in_force)
     best = combined(scorings)
     observed_routes = observed(best, rules_in_force)
+    now = clock.now()
+    score_rows.store(session, _rows(request, scorings, best, observed_routes, now))
+    route = decided(scorings, rules_in_force) if community.archived_at is None and not is_decided else None
+    paused_at = community.paused_at if route is not None and route.tier is ActionTier.IMMEDIATE else None
+    if route is not None and paused_at is not None:
+        route = for_review(route, rules_in_force)
+    note = None if route is None else _write_note(session, request, route, author_id)
+    if serialise(session, community.id) and not is_locked_first:
+        # A pause applies from its commit on, also to requests that are being scored; so does every other change.
+        now_seen = session.connection().execute(_SEEN_OF, {"request": request_id}).one()
+        if list(now_seen) != seen:
+            raise Overtaken
+    slow_rules.record(session, community.id, _timeouts(scorings))
+    changes: dict[str, Any] = {"scored_at": now, "language": language}
+    with together(session):
+        if route is None or note is None:
+            nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
+            make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=nothing), **changes)
+            return None
+        evidence = evidence_of(request, route, scorings, version, observed_routes)
+        if paused_at is not None:
+            evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
+        changes["note_id"] = note.id
+        if route.tier is not ActionTier.IMMEDIATE:
+            _goes_on(session, request, changes)
+        cause = NOT_FINISHED if route.category == UNFINISHED else None
+        return actions.open_for(session, request, route, evidence, note, cause=cause, changes=changes)
+
+
+def _write_note(session: Session, request: Request, route: Route, author_id: uuid.UUID | None) -> Note:
+    looks_like, meaning = (
+        ("something to look at", "Automatic scoring could not finish reading it")
+        if route.category == UNFINISHED
+        else (route.category, policies.describe(route.category))
+    )
+    return notes.write_rationale(session, request, looks_like, meaning, route.verb, author_id)
+
+
+def _timeouts(scorings: Sequence[Scoring]) -> list[tuple[str, OutOfTime]]:
+    return [
+        (scoring.version, scoring.result.error)
+        for scoring in scorings
+        if isinstance(scoring.result.error, OutOfTime)
+    ]
+
+
+_COMMUNITY_OF = sa.select(Request.community_id).where(Request.id == sa.bindparam("request"))
+_SEEN = (
+    Request.status,
+    Request.scored_at,
+    Request.withdrawn_at,
+    Community.paused_at,
+    Community.archived_at,
+    sa.exists().where(Decision.request_id == Request.id).correlate(Request),
+    policies.in_force(Community.id),
+)
+"""What a request's way depends on."""
+_STATE, _SEEN_OF = (
+    sa.select(*columns)
+    .join_from(Request, Community, Community.id == Request.community_id)
+    .where(Request.id == sa.bindparam("request"))
+    for columns in ((Request, Community, profiles.SERVICE_PROFILE, *_SEEN), _SEEN)
+)
+
+
+def _may_be_recorded(session: Session, request: Request) -> bool:
+    if request.withdrawn_at is not None:
+        return False
+    if request.status is RequestStatus.PENDING:
+        return True
+    return request.status is RequestStatus.IN_PROGRESS and not _is_scored(session, request)
+
+
+def _goes_on(session: Session, request: Request, changes: Mapping[str, Any]) -> None:
+    """Leave the request in progress, for people decide about it, with ``changes`` to other columns."""
+    if request.status is RequestStatus.PENDING:
+        make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, **changes)
+        return
+    for name, value in changes.items():
+        setattr(request, name, value)
+    session.flush()
+
+
+def _rows(
+    request: Request,
+    scorings: Sequence[Scoring],
+    best: Mapping[str, Scored],
+    observed_routes: Sequence[Route],
+    scored_at: datetime,
+) -> list[score_rows.Row]:
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
     unassigned = set(best)
-    request.scored_at = clock.now()
-    request.language = language
+    rows = []
     for scoring in scorings:
         for category, value in scoring.scores.items():
             is_highest = category in unassigned and best[category] == scored_by(scoring, category, value)
@@ -93,43 +202,18 @@ def record_scores(
                 unassigned.remove(category)
             # Previews count the highest scores, and must not count a test post.
             is_highest = is_highest and not request.is_test
-            score = score_row(request, scoring, category, value, request.scored_at)
-            score.tier1_capable, score.is_highest = category in scoring.tier1, is_highest
-            score.observed_tier = observed_tiers.get(category) if is_highest else None
-            session.add(score)
-        session.add_all(unrouted_rows(request, scoring, request.scored_at))
-    session.flush()
-    route = decided(scorings, rules_in_force) if community.archived_at is None else None
-    timeouts = [
-        (scoring.version, scoring.result.error)
-        for scoring in scorings
-        if isinstance(scoring.result.error, OutOfTime)
-    ]
-    slow_rules.record(session, request.community_id, timeouts)
-    if route is None or decisions.for_request(session, request.id) is not None:
-        cause = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
-        make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
-        return None
-    paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
-    if paused_at is not None:
-        route = for_review(route, rules_in_force)
-    unnamed = route.category == UNFINISHED
-    looks_like, meaning = (
-        ("something to look at", "Automatic scoring could not finish reading it")
-        if unnamed
-        else (route.category, policies.describe(route.category))
-    )
-    note = notes.write_rationale(session, request, looks_like, meaning, route.verb)
-    evidence = _evidence(request, route, scorings, thresholds.version, observed_routes)
-    if paused_at is not None:
-        evidence["details"]["held_back"] = {"why": PAUSED, "since": clock.iso(paused_at)}
-    return actions.open_for(session, request, route, evidence, note, cause=NOT_FINISHED if unnamed else None)
+            row = score_rows.score_row(request, scoring, category, value, scored_at)
+            row |= {"tier1_capable": category in scoring.tier1, "is_highest": is_highest}
+            row["observed_tier"] = observed_tiers.get(category) if is_highest else None
+            rows.append(row)
+        rows += score_rows.unrouted_rows(request, scoring, scored_at)
+    return rows
 
 
 def _check_finished(scorings: Sequence[Scoring], rules: Sequence[CategoryRule]) -> None:
     """Raise Unfinished if nothing was found, but a service that a category must not go without failed."""
     failed = {
-        scoring.classifier: _error(scoring.result.error)
+        scoring.classifier: error_text(scoring.result.error)
         for scoring in scorings
         if not scoring.local and scoring.result.error is not None
     }
@@ -160,7 +244,7 @@ def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
 
 
 def classify(
-    classifiers: Sequence[Classifier], request: Request, language: str | None = None
+    classifiers: Sequence[Classifier], request: Request | Waiting, language: str | None = None
 ) -> list[Scoring]:
     """Run every classifier on a request's content. Call it outside of any transaction."""
     context = Context(community_id=request.community_id, language=named(language))
@@ -172,59 +256,3 @@ def _is_scored(session: Session, request: Request) -> bool:
     if request.scored_at is not None:
         return True
     return session.scalar(sa.select(Score.id).where(Score.request_id == request.id).limit(1)) is not None
-
-
-def _evidence(
-    request: Request,
-    route: Route,
-    scorings: Sequence[Scoring],
-    policy_version: int,
-    observed_routes: Sequence[Route] = (),
-) -> dict[str, Any]:
-    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
-    return {
-        "score": route.score,
-        "category": route.category,
-        "labels": [name for name, value in scores.items() if value > NOTABLE],
-        "scores": scores,
-        "details": {
-            "tier": route.tier.number,
-            "threshold": route.threshold,
-            "classifiers": [
-                {
-                    "name": scoring.classifier,
-                    "version": scoring.version,
-                    "model": scoring.result.model,
-                    "ms": scoring.milliseconds,
-                    **({"error": _error(scoring.result.error)} if scoring.result.error is not None else {}),
-                }
-                for scoring in scorings
-            ],
-            "matches": [
-                asdict(match)
-                for scoring in scorings
-                for match in scoring.result.matches
-                if match.category == route.category
-            ],
-            "config_version": policy_version,
-            "content_sha256": request.content_sha256,
-        }
-        | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
-    }
-
-
-def _error(error: Retryable | Permanent | OutOfTime) -> str:
-    if isinstance(error, OutOfTime):
-        return f"out of time: rule {error.rule}"
-    return error.reason
-
-
-def _observed_evidence(route: Route) -> dict[str, Any]:
-    """The evidence entry for what an observe-only category would have done."""
-    return {
-        "category": route.category,
-        "tier": route.tier.number,
-        "score": route.score,
-        "threshold": route.threshold,
-        "action": route.verb.value,
-    }

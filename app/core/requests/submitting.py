@@ -152,6 +152,8 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
     )
+    request.note_id = note.id
+    session.flush()
     evidence = {"score": 0, "category": ESCALATED, "labels": [ESCALATED], "scores": {}, "details": {}}
     return actions.open_for(session, request, route, evidence, note)
 

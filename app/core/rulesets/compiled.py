@@ -36,10 +36,18 @@ class CommunityRules:
         )
 
     def classifiers(
-        self, session: Session, community_id: uuid.UUID, base: Sequence[Classifier]
+        self,
+        session: Session,
+        community_id: uuid.UUID,
+        base: Sequence[Classifier],
+        version: int | None = None,
     ) -> Sequence[Classifier]:
-        """``base`` adapted to this community. Nothing is compiled yet: that happens with the first text."""
-        version = versions.newest_version(session, community_id)
+        """``base`` adapted to this community, by the version of its rules in force: ``version``, or read here.
+
+        Nothing is compiled yet: that happens with the first text.
+        """
+        if version is None:
+            version = versions.newest_version(session, community_id)
         if version == 0:
             return base
         with self._lock:

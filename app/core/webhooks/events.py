@@ -1,5 +1,8 @@
 """Events: rows written, with their deliveries, in the same transaction as the change they report."""
 
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -76,17 +79,53 @@ def _emit(
 ) -> Event:
     event = Event(id=new_id(), community_id=community.id, name=name, payload=payload, **subjects)
     event.payload = {**payload, "event_id": str(event.id)}
-    session.add(event)
-    session.flush()
-    endpoints = session.scalars(
-        sa.select(Webhook).where(
-            Webhook.community_id == community.id, Webhook.deleted_at.is_(None), Webhook.is_active
-        )
-    )
-    for webhook in endpoints:
-        if webhook.events is None or not payloads.subscriptions(name).isdisjoint(webhook.events):
-            _deliver(session, event, webhook)
+    gathered: list[Event] | None = session.info.get(_GATHERED)
+    if gathered is not None:
+        gathered.append(event)
+    else:
+        _write(session, community.id, [event])
     return event
+
+
+@contextmanager
+def gathered(session: Session) -> Iterator[None]:
+    """Write the events that are emitted within the block, with their deliveries, when it ends: all at once."""
+    events: list[Event] = []
+    session.info[_GATHERED] = events
+    try:
+        yield
+    finally:
+        del session.info[_GATHERED]
+    for community_id in dict.fromkeys(event.community_id for event in events):
+        _write(session, community_id, [event for event in events if event.community_id == community_id])
+
+
+_GATHERED = "events_gathered"
+_INSERT_EVENTS, _INSERT_DELIVERIES = (
+    sa.insert(model.metadata.tables[model.__tablename__]) for model in (Event, Delivery)
+)
+_WEBHOOKS = sa.select(Webhook.id, Webhook.events).where(
+    Webhook.community_id == sa.bindparam("community"), Webhook.deleted_at.is_(None), Webhook.is_active
+)
+
+
+def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -> None:
+    """Store new events of one community, with a delivery for each webhook that wants one."""
+    # The event may name an object that the session has not written yet.
+    session.flush()
+    names = ("id", "community_id", "name", "payload", "request_id", "action_id", "note_id")
+    rows = [{name: getattr(event, name) for name in names} for event in events]
+    connection = session.connection()
+    connection.execute(_INSERT_EVENTS, rows)
+    deliveries = [
+        {"event_id": event.id, "endpoint_id": webhook_id, "community_id": community_id, "due_at": clock.now()}
+        for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
+        for event in events
+        if wanted is None or not payloads.subscriptions(event.name).isdisjoint(wanted)
+    ]
+    if deliveries:
+        connection.execute(_INSERT_DELIVERIES, deliveries)
+        outbox.wake_dispatcher(session)
 
 
 def _deliver(session: Session, event: Event, webhook: Webhook) -> None:

@@ -1,0 +1,70 @@
+"""What is stored with an action to show why it was opened."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from app.core.classify import NOTABLE, OutOfTime, Permanent, Retryable
+from app.core.models import Request
+from app.core.policies.routing import Route
+from app.core.requests.scorings import Scoring, combined
+
+
+def evidence_of(
+    request: Request,
+    route: Route,
+    scorings: Sequence[Scoring],
+    policy_version: int,
+    observed_routes: Sequence[Route] = (),
+) -> dict[str, Any]:
+    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
+    return {
+        "score": route.score,
+        "category": route.category,
+        "labels": [name for name, value in scores.items() if value > NOTABLE],
+        "scores": scores,
+        "details": {
+            "tier": route.tier.number,
+            "threshold": route.threshold,
+            "classifiers": [
+                {
+                    "name": scoring.classifier,
+                    "version": scoring.version,
+                    "model": scoring.result.model,
+                    "ms": scoring.milliseconds,
+                    **(
+                        {"error": error_text(scoring.result.error)}
+                        if scoring.result.error is not None
+                        else {}
+                    ),
+                }
+                for scoring in scorings
+            ],
+            "matches": [
+                asdict(match)
+                for scoring in scorings
+                for match in scoring.result.matches
+                if match.category == route.category
+            ],
+            "config_version": policy_version,
+            "content_sha256": request.content_sha256,
+        }
+        | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
+    }
+
+
+def error_text(error: Retryable | Permanent | OutOfTime) -> str:
+    if isinstance(error, OutOfTime):
+        return f"out of time: rule {error.rule}"
+    return error.reason
+
+
+def _observed_evidence(route: Route) -> dict[str, Any]:
+    """The evidence entry for what an observe-only category would have done."""
+    return {
+        "category": route.category,
+        "tier": route.tier.number,
+        "score": route.score,
+        "threshold": route.threshold,
+        "action": route.verb.value,
+    }
