@@ -65,13 +65,13 @@ def record(
         cause=why.cause[:255],
         text_hash=_text_hash(text),
         text=text,
-        **facts.of_object(session, object_type, object_id),
     )
     gathered: list[HistoryEntry] | None = session.info.get(_GATHERED)
     if gathered is not None:
         gathered.append(entry)
         return entry
     _append(session, [entry])
+    _copy_facts(session, [entry])
     session.add(entry)
     session.flush()
     return entry
@@ -93,6 +93,7 @@ def gathered(session: Session) -> Iterator[None]:
     for community_id in dict.fromkeys(entry.community_id for entry in entries):
         own = [entry for entry in entries if entry.community_id == community_id]
         _append(session, own)
+        _copy_facts(session, own)
         connection = session.connection()
         connection.execute(_INSERT_ENTRIES, [_row(entry) for entry in own])
         connection.execute(_INSERT_TEXTS, [{"entry_id": entry.id, **_row(entry.text)} for entry in own])
@@ -108,6 +109,12 @@ def _row(instance: HistoryEntry | HistoryText) -> dict[str, Any]:
     return {
         name: value for name, value in vars(instance).items() if name not in ("_sa_instance_state", "text")
     }
+
+
+def _copy_facts(session: Session, entries: Sequence[HistoryEntry]) -> None:
+    for entry in entries:
+        for name, value in facts.of_object(session, entry.object_type, entry.object_id).items():
+            setattr(entry, name, value)
 
 
 def _append(session: Session, entries: Sequence[HistoryEntry]) -> None:

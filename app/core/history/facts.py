@@ -17,13 +17,13 @@ _OF_ACTION = HistoryEntry.object_type == sa.literal("action", literal_execute=Tr
 
 
 def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[str, Any]:
-    """The columns of an entry about this object; empty unless it is an action.
+    """The columns of an entry about this object; each is None unless it is an action.
 
     Verbs have loaded the action and its post already, so that this sends no query.
     """
     action = session.get(Action, object_id) if object_type == "action" else None
     if action is None:
-        return {}
+        return dict.fromkeys(("action_type", "category", "author", "language"))
     request = session.get_one(Request, action.request_id)
     return {
         "action_type": action.action_type.value,
