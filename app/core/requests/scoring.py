@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
-from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent, Retryable
+from app.core.classify import NOTABLE, Classifier, Context, FactCheck, OutOfTime, Permanent, Retryable
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
@@ -98,6 +98,7 @@ def record_scores(
             score.observed_tier = observed_tiers.get(category) if is_highest else None
             session.add(score)
         session.add_all(unrouted_rows(request, scoring, request.scored_at))
+    _reference(request, scorings)
     session.flush()
     route = decided(scorings, rules_in_force) if community.archived_at is None else None
     timeouts = [
@@ -149,6 +150,19 @@ def _nothing_found(scorings: Sequence[Scoring]) -> str:
     return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
 
 
+def _reference(request: Request, scorings: Sequence[Scoring]) -> None:
+    """Let the request reference the fact-check that it matches, unless its integration said something about one."""
+    given = (request.similarity_score, request.dataset_name, request.dataset_item_id)
+    found = _fact_check(scorings)
+    if found is not None and given == (None, None, None):
+        request.dataset_name, request.dataset_item_id = found.dataset_name, found.item_id
+        request.similarity_score = found.similarity
+
+
+def _fact_check(scorings: Sequence[Scoring]) -> FactCheck | None:
+    return next((one.result.fact_check for one in scorings if one.result.fact_check is not None), None)
+
+
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:
     """Record that scoring failed permanently."""
     request = session.get(Request, request_id)
@@ -182,6 +196,7 @@ def _evidence(
     observed_routes: Sequence[Route] = (),
 ) -> dict[str, Any]:
     scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
+    fact_check = _fact_check(scorings)
     return {
         "score": route.score,
         "category": route.category,
@@ -209,6 +224,7 @@ def _evidence(
             "config_version": policy_version,
             "content_sha256": request.content_sha256,
         }
+        | ({"fact_check": asdict(fact_check)} if fact_check is not None else {})
         | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
     }
 
