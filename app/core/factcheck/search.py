@@ -154,7 +154,7 @@ def _candidate(key: tuple[uuid.UUID, uuid.UUID, int], claim: str, title: str | N
 
 
 def add(session: Session, rows: Sequence[FactCheckItem]) -> None:
-    """Index these items anew, some hundreds at most. Call it after every change of a claim, title or owner."""
+    """Index these items again, some hundreds at most. Call it after every change of a claim, title or owner."""
     serialise(session, INDEX_LOCK)
     by_owner = sorted(rows, key=lambda row: (row.community_id or SHARED).hex)
     for owner, owned in groupby(by_owner, key=lambda row: row.community_id or SHARED):
