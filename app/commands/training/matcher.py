@@ -112,7 +112,8 @@ def train(
     means, scales = everything.mean(axis=0), everything.std(axis=0) + 1e-9
 
     def scaled(case: Case) -> Floats:
-        return np.clip((case.features - means) / scales, -FARTHEST, FARTHEST)
+        clipped: Floats = np.clip((case.features - means) / scales, -FARTHEST, FARTHEST)
+        return clipped
 
     figures = _measure(cases, scaled, say)
     ranking = _fit_ranking(cases.full, scaled)
@@ -184,7 +185,7 @@ def _case(query: Query, index: MemoryIndex, names: Sequence[str], usual: NDArray
 def _without_gold(case: Case) -> Case:
     wrong = np.flatnonzero(case.right == 0)
     found = replace(
-        case.found, found=[case.found.found[place] for place in wrong], features=case.features[wrong]
+        case.found, found=[case.found.found[int(place)] for place in wrong], features=case.features[wrong]
     )
     return Case(found, case.right[wrong], 0, case.claims, weight=0.5)
 

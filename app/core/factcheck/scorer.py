@@ -78,7 +78,7 @@ class FactCheckScorer:
             started = time.perf_counter()
             item, similarity = self._match(text, context)
             scores: Mapping[str, float] = {}
-            if item is not None and item.rating in RAISES:
+            if item is not None and item.rating is not None and item.rating in RAISES:
                 scores = {CATEGORY: round(RAISES[item.rating] * similarity, 4)}
             results.append(
                 Result(

@@ -34,7 +34,7 @@ REMOVED = -1
 """The number of an item that no post matches any more."""
 INDEX_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
 """Used as the lock's id, in place of a community's: imports wait only for each other."""
-KEPT = 4_000
+KEPT = 1_500
 """Items whose words a process keeps, the most recently used ones."""
 WAITING = 500
 _WORDS_AT_ONCE = 500
@@ -126,6 +126,7 @@ class DatabaseIndex:
                 ).where(_owned_by(owner), FactCheckItem.number.in_(own))
             )
             for item_id, number, claim, title, language in rows:
+                assert number is not None  # noqa: S101 - one of ``own``; narrows the type
                 self.ids[start + number] = item_id
                 candidate = _candidate((owner, item_id, number), claim, title)
                 found.append(Found(start + number, candidate, named(language)))
@@ -243,7 +244,8 @@ def _append(session: Session, owner: uuid.UUID, words: Mapping[tuple[str, int], 
             )
         )
         known |= {(word, block): numbers for word, block, numbers in rows}
-    new, longer = [], []
+    new: list[dict[str, object]] = []
+    longer: list[dict[str, object]] = []
     for word, block in keys:
         added = np.array(words[word, block], dtype="<u2").tobytes()
         before = known.get((word, block))

@@ -99,7 +99,8 @@ def _lead(values: Floats) -> Floats:
         return np.ones(1)
     first, second = np.partition(values, -2)[[-1, -2]]
     others = np.where(values == first, second, first)
-    return (values - others) / np.maximum(np.maximum(values, others), 1e-9)
+    leads: Floats = (values - others) / np.maximum(np.maximum(values, others), 1e-9)
+    return leads
 
 
 def _row(
@@ -169,7 +170,7 @@ def _row(
 
 
 def _sum(words: Iterable[str], rarity: Mapping[str, float]) -> float:
-    return sum(rarity[word] for word in words)
+    return sum(map(rarity.__getitem__, words))
 
 
 def _squares(words: Iterable[str], rarity: Mapping[str, float]) -> float:

@@ -27,6 +27,8 @@ _APOSTROPHE = re.compile(r"['’ʼ`´]")
 _OWNED = re.compile(r"['’ʼ]s\b")
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_ENDS = frozenset('.!?:\n“"')
+"""Characters after which a capital says nothing about a word."""
 _VOWEL = re.compile(r"[aeiouy]")
 
 
@@ -55,7 +57,7 @@ TRUE = _listed("true real correct accurat")
 """With a negation before them they are a denial: "not true"."""
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """A word without its English endings, so that "vaccines" meets "vaccine" and "arrested" meets "arrest"."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
@@ -139,7 +141,7 @@ class Terms:
         return frozenset(gram for word in self.distinct for gram in _grams(word))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def _grams(word: str) -> tuple[str, ...]:
     padded = f"<{word}>"
     return tuple(padded[start : start + 4] for start in range(max(1, len(padded) - 3)))
@@ -172,20 +174,19 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
     """Each content word as a stem, with whether it is written like a name or number."""
     text = _TAG.sub(_apart, text)
     text = _APOSTROPHE.sub("", _OWNED.sub(" ", _GROUPED.sub("", text)))
-    capitals = sum(1 for letter in text if letter.isupper())
-    is_shouted = capitals > 0.6 * max(1, sum(1 for letter in text if letter.isalpha()))
+    is_shouted = sum(map(str.isupper, text)) > 0.6 * sum(map(str.isalpha, text))
     end = 0
     for found in _WORD.finditer(text):
         written = found[0]
         between = text[end : found.start()]
-        starts = end == 0 or any(mark in between for mark in '.!?:\n“"')
+        starts = end == 0 or not _ENDS.isdisjoint(between)
         end = found.end()
         plain = written.casefold()[:WORD_MAX]
         if plain in NEGATIONS:
             yield plain, False
         elif plain not in COMMON and (len(plain) > 1 or plain.isdigit()):
             is_name = written[0].isupper() and not starts and not is_shouted
-            yield stem(plain), is_name or any(map(str.isdigit, written))
+            yield stem(plain), is_name or not written.isalpha()
 
 
 def _apart(tag: re.Match[str]) -> str:
