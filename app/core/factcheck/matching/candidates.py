@@ -12,7 +12,7 @@ from app.core.factcheck.matching.rarity import rarities
 from app.core.factcheck.matching.terms import Terms
 
 MOST = 40
-"""Candidates that are compared closely; the right one is among them for 97 of 100 posts that have one."""
+"""Candidates that are compared closely; the right one is among them for 96 of 100 posts that have one."""
 SPARE = 10
 """More are asked for, in case some are gone or in another language."""
 
