@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 
 from app.core.classify import Context, FactCheck, Result
+from app.core.classify.names import FACT_CHECKS
 from app.core.db import Database
 from app.core.factcheck import items, search
 from app.core.factcheck.items import Item
@@ -15,7 +16,6 @@ from app.core.factcheck.matching.weights import shipped
 from app.core.factcheck.search import Match
 from app.core.vocabulary import ClaimRating
 
-NAME = "builtin.factcheck"
 CATEGORY = "misinformation"
 RAISES: Mapping[ClaimRating, float] = {
     ClaimRating.FALSE: 1.0,
@@ -55,7 +55,7 @@ class KeptMatches:
 class FactCheckScorer:
     """The fact-checks that a community uses, as a `Classifier`. Its scores reach people (Tier 2) only."""
 
-    name = NAME
+    name = FACT_CHECKS
     categories = frozenset({CATEGORY})
     tier1_categories: frozenset[str] = frozenset()
     languages: frozenset[str] | None = None
@@ -83,7 +83,7 @@ class FactCheckScorer:
             results.append(
                 Result(
                     scores=scores,
-                    model=f"{NAME} {self.version}",
+                    model=f"{self.name} {self.version}",
                     ms=round((time.perf_counter() - started) * 1000, 3),
                     fact_check=None if item is None else _fact_check(item, similarity),
                 )
