@@ -47,10 +47,13 @@ COMMON = _listed(
 """English words that say nothing about what a text claims."""
 NEGATIONS = _listed(
     "no not never none nobody nothing neither nor cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt "
-    "couldnt shouldnt hasnt havent hadnt aint without"
+    "couldnt shouldnt hasnt havent hadnt aint without "
+    "nicht kein keine keinen keinem keiner keines niemals pas jamais aucun aucune nunca ningún ninguna não niet geen"
 )
+"""English ones, and those of some languages that many fact-checks are written in."""
 DENIALS = _listed(
-    "false fake hoax myth debunk untrue wrong incorrect lie rumor rumour misinformation bogus photoshop"
+    "false fake hoax myth debunk untrue wrong incorrect lie rumor rumour misinformation bogus photoshop "
+    "falsch lüge gelogen gefälscht faux fauss falso bulo mentira"
 )
 """Words, as stems, by which a post says that something is not so."""
 TRUE = _listed("true real correct accurat")
