@@ -22,6 +22,7 @@ from app.core.classify.seed import SeedClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
+from app.core.factcheck.scorer import FactCheckScorer, KeptMatches
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter
@@ -75,6 +76,7 @@ class Wiring:
     services: ServicePool
     rules: CommunityRules = field(default_factory=CommunityRules)
     learned: LearnedModels = field(default_factory=LearnedModels)
+    matches: KeptMatches = field(default_factory=KeptMatches)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
     """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here (decision 0031).
@@ -91,7 +93,8 @@ class Wiring:
         self, session: Session, community_id: uuid.UUID, own: InForce | None = None
     ) -> Sequence[Classifier]:
         """The classifiers that score this community's content: the shipped ones, adapted, the community's own rules,
-        the connected services whose scores count, and last the model that learned from the community's decisions.
+        the connected services whose scores count, the fact-checks that it uses, and last the model that learned from
+        the community's decisions.
 
         ``own``: what of its own it has in force, if the caller has read it.
         """
@@ -99,6 +102,8 @@ class Wiring:
         classifiers = list(self.rules.classifiers(session, community_id, self.classifiers, own.rules_version))
         if own.has_services:
             classifiers += self.services.classifiers(session, community_id)
+        if own.has_fact_checks:
+            classifiers.append(FactCheckScorer(self.database, self.matches))
         model = self.learned.model(session, community_id) if own.has_learned else None
         return classifiers if model is None else [*classifiers, model]
 

@@ -85,6 +85,8 @@ def list_requests(query_data: RequestQuery) -> Response:
         status=query_data.filter_status,
         communities=(query_data.filter_community, query_data.community),
         requested_by=query_data.requested_by,
+        dataset_name=query_data.dataset_name,
+        dataset_item_id=query_data.dataset_item_id,
         requested_from=query_data.requested_from,
         requested_to=query_data.requested_to,
     )

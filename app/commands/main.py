@@ -24,6 +24,10 @@ _COMMANDS = {
     "doctor": ("app.commands.doctor.command", "Check what the service stands on, and say what to do."),
     "erase-user": ("app.commands.erase_user", "Erase a person; what they decided stays, without a name."),
     "import-items": ("app.commands.import_items", "Import published fact-checks from a JSON Lines file."),
+    "match-claims": (
+        "app.commands.match_claims",
+        "Match texts with fact-checked claims, one JSON object a line.",
+    ),
     "migrate": ("app.commands.migrate", "Bring the database to the version of this code."),
     "mint-key": ("app.commands.mint_key", "Create an API key; the last line of the output is the key."),
     "replay-deliveries": ("app.commands.replay_deliveries", "Send a community's webhook deliveries again."),
@@ -38,6 +42,10 @@ _COMMANDS = {
     "set-category": ("app.commands.set_category", "Set a category's thresholds and actions in a community."),
     "settings": ("app.commands.settings", "Show every setting: name, value, default, meaning."),
     "simulate": ("app.demo.simulate.command", "Play an integration and its raters against a running server."),
+    "train-matcher": (
+        "app.commands.train_matcher",
+        "Make the weights of the fact-check matcher again from the data.",
+    ),
     "train-seed": ("app.commands.train_seed", "Make the weights of the shipped model again from the data."),
     "verify-history": (
         "app.commands.verify_history",

@@ -10,6 +10,7 @@ from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.classify import Classifier
 from app.core.classify.language import detect
+from app.core.factcheck import search
 from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
@@ -197,7 +198,7 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 
 
 def sweep(wiring: Wiring) -> None:
-    """Find work that a lost job left undone, and reviews, claims and holds whose time is over."""
+    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index."""
     with wiring.database.reading() as session:
         late = holds.overdue(session)
     for hold_id in late:
@@ -208,6 +209,11 @@ def sweep(wiring: Wiring) -> None:
         queue.expire(session, limit)
     with wiring.database.writing() as session:
         overturns.enqueue_stalled(session)
+    with wiring.database.reading() as session:
+        has_waiting = search.has_waiting(session)
+    while has_waiting:
+        with wiring.database.writing() as session:
+            has_waiting = search.add_waiting(session) == search.WAITING
 
 
 def prune(wiring: Wiring) -> None:

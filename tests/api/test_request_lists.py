@@ -17,7 +17,7 @@ def _ids(answer: Any) -> list[str]:
 
 
 def test_filters_combine_with_and(api: Api, fill: Callable[..., None], cast: Cast, foreign_api: Api) -> None:
-    api.submit("odd", requested_by='100%_of\'"users"')
+    api.submit("odd", requested_by='100%_of\'"users"', dataset_name="moon", dataset_item_id="m-1")
     fill(3)
     every = _ids(api.get("/requests"))
     assert every == ["row-2", "row-1", "row-0", "odd"], "newest first"
@@ -28,6 +28,10 @@ def test_filters_combine_with_and(api: Api, fill: Callable[..., None], cast: Cas
         ({"filter[requested_by]": "%"}, []),
         ({"filter[status]": "PENDING", "filter[requested_by]": "user-0"}, ["row-0"]),
         ({"filter[status]": "pending"}, every),
+        ({"filter[dataset_name]": "moon"}, ["odd"]),
+        ({"filter[dataset_name]": "moon", "filter[dataset_item_id]": "m-1"}, ["odd"]),
+        ({"filter[dataset_name]": "Moon"}, []),
+        ({"filter[dataset_item_id]": "m-2"}, []),
         ({"filter[status]": "COMPLETED"}, []),
         ({"filter[community_server_id]": home}, every),
         ({"community_server_id": home, "filter[requested_by]": "user-2"}, ["row-2"]),

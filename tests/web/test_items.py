@@ -7,6 +7,8 @@ import pytest
 
 from app.core import clock
 from app.core.actions import acknowledgements
+from app.core.factcheck import items
+from app.core.factcheck.items import Item
 from app.core.history.why import Why
 from app.core.models import Action, Note, Request
 from app.core.notes import verdicts
@@ -186,3 +188,27 @@ def _moderator(cast: Cast) -> Actor:
 
 def _adapter(cast: Cast) -> Actor:
     return Actor(kind="key", name="Adapter", communities=frozenset({cast.community_id}))
+
+
+def test_people_are_asked_with_the_fact_check_in_view(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    claim = "Drinking seawater every morning cures diabetes within two weeks"
+    url = "https://checks.example.org/sea"
+    with wiring.database.writing() as session:
+        items.keep(session, [Item("checks", "sea-1", claim, "Pants on Fire", url, "Example Checks")])
+    action_id = stage.post(f"My aunt says: {claim}!")
+    plain_id = stage.post("This is about something else.")
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        similarity = session.get_one(Request, action.request_id).similarity_score
+    assert similarity is not None
+    for person in (cast.rater, cast.moderator):
+        text = visit(person).get(f"/review/{action_id}").text
+        assert "Fact-check of this claim" in text
+        assert f'<blockquote dir="auto">{claim}</blockquote>' in text
+        assert "<bdi>Example Checks</bdi> rated it <strong><bdi>Pants on Fire</bdi></strong>" in text
+        assert f'href="{url}"' in text
+        assert "Fact-check of this claim" not in visit(person).get(f"/review/{plain_id}").text
+    blind = visit(cast.rater).get(f"/review/{action_id}").text
+    assert str(round(similarity, 2)) not in blind

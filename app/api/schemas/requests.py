@@ -157,6 +157,12 @@ class RequestQuery(Paged):
     filter_status: Status | None = Field(None, alias="filter[status]")
     filter_community: Id | None = Field(None, alias="filter[community_server_id]")
     requested_by: ForeignId | None = Field(None, alias="filter[requested_by]")
+    dataset_name: Annotated[str, Field(min_length=1, max_length=limits.DATASET_NAME_MAX), STORABLE] | None = (
+        Field(None, alias="filter[dataset_name]", description="The dataset of the fact-check.")
+    )
+    dataset_item_id: (
+        Annotated[str, Field(min_length=1, max_length=limits.DATASET_ITEM_MAX), STORABLE] | None
+    ) = Field(None, alias="filter[dataset_item_id]", description="The fact-check's id in its dataset.")
     requested_from: Instant | None = Field(None, alias="filter[requested_at__gte]")
     requested_to: Instant | None = Field(None, alias="filter[requested_at__lte]")
     status: Literal["decided"] | None = None

@@ -47,7 +47,7 @@ def packed(
         "raised": np.stack([np.round(curves[category][1], 6) for category in categories]),
         "facts": np.frombuffer(json.dumps(written, sort_keys=True).encode(), np.uint8),
     }
-    return _zipped(arrays)
+    return zipped(arrays)
 
 
 def _quantised(weights: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int8], float]:
@@ -63,7 +63,7 @@ def _quantised(weights: Floats) -> tuple[NDArray[np.bool_], NDArray[np.int8], fl
     return places & (steps != 0), steps, scale
 
 
-def _zipped(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+def zipped(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """An uncompressed .npz with fixed dates: compression and dates would differ between machines."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as file:

@@ -83,14 +83,27 @@ class OutOfTime:
 
 
 @dataclass(frozen=True, slots=True)
+class FactCheck:
+    """The published fact-check whose claim a text makes. ``similarity`` is the probability of the match, 0.0 to 1.0."""
+
+    dataset_name: str
+    item_id: str
+    claim: str
+    rating: str
+    publisher: str
+    url: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """One classifier's result for one text.
 
     ``scores`` maps category to 0.0–1.0; an absent category was *not scored*, which differs from 0.0. ``model``
     names the model that answered; ``ms`` is its time in milliseconds. With ``error`` set, ``scores`` is partial.
     ``unrouted`` are scores under the names of the model's maker that no category of ours corresponds to: they are
-    stored and lead to nothing. ``calibrated`` False: these scores must not act without review, even if the
-    classifier's may.
+    stored and lead to nothing. ``fact_check`` is what a matcher of fact-checks found. ``calibrated`` False: these
+    scores must not act without review, even if the classifier's may.
 
     Raises:
         ValueError: a score is not a number from 0.0 to 1.0. Invalid output of a remote model must not be routed.
@@ -103,6 +116,7 @@ class Result:
     error: Retryable | Permanent | OutOfTime | None = None
     unrouted: Mapping[str, float] = field(default_factory=dict)
     calibrated: bool = True
+    fact_check: FactCheck | None = None
 
     def __post_init__(self) -> None:
         for category, score in (*self.scores.items(), *self.unrouted.items()):

@@ -10,14 +10,17 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import limits
+from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.errors import Invalid, Problem
-from app.core.factcheck import words
+from app.core.factcheck import search, words
 from app.core.ids import new_id
-from app.core.models import FactCheckItem, FactCheckWord, Request
+from app.core.models import FactCheckItem, Request
 from app.core.vocabulary import ClaimRating
 
 CLAIM_MAX = 5_000
+MATCH_AT = 0.6
+"""The similarity, 0.0 to 1.0, from which an item that an integration references counts as a match."""
 NAMES: Mapping[str, tuple[str, ...]] = {
     "claim": ("claim",),
     "rating": ("rating",),
@@ -37,10 +40,6 @@ _LIMITS = {
     "item_id": limits.DATASET_ITEM_MAX,
 }
 _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
-_CANDIDATES = 20
-_WORDS_ASKED = 5_000
-_IMPORT_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
-"""Used as the lock's id, in place of a community's: imports wait only for each other."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
     With a community they are its own, and an item of the service or of another community with the same key stays
     unchanged. Without one they are shared by every community, and replace any item with the same key.
     """
-    serialise(session, _IMPORT_LOCK)
+    serialise(session, search.INDEX_LOCK)
     known: dict[tuple[str, str], FactCheckItem] = {}
     for dataset in {item.dataset_name for item in items}:
         ids = [item.item_id for item in items if item.dataset_name == dataset]
@@ -141,7 +140,7 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
         )
         known |= {(row.dataset_name, row.item_id): row for row in stored}
     new = changed = taken = 0
-    indexed: dict[uuid.UUID, frozenset[str]] = {}
+    indexed: list[FactCheckItem] = []
     for item in items:
         row = known.get(item.key)
         if row is not None and community_id is not None and row.community_id != community_id:
@@ -149,7 +148,6 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
             continue
         if row is not None and row.community_id == community_id and _of_row(row) == _without_row(item):
             continue
-        indexes = words.index_words(item.claim)
         if row is None:
             row = FactCheckItem(id=new_id(), dataset_name=item.dataset_name, item_id=item.item_id)
             session.add(row)
@@ -159,18 +157,11 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
         row.community_id = community_id
         row.claim, row.url, row.publisher = item.claim, item.url, item.publisher
         row.rating, row.rating_given = item.rating, item.rating_given
-        row.word_count = len(indexes)
-        indexed[row.id] = indexes
+        row.title, row.language = (said or None for said in _said(item))
+        indexed.append(row)
     session.flush()
     if indexed:
-        session.execute(sa.delete(FactCheckWord).where(FactCheckWord.item_id.in_(indexed)))
-        rows = [
-            {"word": word, "item_id": item_id}
-            for item_id, indexes in indexed.items()
-            for word in sorted(indexes)
-        ]
-        if rows:
-            session.execute(sa.insert(FactCheckWord), rows)
+        search.add(session, indexed)
     return Imported(new, changed, len(items) - new - changed - taken, taken)
 
 
@@ -184,18 +175,8 @@ def for_request(session: Session, request: Request) -> Item | None:
 
     If an integration references an item with a similarity below ``MATCH_AT``, that item is not a match.
     """
-    is_likely = request.similarity_score is None or request.similarity_score >= words.MATCH_AT
-    if request.dataset_name is not None and request.dataset_item_id is not None and is_likely:
-        row = session.scalars(
-            sa.select(FactCheckItem).where(
-                FactCheckItem.dataset_name == request.dataset_name,
-                FactCheckItem.item_id == request.dataset_item_id,
-                serving(request.community_id),
-            )
-        ).first()
-        if row is not None:
-            return _item(row)
-    return find(session, request.content, request.community_id)
+    item = referenced(session, request)
+    return item or find(session, request.content, request.community_id, named(request.language))
 
 
 def serving(community_id: uuid.UUID | None) -> sa.ColumnElement[bool]:
@@ -204,38 +185,63 @@ def serving(community_id: uuid.UUID | None) -> sa.ColumnElement[bool]:
     return shared if community_id is None else sa.or_(shared, FactCheckItem.community_id == community_id)
 
 
-def find(session: Session, content: str, community_id: uuid.UUID | None = None) -> Item | None:
-    """The item whose claim a text makes, among those that the community uses, or None. One query on the word index."""
-    post = words.significant(content)
-    # Of a very long post only the longest words: they are the rarest, and say most about its subject.
-    query_words = sorted(set(post), key=lambda word: (-len(word), word))[:_WORDS_ASKED]
-    if len(query_words) < words.FEWEST_WORDS:
+def find(
+    session: Session, content: str, community_id: uuid.UUID | None = None, language: str | None = None
+) -> Item | None:
+    """The item whose claim a text makes, among those that the community uses, or None (docs/fact-checks.md)."""
+    found = search.find(session, content, community_id, language)
+    return None if found is None else by_id(session, found.item_id)
+
+
+def by_id(session: Session, item_id: uuid.UUID) -> Item | None:
+    """An item that posts can match."""
+    row = session.get(FactCheckItem, item_id)
+    return None if row is None or row.number in (None, search.REMOVED) else _item(row)
+
+
+def referenced(session: Session, request: Request) -> Item | None:
+    """The item that a request references, if the community uses it and it is a likely match."""
+    is_likely = request.similarity_score is None or request.similarity_score >= MATCH_AT
+    if request.dataset_name is None or request.dataset_item_id is None or not is_likely:
         return None
-    common = sa.func.count(FactCheckWord.word)
-    statement = (
-        sa.select(FactCheckItem)
-        .join(FactCheckWord, FactCheckWord.item_id == FactCheckItem.id)
-        .where(FactCheckWord.word.in_(query_words), serving(community_id))
-        .group_by(FactCheckItem.id)
-        .having(common >= words.FEWEST_WORDS, common >= words.MATCH_AT * FactCheckItem.word_count)
-        .order_by((common * 1.0 / FactCheckItem.word_count).desc(), common.desc(), FactCheckItem.id)
-        .limit(_CANDIDATES)
-    )
-    candidates = session.scalars(statement).all()
-    covered = [(words.coverage(row.claim, post), row) for row in candidates]
-    best = max(covered, key=lambda pair: pair[0], default=None)
-    return _item(best[1]) if best is not None and best[0] >= words.MATCH_AT else None
+    row = session.scalars(
+        sa.select(FactCheckItem).where(
+            FactCheckItem.dataset_name == request.dataset_name,
+            FactCheckItem.item_id == request.dataset_item_id,
+            serving(request.community_id),
+        )
+    ).first()
+    return None if row is None else _item(row)
 
 
 def _item(row: FactCheckItem) -> Item:
     return Item(
-        row.dataset_name, row.item_id, row.claim, row.rating_given, row.url, row.publisher, row_id=row.id
+        row.dataset_name,
+        row.item_id,
+        row.claim,
+        row.rating_given,
+        row.url,
+        row.publisher,
+        row_id=row.id,
     )
 
 
 def _of_row(row: FactCheckItem) -> tuple[Any, ...]:
-    return (row.claim, row.rating_given, row.rating, row.url, row.publisher)
+    return (
+        row.claim,
+        row.rating_given,
+        row.rating,
+        row.url,
+        row.publisher,
+        row.title or "",
+        row.language or "",
+    )
 
 
 def _without_row(item: Item) -> tuple[Any, ...]:
-    return (item.claim, item.rating_given, item.rating, item.url, item.publisher)
+    return (item.claim, item.rating_given, item.rating, item.url, item.publisher, *_said(item))
+
+
+def _said(item: Item) -> tuple[str, str]:
+    """Title and language, which only some formats of items have."""
+    return getattr(item, "title", "") or "", getattr(item, "language", "") or ""

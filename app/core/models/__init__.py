@@ -8,7 +8,7 @@ from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
-from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
+from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting
 from app.core.models.history import HistoryEntry, HistoryText
 from app.core.models.insights import InsightOutcome, InsightSlot, Rollup
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning
@@ -41,7 +41,7 @@ __all__ = [
     "Delivery",
     "Event",
     "FactCheckItem",
-    "FactCheckWord",
+    "FactCheckPosting",
     "HistoryEntry",
     "HistoryText",
     "Hold",

@@ -1,4 +1,4 @@
-"""Fact-check items, the words that index their claims, and how AI notes were written."""
+"""Fact-check items, their full-text index, and how AI notes were written."""
 
 import uuid
 from datetime import datetime
@@ -16,13 +16,23 @@ from app.core.vocabulary import ClaimRating
 class FactCheckItem(Stamped, Base):
     """One published fact-check. ``item_id`` is the dataset's own id, unchanged.
 
-    ``rating`` is None when we do not know the publisher's term; ``rating_given`` keeps that term. ``word_count`` is
-    the number of the claim's rows in ``FactCheckWord``. ``community_id`` None: shared by every community; otherwise
-    only that community uses it. (No foreign key: communities are never deleted.)
+    ``rating`` is None when we do not know the publisher's term; ``rating_given`` keeps that term. ``community_id``
+    None: shared by every community; otherwise only that community uses it. (No foreign key: communities are never
+    deleted.) ``title`` is that of the publisher's article. ``number`` is the item's in the full-text index, -1 where no
+    post matches it any more, None until it is indexed. ``search_language`` is ``language`` or what was detected.
     """
 
     __tablename__ = "fact_check_items"
-    __table_args__ = (sa.UniqueConstraint("dataset_name", "item_id"),)
+    __table_args__ = (
+        sa.UniqueConstraint("dataset_name", "item_id"),
+        sa.Index("ix_fact_check_items_community_id_number", "community_id", "number"),
+        sa.Index(
+            "ix_fact_check_items_waiting",
+            "id",
+            sqlite_where=sa.text("number IS NULL"),
+            postgresql_where=sa.text("number IS NULL"),
+        ),
+    )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
     community_id: Mapped[uuid.UUID | None] = mapped_column()
@@ -33,19 +43,25 @@ class FactCheckItem(Stamped, Base):
     rating_given: Mapped[str] = mapped_column(sa.String(255))
     url: Mapped[str] = mapped_column(sa.String(2048))
     publisher: Mapped[str] = mapped_column(sa.String(255))
-    word_count: Mapped[int] = mapped_column(default=0)
+    title: Mapped[str | None] = mapped_column(sa.String(500))
+    language: Mapped[str | None] = mapped_column(sa.String(16))
+    number: Mapped[int | None] = mapped_column()
+    search_language: Mapped[str | None] = mapped_column(sa.String(8))
 
 
-class FactCheckWord(Base):
-    """One distinct word of an item's claim: the index that matching queries."""
+class FactCheckPosting(Base):
+    """The full-text index that matching reads: the numbers of the items with a word in their claim or title.
 
-    __tablename__ = "fact_check_words"
-    __table_args__ = (sa.Index("ix_fact_check_words_item_id", "item_id"),)
+    ``owner`` is the items' community, or 0 for those of the service. A row holds the numbers from ``block`` times
+    16,384 on, as what remains, two bytes each, the low byte first (app/core/factcheck/search.py).
+    """
 
-    word: Mapped[str] = mapped_column(sa.String(64), primary_key=True)
-    item_id: Mapped[uuid.UUID] = mapped_column(
-        sa.ForeignKey("fact_check_items.id", ondelete="CASCADE"), primary_key=True
-    )
+    __tablename__ = "fact_check_postings"
+
+    owner: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    word: Mapped[str] = mapped_column(sa.String(40), primary_key=True)
+    block: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    numbers: Mapped[bytes] = mapped_column(sa.LargeBinary)
 
 
 class AiDraft(Base):

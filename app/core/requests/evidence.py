@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from app.core.classify import NOTABLE, OutOfTime, Permanent, Retryable
+from app.core.classify import NOTABLE, FactCheck, OutOfTime, Permanent, Retryable
 from app.core.models import Request
 from app.core.policies.routing import Route
 from app.core.requests.scorings import Scoring, combined
@@ -18,6 +18,7 @@ def evidence_of(
     observed_routes: Sequence[Route] = (),
 ) -> dict[str, Any]:
     scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
+    fact_check = fact_check_of(scorings)
     return {
         "score": route.score,
         "category": route.category,
@@ -49,8 +50,13 @@ def evidence_of(
             "config_version": policy_version,
             "content_sha256": request.content_sha256,
         }
+        | ({"fact_check": asdict(fact_check)} if fact_check is not None else {})
         | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
     }
+
+
+def fact_check_of(scorings: Sequence[Scoring]) -> FactCheck | None:
+    return next((one.result.fact_check for one in scorings if one.result.fact_check is not None), None)
 
 
 def error_text(error: Retryable | Permanent | OutOfTime) -> str:

@@ -9,15 +9,19 @@ from typing import NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import Community, ConnectedService, LearnedCategory, RulePackVersion
+from app.core.factcheck import search
+from app.core.models import Community, ConnectedService, FactCheckPosting, LearnedCategory, RulePackVersion
 
 
 class InForce(NamedTuple):
-    """The version of the community's rules, 0 for none; whether it has connected services, and learned versions."""
+    """The version of the community's rules, 0 for none; whether it has connected services, learned versions and
+    fact-checks.
+    """
 
     rules_version: int
     has_services: bool
     has_learned: bool
+    has_fact_checks: bool
 
 
 _VERSION = sa.select(sa.func.max(RulePackVersion.version)).where(RulePackVersion.community_id == Community.id)
@@ -28,6 +32,11 @@ COLUMNS = (
     .correlate(Community),
     sa.exists()
     .where(LearnedCategory.community_id == Community.id, LearnedCategory.version_in_force > 0)
+    .correlate(Community),
+    sa.exists()
+    .where(
+        FactCheckPosting.owner.in_([search.SHARED, Community.id]), FactCheckPosting.word == search.EVERY_ITEM
+    )
     .correlate(Community),
 )
 """The fields of ``InForce`` for a statement that selects from communities."""

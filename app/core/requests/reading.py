@@ -135,6 +135,8 @@ def matching(
     status: RequestStatus | None = None,
     communities: Collection[uuid.UUID | None] = (),
     requested_by: str | None = None,
+    dataset_name: str | None = None,
+    dataset_item_id: str | None = None,
     requested_from: datetime | None = None,
     requested_to: datetime | None = None,
 ) -> Matching:
@@ -153,6 +155,10 @@ def matching(
         conditions.append(_request.status == status)
     if requested_by is not None:
         conditions.append(_request.requested_by == requested_by)
+    if dataset_name is not None:
+        conditions.append(_request.dataset_name == dataset_name)
+    if dataset_item_id is not None:
+        conditions.append(_request.dataset_item_id == dataset_item_id)
     if requested_from is not None:
         conditions.append(_request.requested_at >= requested_from)
     if requested_to is not None:

@@ -30,7 +30,7 @@ from app.core.policies.routing import (
     observed,
 )
 from app.core.requests import score_rows, slow_rules
-from app.core.requests.evidence import error_text, evidence_of
+from app.core.requests.evidence import error_text, evidence_of, fact_check_of
 from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
 from app.core.requests.waiting import Waiting
 from app.core.vocabulary import ActionTier, RequestStatus
@@ -115,7 +115,7 @@ def record_scores(
         if list(now_seen) != seen:
             raise Overtaken
     slow_rules.record(session, community.id, _timeouts(scorings))
-    changes: dict[str, Any] = {"scored_at": now, "language": language}
+    changes: dict[str, Any] = {"scored_at": now, "language": language} | _reference(request, scorings)
     with together(session):
         if route is None or note is None:
             nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
@@ -231,6 +231,19 @@ def _nothing_found(scorings: Sequence[Scoring]) -> str:
     """Why a request ends without an action; names the services that did not answer."""
     silent = [scoring.classifier for scoring in scorings if scoring.result.error is not None]
     return "nothing above a threshold" + (f"; no answer from {', '.join(silent)}" if silent else "")
+
+
+def _reference(request: Request, scorings: Sequence[Scoring]) -> dict[str, Any]:
+    """The fact-check that the request matches, unless its integration said something about one."""
+    given = (request.similarity_score, request.dataset_name, request.dataset_item_id)
+    found = fact_check_of(scorings)
+    if found is None or given != (None, None, None):
+        return {}
+    return {
+        "dataset_name": found.dataset_name,
+        "dataset_item_id": found.item_id,
+        "similarity_score": found.similarity,
+    }
 
 
 def fail(session: Session, request_id: uuid.UUID, why: str) -> None:

@@ -7,6 +7,7 @@ from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, Settled
+from app.core.factcheck import items
 from app.core.models import Action
 from app.core.notes import notes, ratings
 from app.core.notes.blindness import is_decided
@@ -101,6 +102,7 @@ def item_context(session: Session, action: Action, *, typed_in: str | None = Non
         "moderates": moderates,
         "panel": panel.panel(session, auth.current_actor(), action) if moderates else None,
         "past": author_posts.for_item(session, auth.current_actor(), action) if moderates else None,
+        "fact_check": items.referenced(session, action.request),
         "why": why_status.why(session, action.note, action, None) if action.note else None,
         **notes_context(session, action),
     }

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from app.core.classify import NOTABLE, Context, Match, OutOfTime, Result
 from app.core.classify.language import language_of
+from app.core.classify.names import FACT_CHECKS
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.policies.routing import UNFINISHED, Route, place_of
@@ -109,8 +110,8 @@ def test_text() -> Response:
     by_draft = form.which.data == "draft" and standing.draft is not None
     chosen = in_force
     if by_draft:
-        services = [item for item in in_force if not item.local]
-        chosen = [*combined(wired().classifiers, standing.working), *services]
+        others = [item for item in in_force if not item.local or item.name == FACT_CHECKS]
+        chosen = [*combined(wired().classifiers, standing.working), *others]
     text = form.text.data or ""
     context = Context(community_id=community.id, language=language_of(text))
     trial = trials.try_text(rules, chosen, text, context)

@@ -1,0 +1,57 @@
+"""``train-matcher``: makes the weights of the fact-check matcher again from the data (docs/fact-checks.md)."""
+
+import os
+
+# Set before NumPy is loaded: its kernels differ in the last digit between processors, and so would the weights.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
+os.environ.setdefault(
+    "NPY_DISABLE_CPU_FEATURES", "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+)
+
+import hashlib
+from pathlib import Path
+
+import click
+
+from app.commands.training import matcher
+from app.core.factcheck.matching.weights import shipped_file
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+
+
+@click.command("train-matcher")
+@click.option(
+    "--data",
+    required=True,
+    type=_FOLDER,
+    help="Folder with claims, train_queries and nomatch_queries, each a .jsonl.gz file (docs/fact-checks.md).",
+)
+@click.option("--posts", required=True, type=_FILE, help="Ordinary posts as JSON lines, to count words in.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Where to write the weights; by default in place of the shipped ones.",
+)
+def train_matcher(data: Path, posts: Path, out: Path | None) -> None:
+    """Train the fact-check matcher. The same data gives the same weights; it takes some minutes."""
+
+    def say(message: str) -> None:
+        click.echo(message, err=True)
+
+    usual = matcher.background(posts)
+    say("Words of ordinary posts counted")
+    claims = [
+        (row["id"], row["claim"], row.get("title") or "") for row in matcher.rows(data / "claims.jsonl.gz")
+    ]
+    content = matcher.train(
+        claims,
+        matcher.queries(data / "train_queries.jsonl.gz"),
+        matcher.queries(data / "nomatch_queries.jsonl.gz"),
+        usual,
+        say,
+    )
+    target = out or shipped_file()
+    target.write_bytes(content)
+    click.echo(f"{target}: {len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")

@@ -1,0 +1,232 @@
+"""What a post and a fact-check have in common, in numbers: the input of the matcher's model.
+
+``rarity`` gives for each word how rare it is, 0.0 to 1.0: a shared rare word says more than a shared common one.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.factcheck.matching.terms import Terms
+
+Floats = NDArray[np.float64]
+
+NAMES = (
+    "bm25_claim",
+    "bm25_title",
+    "bm25_both",
+    "post_in_claim",
+    "post_in_title",
+    "post_in_both",
+    "claim_in_post",
+    "title_in_post",
+    "both_in_post",
+    "cosine_claim",
+    "cosine_title",
+    "rarest",
+    "second_rarest",
+    "third_rarest",
+    "shared_words",
+    "rarest_missing",
+    "window",
+    "pairs_claim",
+    "pairs_title",
+    "near_claim",
+    "near_title",
+    "grams_claim",
+    "grams_title",
+    "claim_grams_in_post",
+    "title_grams_in_post",
+    "post_grams_in_both",
+    "names_shared",
+    "names_missing",
+    "numbers_shared",
+    "numbers_missing",
+    "numbers_differ",
+    "negation_differs",
+    "denial_differs",
+    "signed",
+    "post_length",
+    "claim_length",
+    "title_length",
+    "lead_both",
+    "lead_grams",
+    "place",
+)
+K1 = 1.2
+B = 0.6
+CLAIM_LENGTH = 11.0
+TITLE_LENGTH = 7.0
+"""Words of an average claim and title; the same for every dataset, so that a score does not move with an import."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fact-check as terms."""
+
+    claim: Terms
+    title: Terms
+
+    @cached_property
+    def both(self) -> frozenset[str]:
+        return self.claim.distinct | self.title.distinct
+
+
+def matrix(post: Terms, candidates: Sequence[Candidate], rarity: Mapping[str, float]) -> Floats:
+    """One row of features for each candidate, in their order."""
+    asked = post.distinct | post.signed
+    mass = sum(rarity[word] for word in asked) or 1.0
+    square = math.sqrt(sum(rarity[word] ** 2 for word in asked)) or 1.0
+    gram_count = len(post.grams) or 1
+    rows = np.array([_row(post, asked, mass, square, gram_count, one, rarity) for one in candidates])
+    if not len(rows):
+        return np.zeros((0, len(NAMES)))
+    both, grams = rows[:, 2], rows[:, 25]
+    order = np.argsort(-both, kind="stable")
+    place = np.empty(len(order))
+    place[order] = 1.0 / (1.0 + np.arange(len(order)))
+    leads = [_lead(both), _lead(grams), place]
+    return np.column_stack([rows, *leads])
+
+
+def _lead(values: Floats) -> Floats:
+    """How far each value is ahead of the best other one, as a share of the larger."""
+    if len(values) == 1:
+        return np.ones(1)
+    first, second = np.partition(values, -2)[[-1, -2]]
+    others = np.where(values == first, second, first)
+    leads: Floats = (values - others) / np.maximum(np.maximum(values, others), 1e-9)
+    return leads
+
+
+def _row(
+    post: Terms,
+    asked: frozenset[str],
+    mass: float,
+    square: float,
+    gram_count: int,
+    item: Candidate,
+    rarity: Mapping[str, float],
+) -> list[float]:
+    claim, title = item.claim, item.title
+    in_claim, in_title = asked & claim.distinct, asked & title.distinct
+    in_both = in_claim | in_title
+    claim_mass, title_mass, both_mass = (
+        _sum(words, rarity) for words in (claim.distinct, title.distinct, item.both)
+    )
+    shared_claim, shared_title, shared_both = (_sum(words, rarity) for words in (in_claim, in_title, in_both))
+    shared = [*sorted((rarity[word] for word in in_both), reverse=True)[:3], 0.0, 0.0, 0.0]
+    missing = [rarity[word] for word in claim.distinct - asked]
+    claim_names, shared_names = _sum(claim.entities, rarity), _sum(claim.entities & asked, rarity)
+    numbers = claim.numbers | title.numbers
+    bm25_claim = _bm25(in_claim, claim, CLAIM_LENGTH, rarity)
+    bm25_title = _bm25(in_title, title, TITLE_LENGTH, rarity)
+    window, start, end = best_window(post, claim, rarity)
+    grams_claim, grams_title = len(post.grams & claim.grams), len(post.grams & title.grams)
+    grams_both = len(post.grams & (claim.grams | title.grams))
+    return [
+        bm25_claim / 5,
+        bm25_title / 5,
+        (bm25_claim + bm25_title) / 5,
+        shared_claim / mass,
+        shared_title / mass,
+        shared_both / mass,
+        shared_claim / (claim_mass or 1.0),
+        shared_title / (title_mass or 1.0),
+        shared_both / (both_mass or 1.0),
+        _squares(in_claim, rarity) / square / (math.sqrt(_squares(claim.distinct, rarity)) or 1.0),
+        _squares(in_title, rarity) / square / (math.sqrt(_squares(title.distinct, rarity)) or 1.0),
+        shared[0],
+        shared[1],
+        shared[2],
+        math.log1p(len(in_both)),
+        max(missing, default=0.0),
+        window / (claim_mass or 1.0),
+        len(post.pairs & claim.pairs) / (len(claim.pairs) or 1),
+        len(post.pairs & title.pairs) / (len(title.pairs) or 1),
+        len(post.near & claim.near) / (len(claim.near) or 1),
+        len(post.near & title.near) / (len(title.near) or 1),
+        2 * grams_claim / (gram_count + len(claim.grams)),
+        2 * grams_title / (gram_count + len(title.grams)),
+        grams_claim / (len(claim.grams) or 1),
+        grams_title / (len(title.grams) or 1),
+        grams_both / gram_count,
+        shared_names / (claim_names or 1.0),
+        (claim_names - shared_names) / 2,
+        math.log1p(len(numbers & post.numbers)),
+        math.log1p(len(claim.numbers - post.numbers)),
+        float(numbers_differ(post, claim)),
+        float(negation_differs(post, claim, start, end)),
+        float(denial_differs(post, claim, start, end)),
+        _sum(post.signed & item.both, rarity) / 2,
+        math.log1p(len(post.words)),
+        math.log1p(len(claim.words)),
+        math.log1p(len(title.words)),
+    ]
+
+
+def _sum(words: Iterable[str], rarity: Mapping[str, float]) -> float:
+    return sum(map(rarity.__getitem__, words))
+
+
+def _squares(words: Iterable[str], rarity: Mapping[str, float]) -> float:
+    return sum(rarity[word] ** 2 for word in words)
+
+
+def _bm25(shared: Iterable[str], field: Terms, usual: float, rarity: Mapping[str, float]) -> float:
+    weight = K1 * (1 - B + B * len(field.words) / usual)
+    counts = field.words.count
+    return sum(rarity[word] * (n := counts(word)) * (K1 + 1) / (n + weight) for word in shared)
+
+
+_CONTRADICTIONS = [NAMES.index(name) for name in ("numbers_differ", "negation_differs", "denial_differs")]
+
+
+def contradicts(row: Floats) -> bool:
+    """Whether a post with these features denies what the item claims, or names other numbers."""
+    return bool(row[_CONTRADICTIONS].any())
+
+
+LOOK_AHEAD = 8
+"""Words after a passage that may still deny it: "… is what they say, and it is not true"."""
+
+
+def numbers_differ(post: Terms, claim: Terms) -> bool:
+    """Whether both name amounts and none is the same, "10" and "100"; of years, only where neither names amounts."""
+    if post.amounts and claim.amounts:
+        return not post.amounts & claim.amounts
+    return bool(post.numbers and claim.numbers) and not post.numbers & claim.numbers
+
+
+def negation_differs(post: Terms, claim: Terms, start: int, end: int) -> bool:
+    """Whether only one of the claim and the passage of the post from ``start`` to ``end`` has a "not"."""
+    return any(start - 1 <= place <= end for place in post.negated_at) != bool(claim.negated_at)
+
+
+def denial_differs(post: Terms, claim: Terms, start: int, end: int) -> bool:
+    """Whether only one of them says that it is a hoax or the like."""
+    found = any(start - 3 <= place <= end + LOOK_AHEAD for place in post.denied_at)
+    return found != bool(claim.denied_at)
+
+
+def best_window(post: Terms, claim: Terms, rarity: Mapping[str, float]) -> tuple[float, int, int]:
+    """The largest mass of the claim's words in one passage of the post, with the places of its first and last word.
+
+    A passage is at most twice as long as the claim: in a long post the words of any claim occur somewhere, but not
+    together.
+    """
+    length = max(12, 2 * len(claim.words))
+    hits = [(place, word) for place, word in enumerate(post.words) if word in claim.distinct]
+    if not hits:
+        return 0.0, 0, len(post.words)
+    best = (-1.0, 0, 0)
+    for first, (start, _) in enumerate(hits):
+        inside = [(place, word) for place, word in hits[first:] if place - start < length]
+        best = max(best, (_sum({word for _, word in inside}, rarity), -start, inside[-1][0]))
+        if inside[-1] == hits[-1]:
+            break
+    return best[0], -best[1], best[2]

@@ -1,0 +1,97 @@
+"""Matches a post with the fact-checks of an index: ranks them, and says which one is sure enough to be shown."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.core.factcheck.matching import candidates, terms
+from app.core.factcheck.matching.candidates import Candidates
+from app.core.factcheck.matching.features import contradicts
+from app.core.factcheck.matching.index import Index
+from app.core.factcheck.matching.weights import Weights
+
+PASSAGE = 1_200
+"""Characters of a long post that are matched at once: a claim takes a few sentences, not a whole article."""
+OVERLAP = 300
+PASSAGES = 60
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """An item with its probability to be the right one, 0.0 to 1.0."""
+
+    number: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best items, best first. ``shown``: the first one, if it is sure enough and the post says the same.
+
+    A post that denies the claim, or names other numbers, does not say the same.
+    """
+
+    ranked: tuple[Ranked, ...] = ()
+    shown: Ranked | None = None
+
+
+def match(text: str, index: Index, weights: Weights, language: str | None = None, most: int = 10) -> Outcome:
+    """Match a post. ``language`` is its primary language subtag; items known to be in another one are left out."""
+    best: dict[int, float] = {}
+    first: tuple[float, Outcome] = (-1.0, Outcome())
+    for passage in _passages(text):
+        outcome = _match(passage, index, weights, language)
+        for ranked in outcome.ranked:
+            best[ranked.number] = max(ranked.score, best.get(ranked.number, 0.0))
+        if outcome.ranked:
+            # Of two passages, one that makes the claim tells more than one that denies it.
+            sure = outcome.ranked[0].score + (1.0 if outcome.shown is not None else 0.0)
+            first = max(first, (sure, outcome), key=lambda pair: pair[0])
+    chosen = first[1]
+    if chosen.ranked:
+        best[chosen.ranked[0].number] = max(best.values())
+    # Equal scores keep the order of the passages.
+    order = sorted(best, key=lambda number: (-best[number], number != chosen.ranked[0].number))
+    return Outcome(
+        tuple(Ranked(number, round(best[number], 4)) for number in order[:most]),
+        chosen.shown,
+    )
+
+
+def _passages(text: str) -> Iterator[str]:
+    if len(text) <= PASSAGE:
+        yield text
+        return
+    for number, start in enumerate(range(0, len(text) - OVERLAP, PASSAGE - OVERLAP)):
+        if number == PASSAGES:
+            return
+        yield text[start : start + PASSAGE]
+
+
+def _match(text: str, index: Index, weights: Weights, language: str | None) -> Outcome:
+    post = terms.read(text)
+    found = candidates.find(post, index, weights.background, language)
+    if not found.found:
+        return Outcome()
+    outcome, first = _outcome(found, weights)
+    if len(post.words) <= candidates.LONG:
+        return outcome
+    of_part, _ = _outcome(found.around(first), weights)
+    return max(outcome, of_part, key=lambda one: (one.shown is not None, one.ranked[0].score))
+
+
+def _outcome(found: Candidates, weights: Weights) -> tuple[Outcome, int]:
+    """The outcome, and the place of the first candidate."""
+    scaled = weights.scaled(found.features)
+    scores = scaled @ weights.ranking
+    order = np.argsort(-scores, kind="stable")
+    first = int(order[0])
+    likely = weights.probability(scaled[first], scores[found.rivals(first)])
+    # The others share the first one's probability by their distance from it.
+    ranked = tuple(
+        Ranked(found.found[place].number, likely * float(np.exp(scores[place] - scores[first])))
+        for place in order
+    )
+    is_shown = likely >= weights.bar and not contradicts(found.features[first])
+    return Outcome(ranked, Ranked(ranked[0].number, round(likely, 4)) if is_shown else None), first

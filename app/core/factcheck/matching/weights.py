@@ -1,0 +1,106 @@
+"""The shipped model of the matcher: a file of numbers, read once (docs/fact-checks.md)."""
+
+import hashlib
+import io
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.core.factcheck.matching.features import NAMES
+
+Floats = NDArray[np.float64]
+
+CODE_VERSION = 1
+"""Changes with the code that reads words and computes features, because the weights fit only that code."""
+FARTHEST = 5.0
+"""A feature counts as at most so many standard deviations from its mean."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """``ranking`` orders candidates; ``showing`` turns the first one into the probability that it is right.
+
+    ``showing`` has a weight for each feature, three for how far the first is ahead of the others, and a constant.
+    ``bar``: the probability from which the first one is shown. ``background``: see ``rarity``.
+    """
+
+    means: Floats
+    scales: Floats
+    ranking: Floats
+    showing: Floats
+    bar: float
+    background: NDArray[np.uint8]
+    facts: Mapping[str, Any]
+    digest: str
+
+    @property
+    def version(self) -> str:
+        return f"{CODE_VERSION}+{self.digest[:12]}"
+
+    def scaled(self, features: Floats) -> Floats:
+        return np.clip((features - self.means) / self.scales, -FARTHEST, FARTHEST)
+
+    @cached_property
+    def _shown_by(self) -> tuple[Floats, float]:
+        return self.showing[:-1], float(self.showing[-1])
+
+    def probability(self, first: Floats, scores: Floats) -> float:
+        """The probability that the candidate with the highest score is right; ``first`` are its scaled features."""
+        weights, constant = self._shown_by
+        output = float(np.concatenate([first, ahead(scores)]) @ weights) + constant
+        return float(1 / (1 + np.exp(-output)))
+
+
+def ahead(scores: Floats) -> Floats:
+    """How good the highest score is, how far it is ahead of the second, and its share among all."""
+    ordered = np.sort(scores)[::-1]
+    margin = min(float(ordered[0] - ordered[1]), 6.0) if len(ordered) > 1 else 6.0
+    share = 1.0 / float(np.exp(ordered - ordered[0]).sum())
+    return np.array([ordered[0] / 5, margin / 3, share])
+
+
+def read_weights(content: bytes) -> Weights:
+    """Read a file of weights.
+
+    Raises:
+        ValueError: it was made for other features than this code's.
+    """
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        facts = json.loads(bytes(arrays["facts"]))
+        if facts["features"] != list(NAMES) or facts["code"] != CODE_VERSION:
+            raise ValueError("the weights are for other features than this code's")
+        return Weights(
+            means=arrays["means"],
+            scales=arrays["scales"],
+            ranking=arrays["ranking"],
+            showing=arrays["showing"],
+            bar=float(facts["bar"]),
+            background=arrays["background"],
+            facts=facts,
+            digest=hashlib.sha256(content).hexdigest(),
+        )
+
+
+def shipped_file() -> Path:
+    """The file of weights in this package."""
+    return Path(str(resources.files("app.core.factcheck.matching"))) / "matcher.npz"
+
+
+_lock = threading.Lock()
+_kept: list[Weights] = []
+
+
+def shipped() -> Weights:
+    """The shipped weights; read on first use and shared by all threads."""
+    with _lock:
+        if not _kept:
+            _kept.append(read_weights(shipped_file().read_bytes()))
+        return _kept[0]

@@ -1,0 +1,120 @@
+"""Scores posts by the fact-checks that they match, as one of a community's classifiers (docs/fact-checks.md)."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from app.core.classify import Context, FactCheck, Result
+from app.core.classify.names import FACT_CHECKS
+from app.core.db import Database
+from app.core.factcheck import items, search
+from app.core.factcheck.items import Item
+from app.core.factcheck.matching import terms
+from app.core.factcheck.matching.terms import Terms
+from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.search import Match
+from app.core.vocabulary import ClaimRating
+
+CATEGORY = "misinformation"
+RAISES: Mapping[ClaimRating, float] = {
+    ClaimRating.FALSE: 1.0,
+    ClaimRating.MOSTLY_FALSE: 0.95,
+    ClaimRating.MISLEADING: 0.95,
+    ClaimRating.LEGEND: 0.9,
+    ClaimRating.MIXTURE: 0.5,
+    ClaimRating.UNPROVEN: 0.5,
+    ClaimRating.OUTDATED: 0.5,
+    ClaimRating.SATIRE: 0.5,
+}
+"""The score of a sure match by its rating; below the shipped threshold where the publisher does not call it false. Any
+other rating, "true" or a term that we do not know, gives no score."""
+KEPT = 2_000
+"""Posts whose match a process keeps: the same text is often posted again, with other links and capitals."""
+
+
+class KeptMatches:
+    """The matches of the newest posts, shared by the threads of a process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[object, ...], Match | None] = OrderedDict()
+
+    def get(self, key: tuple[object, ...]) -> tuple[bool, Match | None]:
+        """Whether this post has been matched, and the match."""
+        with self._lock:
+            return key in self._kept, self._kept.get(key)
+
+    def keep(self, key: tuple[object, ...], match: Match | None) -> None:
+        with self._lock:
+            self._kept[key] = match
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+
+
+class FactCheckScorer:
+    """The fact-checks that a community uses, as a `Classifier`. Its scores reach people (Tier 2) only."""
+
+    name = FACT_CHECKS
+    categories = frozenset({CATEGORY})
+    tier1_categories: frozenset[str] = frozenset()
+    languages: frozenset[str] | None = None
+    cost = 2
+    local = True
+    calibrated = True
+    max_chars = terms.TEXT_MAX
+
+    def __init__(self, database: Database, kept: KeptMatches) -> None:
+        self._database, self._kept = database, kept
+
+    @property
+    def version(self) -> str:
+        return shipped().version
+
+    def score(self, texts: list[str], context: Context) -> list[Result]:
+        """Return one result per text; it has a ``fact_check`` where one matches. Reads the database."""
+        results = []
+        for text in texts:
+            started = time.perf_counter()
+            item, similarity = self._match(text, context)
+            scores: Mapping[str, float] = {}
+            if item is not None and item.rating is not None and item.rating in RAISES:
+                scores = {CATEGORY: round(RAISES[item.rating] * similarity, 4)}
+            results.append(
+                Result(
+                    scores=scores,
+                    model=f"{self.name} {self.version}",
+                    ms=round((time.perf_counter() - started) * 1000, 3),
+                    fact_check=None if item is None else _fact_check(item, similarity),
+                )
+            )
+        return results
+
+    def _match(self, text: str, context: Context) -> tuple[Item | None, float]:
+        with self._database.reading() as session:
+            sizes = search.sizes(session, context.community_id)
+            key = (context.community_id, sizes, context.primary_language, _said(terms.read(text), text))
+            is_known, found = self._kept.get(key)
+            item = None if found is None else items.by_id(session, found.item_id)
+            if not is_known or (found is not None and item is None):
+                found = search.find(session, text, context.community_id, context.primary_language)
+                item = None if found is None else items.by_id(session, found.item_id)
+                self._kept.keep(key, found)
+            return item, 0.0 if found is None else found.probability
+
+
+def _said(post: Terms, text: str) -> object:
+    """What two near-equal posts have in common: their words in order, and what is denied; of long posts the text."""
+    return text if len(text) > terms.TEXT_MAX else (post.words, post.signed, post.negated_at, post.denied_at)
+
+
+def _fact_check(item: Item, similarity: float) -> FactCheck:
+    return FactCheck(
+        item.dataset_name,
+        item.item_id,
+        item.claim,
+        item.rating_given,
+        item.publisher,
+        item.url,
+        similarity,
+    )
