@@ -10,7 +10,7 @@ from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
-from app.core.models.learning import LearnedCategory, LearnedModel, Learning
+from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
     Account,
@@ -63,6 +63,8 @@ __all__ = [
     "Request",
     "RulePackDraft",
     "RulePackVersion",
+    "SampleAnswer",
+    "SampledPost",
     "SavedFilter",
     "Score",
     "ScoringModel",

@@ -15,6 +15,7 @@ from app.core.classify import NOTABLE, Classifier, Context, OutOfTime, Permanent
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
+from app.core.learning import sampling
 from app.core.models import Action, Community, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
@@ -109,6 +110,8 @@ def record_scores(
     if route is None or decisions.for_request(session, request.id) is not None:
         cause = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
         make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=cause))
+        if route is None and community.archived_at is None:
+            sampling.choose(session, request, best, rules_in_force)
         return None
     paused_at = community.paused_at if route.tier is ActionTier.IMMEDIATE else None
     if paused_at is not None:
