@@ -145,7 +145,7 @@ def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
     """
     opened = sa.or_(
         sa.exists().where(Action.request_id == Request.id),
-        sa.exists().where(SampledPost.request_id == Request.id, SampledPost.acted),
+        sa.exists().where(SampledPost.request_id == Request.id, SampledPost.acted.is_(True)),
     )
     rows = session.execute(
         sa.select(Request.id, _BEGINNING.label("content"))

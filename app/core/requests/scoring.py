@@ -29,7 +29,7 @@ from app.core.policies.routing import (
     observed,
 )
 from app.core.requests import slow_rules
-from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.requests.score_rows import routed_rows, unrouted_rows
 from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
 from app.core.vocabulary import ActionTier, RequestStatus
 
@@ -84,20 +84,10 @@ def record_scores(
     best = combined(scorings)
     observed_routes = observed(best, rules_in_force)
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
-    unassigned = set(best)
     request.scored_at = clock.now()
     request.language = language
+    session.add_all(routed_rows(request, scorings, best, observed_tiers, request.scored_at))
     for scoring in scorings:
-        for category, value in scoring.scores.items():
-            is_highest = category in unassigned and best[category] == scored_by(scoring, category, value)
-            if is_highest:
-                unassigned.remove(category)
-            # Previews count the highest scores, and must not count a test post.
-            is_highest = is_highest and not request.is_test
-            score = score_row(request, scoring, category, value, request.scored_at)
-            score.tier1_capable, score.is_highest = category in scoring.tier1, is_highest
-            score.observed_tier = observed_tiers.get(category) if is_highest else None
-            session.add(score)
         session.add_all(unrouted_rows(request, scoring, request.scored_at))
     session.flush()
     route = decided(scorings, rules_in_force) if community.archived_at is None else None
@@ -185,6 +175,7 @@ def _evidence(
     observed_routes: Sequence[Route] = (),
 ) -> dict[str, Any]:
     scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
+    decided_by = _decided_by(route, scorings)
     return {
         "score": route.score,
         "category": route.category,
@@ -193,6 +184,7 @@ def _evidence(
         "details": {
             "tier": route.tier.number,
             "threshold": route.threshold,
+            **({"decided_by": decided_by} if decided_by else {}),
             "classifiers": [
                 {
                     "name": scoring.classifier,
@@ -214,6 +206,20 @@ def _evidence(
         }
         | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
     }
+
+
+def _decided_by(route: Route, scorings: Sequence[Scoring]) -> dict[str, str] | None:
+    """The classifier whose score led to the route, with its version. In Tier 1 another one may have scored higher."""
+    needs_tier1 = route.tier is ActionTier.IMMEDIATE
+    for scoring in reversed(
+        scorings
+    ):  # The community's own model is last, and replaces the scores of others.
+        value = scoring.scores.get(route.category)
+        if value is None or (needs_tier1 and route.category not in scoring.tier1):
+            continue
+        if scored_by(scoring, route.category, value).score == route.score:
+            return {"name": scoring.classifier, "version": scoring.version}
+    return None
 
 
 def _error(error: Retryable | Permanent | OutOfTime) -> str:

@@ -13,6 +13,7 @@ from app.core import clock
 from app.core.models import Action, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
+from app.core.vocabulary import ActionTier
 
 DAYS = 90
 TIMED_ACTIONS = 200
@@ -37,14 +38,20 @@ def records(session: Session, actor: Actor, community_id: uuid.UUID) -> Mapping[
     require(actor, Permission.REVISE_POLICY, community_id)
     since = clock.now() - timedelta(days=DAYS)
     code = outcomes.code()
+    # In Tier 1 the highest score that may act led to it.
+    led_to_it = sa.case(
+        (
+            Action.action_tier == ActionTier.IMMEDIATE,
+            sa.or_(Score.is_highest, Score.is_acting) & Score.tier1_capable,
+        ),
+        else_=Score.is_highest,
+    )
     rows = session.execute(
         sa.select(Score.classifier, code, sa.func.count())
         .select_from(Action)
         .join(
             Score,
-            sa.and_(
-                Score.request_id == Action.request_id, Score.category == Action.category, Score.is_highest
-            ),
+            sa.and_(Score.request_id == Action.request_id, Score.category == Action.category, led_to_it),
         )
         .where(Action.community_id == community_id, Action.created_at >= since, outcomes.opened_by_service())
         .group_by(Score.classifier, code)
