@@ -1,4 +1,4 @@
-"""marks the score that routing used for Tier 1 where the highest one may not act"""
+"""marks the score that routing used for Tier 1 where the highest one may not act; the highest score always counts"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -18,8 +18,11 @@ def upgrade() -> None:
         sqlite_where=sa.text("is_acting = 1"),
         postgresql_where=sa.text("is_acting"),
     )
+    # It was "max" everywhere: no page and no call could set another value, and routing never read it.
+    op.drop_column("categories", "combine")
 
 
 def downgrade() -> None:
+    op.add_column("categories", sa.Column("combine", sa.String(10), nullable=False, server_default="max"))
     op.drop_index("ix_scores_acting", "scores")
     op.drop_column("scores", "is_acting")
