@@ -134,12 +134,12 @@ def test_nobody_else_sees_a_sample(visit: Visit, cast: Cast, asked: tuple[uuid.U
 
 def test_an_operator_chooses_how_many_posts_are_sampled(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     operator = visit(cast.operator)
-    assert "still open" not in operator.get("/classifiers").text
+    assert "no post yet" not in operator.get("/classifiers").text
     assert operator.post("/classifiers/learning", is_on="y", samples="1").status_code == 422
     saved = operator.post("/classifiers/learning", is_on="y", samples="1", reason="What do we miss?")
     assert saved.status_code == 303
     page = operator.get("/classifiers").text
-    assert "raters are asked about 1 %: 0 so far, 0 still open" in page
+    assert "Of the posts below every threshold, raters are asked about 1 %: no post yet." in page
     assert '<option selected value="1">' in page
     with wiring.database.reading() as session:
         assert session.get_one(Learning, cast.community_id).sample_share == 0.01

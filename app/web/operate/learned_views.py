@@ -217,9 +217,12 @@ def _sampled(standing: Standing) -> str:
     if not standing.sample_share and not found.total:
         return ""
     share = f"{standing.sample_share * 100:g} %" if standing.sample_share else "none"
+    begin = f"Of the posts below every threshold, raters are asked about {share}"
+    if not found.total:
+        return f"{begin}: no post yet."
     return (
-        f"Of the posts below every threshold, raters are asked about {share}: {found.total:,} so far, "
-        f"{found.waiting:,} still open, {found.labelled:,} with an agreement that counts as a decision."
+        f"{begin}: {found.total:,} so far, {found.waiting:,} still open, "
+        f"{found.labelled:,} with an agreement that counts as a decision."
     )
 
 
