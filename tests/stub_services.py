@@ -177,18 +177,20 @@ def answering(value: Any) -> Callable[[Any], None]:
     return body(json.dumps(value).encode())
 
 
-def dripping(seconds: float = 0.1) -> Callable[[Any], None]:
-    """A byte now and then, for ever: no single read takes long."""
+def dripping(seconds: float = 0.1, cut: threading.Event | None = None) -> Callable[[Any], None]:
+    """A byte now and then, for a minute and more: no single read takes long. Sets ``cut`` when the client hangs up."""
 
     def write(handler: Any) -> None:
         handler.send_response(200)
         handler.send_header("Content-Type", "application/json")
         handler.end_headers()
-        for _ in range(200):
+        for _ in range(1_200):
             try:
                 handler.wfile.write(b" ")
                 handler.wfile.flush()
             except OSError:
+                if cut is not None:
+                    cut.set()
                 return
             time.sleep(seconds)
 

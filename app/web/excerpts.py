@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.core.models import Action
+from app.core.models import SampledPost
+from app.core.raters.samples import Asked
 
 EXCERPT = 700
 """How many characters of a post a card shows; the rest is on the item page."""
@@ -16,8 +17,10 @@ LEAD_IN = 200
 """Characters shown before the first marked passage if the excerpt does not begin at the start of the post."""
 
 
-def spans(action: Action) -> list[tuple[int, int]]:
+def spans(action: Asked) -> list[tuple[int, int]]:
     """Return the passages that classifiers matched: code-point offsets, end exclusive, in order."""
+    if isinstance(action, SampledPost):
+        return []
     evidence: Mapping[str, Any] = action.evidence or {}
     matches: Sequence[Any] = (evidence.get("details") or {}).get("matches") or ()
     offsets = [(match.get("start"), match.get("end")) for match in matches if isinstance(match, Mapping)]

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.core.models import Action
+from app.core.raters.samples import Asked
 from app.web import auth, forms
 from app.web.categories import content_name, is_veiled
 
@@ -41,7 +41,7 @@ class Veil:
         return UNSEEN
 
 
-def for_action(action: Action, url: str, *, form: str | None = None) -> Veil | None:
+def for_action(action: Asked, url: str, *, form: str | None = None) -> Veil | None:
     """Return the veil of the action's post for the signed-in reader, or None if the post is shown at once.
 
     ``url`` is the page with the post, optionally with an anchor.
@@ -61,12 +61,12 @@ def for_action(action: Action, url: str, *, form: str | None = None) -> Veil | N
     )
 
 
-def hides(action: Action) -> bool:
+def hides(action: Asked) -> bool:
     """Whether the reader wants a warning before this post is shown."""
     return is_veiled(action.category, warn=auth.current_reader().account.content_warnings)
 
 
-def is_unseen(action: Action) -> bool:
+def is_unseen(action: Asked) -> bool:
     """Whether the posted form is about a hidden post that the reader has not opened."""
     return hides(action) and str(action.id) not in forms.posted_values(SEEN)
 

@@ -33,6 +33,10 @@ class VersionRow:
     changes: Sequence[str]
     is_current: bool
 
+    @property
+    def mark(self) -> str:
+        return "in force" if self.is_current else ""
+
 
 def rows(
     versions: Sequence[AnyVersion],

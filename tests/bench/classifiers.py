@@ -55,14 +55,15 @@ def quality(path: Path) -> None:
         labels = labels_of(examples, category)
         for source in np.unique(sources[labels == 1]):
             rows = (sources == source) & (labels >= 0)
-            if source.startswith("own:") or not {0, 1} <= set(labels[rows]):
+            if source.startswith("own:"):
                 continue
             above = scores[category][rows] > 0.5
             ones = labels[rows] == 1
-            figure = area(labels[rows], logits[category][rows])
+            # Of a source with label 1 alone, only the share that is caught can be measured.
+            figure = "–" if ones.all() else f"{area(labels[rows], logits[category][rows]):.2f}"
+            raised = "–" if ones.all() else f"{above[~ones].mean():.2%}"
             print(
-                f"{category:<10} {source:<20} {rows.sum():>7,} {figure:>5.2f} {above[ones].mean():>7.1%} "
-                f"{above[~ones].mean():>7.2%}"
+                f"{category:<10} {source:<20} {rows.sum():>7,} {figure:>5} {above[ones].mean():>7.1%} {raised:>7}"
             )
     _ordinary(examples, sources, scores)
 

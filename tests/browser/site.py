@@ -157,6 +157,7 @@ def pages(visitor: Visitor, filled: Filled | None) -> dict[str, str]:
         found["People, nobody found"] = "/people?q=nobody+like+this"
     if "Classifiers" in found:
         found["Add rule"] = "/classifiers/new-rule"
+        found["Shipped rules"] = "/classifiers/shipped/spam"
         found["Add a service"] = "/classifiers/services/new"
         found["Add a guard model"] = "/classifiers/services/new?kind=chat_guard"
         if filled is not None:

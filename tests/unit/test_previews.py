@@ -18,7 +18,8 @@ from app.core.policies.route_counts import route
 from app.core.policies.routing import CategoryRule, Scored, decide
 from app.core.requests import scoring, submitting
 from app.core.requests.scorings import Scoring, combined
-from app.core.vocabulary import ActionState, Verb
+from app.core.services import figures
+from app.core.vocabulary import ActionState, ActionTier, Verb
 from app.wiring import Wiring
 from tests.cast import Cast
 
@@ -122,6 +123,35 @@ def test_a_preview_counts_by_period_with_known_outcomes(wiring: Wiring, cast: Ca
     assert [one.outcome for one in made.affected] == [None, Outcome.OPEN, Outcome.DISMISSED]
     assert sum(made.histograms["spam"]) == 4
     assert made.histograms["spam"][19] == 1
+
+
+def test_a_sure_score_acts_below_a_higher_one_that_may_not_and_evidence_names_it(
+    wiring: Wiring, cast: Cast
+) -> None:
+    with wiring.database.writing() as session:
+        draft = CategoryDraft("spam", 0.5, 0.85)
+        policies.set_category(session, SYSTEM, cast.community_id, draft, "Rules are sure enough here")
+    rules = Scoring("rules", "7", frozenset({"spam"}), Result(scores={"spam": 0.9}))
+    model = Scoring("model", "1", frozenset(), Result(scores={"spam": 0.93}))
+    score(wiring, cast, [[rules, model]])
+    with wiring.database.reading() as session:
+        action = session.scalars(sa.select(Action)).one()
+        assert (action.action_tier, action.score) == (ActionTier.IMMEDIATE, 0.9)
+        assert action.evidence is not None
+        assert action.evidence["scores"] == {"spam": 0.93}
+        assert action.evidence["details"]["decided_by"] == {"name": "rules", "version": "7"}
+        rows = {row.classifier: row for row in session.scalars(sa.select(Score))}
+        assert (rows["rules"].is_acting, rows["rules"].is_highest) == (True, False)
+        assert (rows["model"].is_acting, rows["model"].is_highest) == (False, True)
+        made = previews.preview(session, SYSTEM, cast.community_id, [CategoryDraft("spam", 0.5, 0.95)])
+    week = made.periods[0]
+    assert (week.before, week.after) == (previews.Effect(1, 0), previews.Effect(0, 1))
+    assert sum(made.histograms["spam"]) == 1
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Action).values(action_state=ActionState.OVERTURNED))
+    with wiring.database.reading() as session:
+        found = figures.records(session, SYSTEM, cast.community_id)
+    assert {name: record.decided for name, record in found.items()} == {"rules": 1, "model": 0}
 
 
 def test_a_flag_above_tier_1_counts_as_sent_to_people(wiring: Wiring, cast: Cast) -> None:

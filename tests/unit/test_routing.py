@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.policies.routing import CategoryRule, Scored, decide
+from app.core.policies.routing import CategoryRule, Scored, decide, raise_to
 from app.core.vocabulary import ActionTier, Verb
 
 SPAM = CategoryRule("spam", tier2=0.55, tier1=0.95, severity=10)
@@ -58,3 +58,27 @@ def test_the_verb_is_the_tiers_own() -> None:
     assert high is not None
     assert low is not None
     assert (high.verb, low.verb) == (Verb.DELETE, Verb.FLAG)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("sure", "unsure", "tier", "score"),
+    [
+        (0.9, 0.93, ActionTier.IMMEDIATE, 0.9),
+        (0.9, 0.85, ActionTier.IMMEDIATE, 0.9),
+        (0.8, 0.93, ActionTier.CONSENSUS, 0.93),
+        (0.3, 0.93, ActionTier.CONSENSUS, 0.93),
+        (0.3, 0.4, None, None),
+    ],
+)
+def test_a_higher_score_that_may_not_act_keeps_no_lower_one_from_acting(
+    sure: float, unsure: float, tier: ActionTier | None, score: float | None, turned: bool
+) -> None:
+    rule = CategoryRule("spam", tier2=0.55, tier1=0.85)
+    scores: dict[str, Scored] = {}
+    given = [Scored(0.1), Scored(sure), Scored(unsure, calibrated=False)]
+    for scored in reversed(given) if turned else given:
+        raise_to(scores, "spam", scored)
+    assert scores["spam"].score == max(sure, unsure)
+    route = decide(scores, [rule])
+    assert (route.tier, route.score) == (tier, score) if route is not None else tier is None

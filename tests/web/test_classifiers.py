@@ -142,6 +142,12 @@ def test_packs_are_imported_shipped_rules_switched_and_drafts_discarded(
     assert operator.post("/classifiers/shipped", off="spam.buy-followers", etag="1").status_code == 303
     page = operator.get("/classifiers").text
     assert "spam.buy-followers: switched off" in page
+    assert re.search(
+        r'href="/classifiers/shipped/spam">Spam</a>\s*<span class="muted">\d+ rules, 1 off<', page
+    )
+    page = operator.get("/classifiers/shipped/spam").text
+    assert 'aria-label="Switch on spam.buy-followers"' in page
+    assert page.count('aria-label="Switch off spam.') > 50
     assert operator.post("/classifiers/shipped", off="spam.buy-followers", etag="1").status_code == 409
     assert operator.post("/classifiers/shipped", on="spam.buy-followers", etag="2").status_code == 303
     assert operator.post("/classifiers/rules/spam.x/remove", etag="3").status_code == 303

@@ -76,6 +76,7 @@ POST /classifiers/services/<uuid:service_id>/versions/<int:number>/try 401 403 4
 GET  /classifiers/services/new                                  303 403 403 200 200 404
 POST /classifiers/services/new                                  401 403 403 422 422 404
 POST /classifiers/shipped                                       401 403 403 404 404 404
+GET  /classifiers/shipped/<category>                            303 403 403 200 200 404
 POST /classifiers/test                                          401 403 403 422 422 404
 GET  /communities                                               303 200 200 200 200 200
 GET  /community                                                 303 403 403 200 200 404

@@ -125,7 +125,7 @@ class ActionCreate(Body):
 
 
 class Evidence(Shown):
-    """Why: ``details`` has classifiers with versions, matches, and the threshold and configuration that were used."""
+    """Why: ``details`` has classifiers with versions, which of them decided, matches, threshold and configuration."""
 
     score: float
     category: str

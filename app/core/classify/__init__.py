@@ -9,7 +9,7 @@ import math
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 CATEGORIES: Mapping[str, str] = {
     "toxicity": "Insults, harassment or abuse aimed at a person",
@@ -159,25 +159,13 @@ class Classifier(Protocol):
     def score(self, texts: list[str], context: Context) -> list[Result]: ...
 
 
-Combination = Literal["max", "mean"]
+def combine(results: Iterable[Result]) -> dict[str, float]:
+    """Several classifiers' results as one score per category: the highest, rounded to 4 decimals (decision 0036).
 
-
-def combine(results: Iterable[Result], how: Combination = "max") -> dict[str, float]:
-    """Combine several classifiers' results into one score per category, rounded to 4 decimals.
-
-    A classifier that did not score a category is ignored for it: absent is not 0.0, so it never lowers a mean.
-
-    Raises:
-        ValueError: ``how`` is neither "max" nor "mean".
+    A category that no classifier scored is absent, which is not 0.0.
     """
-    if how not in ("max", "mean"):
-        raise ValueError(f'scores combine by "max" or "mean", not {how!r}')
-    scores_by_category: dict[str, list[float]] = {}
+    highest: dict[str, float] = {}
     for result in results:
         for category, score in result.scores.items():
-            scores_by_category.setdefault(category, []).append(score)
-    if how == "max":
-        return {category: round(max(scores), 4) for category, scores in scores_by_category.items()}
-    return {
-        category: round(math.fsum(scores) / len(scores), 4) for category, scores in scores_by_category.items()
-    }
+            highest[category] = max(round(score, 4), highest.get(category, 0.0))
+    return highest

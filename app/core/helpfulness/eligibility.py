@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.communities import settings as community_settings
-from app.core.models import Action, Community, Note, Profile, Request
+from app.core.models import Action, Community, Note, Profile, Request, SampledPost
 from app.core.people import profiles
 from app.core.vocabulary import ActionType
 
@@ -96,15 +96,36 @@ def exclusion_reason(
     if note.author_id in person.ids:
         return Exclusion.AUTHOR
     request = session.get(Request, note.request_id) if note.request_id else None
+    is_grave = action is not None and action.action_type in GRAVE
+    return _excluded(session, note.community_id, rater, person, request, is_grave=is_grave, at=at)
+
+
+def sample_exclusion_reason(session: Session, sample: SampledPost, rater: Profile) -> Exclusion | None:
+    """Why this rater's answer about a sample does not count; None when it does. Nothing happens to the post."""
+    request = session.get(Request, sample.request_id)
+    return _excluded(
+        session, sample.community_id, rater, person_of(session, rater), request, is_grave=False, at=None
+    )
+
+
+def _excluded(
+    session: Session,
+    community_id: uuid.UUID,
+    rater: Profile,
+    person: Person,
+    request: Request | None,
+    *,
+    is_grave: bool,
+    at: datetime | None,
+) -> Exclusion | None:
     if request is not None:
         if person.is_called(request.requested_by):
             return Exclusion.SUBMITTER
         if person.is_called(request.platform_author_id):
             return Exclusion.CONTENT_AUTHOR
-        is_grave = action is not None and action.action_type in GRAVE
         if is_grave and person.first_seen > request.created_at:
             return Exclusion.NEWCOMER
-    community = session.get_one(Community, note.community_id)
+    community = session.get_one(Community, community_id)
     settings = community_settings.for_community(community, community_settings.defaults(session))
     if settings.min_trust_level is not None:
         # Only this community's platform and the rater's own count: a trust level elsewhere says nothing here.

@@ -5,7 +5,7 @@ weights with the next training, which is due at once and starts without what was
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -13,7 +13,16 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.learning import versions
-from app.core.models import Action, Community, LearnedCategory, LearnedModel, Learning, Request
+from app.core.models import (
+    Action,
+    Community,
+    LearnedCategory,
+    LearnedModel,
+    Learning,
+    Request,
+    SampleAnswer,
+    SampledPost,
+)
 
 CAUSE = "content that it was trained on was erased"
 
@@ -25,11 +34,27 @@ def content_erased(session: Session, community_id: uuid.UUID, request_ids: Seque
         .where(Action.request_id.in_(request_ids), Action.action_tier.is_not(None))
         .limit(1)
     )
-    if was_decided is not None:
+    was_labelled = delete_samples(session, SampledPost.request_id.in_(request_ids))
+    if was_decided is not None or was_labelled:
         forget(session, community_id)
 
 
-def person_erased(session: Session, community_ids: Iterable[uuid.UUID], author_ids: Collection[str]) -> None:
+def delete_samples(session: Session, which: sa.ColumnElement[bool]) -> set[uuid.UUID]:
+    """Delete samples with all answers. Return the communities in which some of them were labels."""
+    rows = session.execute(
+        sa.select(SampledPost.id, SampledPost.community_id, SampledPost.acted).where(which)
+    ).all()
+    ids = [row.id for row in rows]
+    for model, column in ((SampleAnswer, SampleAnswer.sample_id), (SampledPost, SampledPost.id)):
+        session.execute(
+            sa.delete(model).where(column.in_(ids)).execution_options(synchronize_session="fetch")
+        )
+    return {row.community_id for row in rows if row.acted is not None}
+
+
+def person_erased(
+    session: Session, community_ids: Collection[uuid.UUID], author_ids: Collection[str]
+) -> None:
     """Forget what was learned in these communities, where a post by the person was decided.
 
     ``author_ids`` are the person's ids on the platform, as their posts have them now.
@@ -43,8 +68,12 @@ def person_erased(session: Session, community_ids: Iterable[uuid.UUID], author_i
             Action.action_tier.is_not(None),
         )
         .distinct()
+    ).all()
+    theirs = sa.select(Request.id).where(
+        Request.community_id.in_(list(community_ids)), Request.platform_author_id.in_(author_ids)
     )
-    for community_id in sorted(learned_from):
+    sampled_in = delete_samples(session, SampledPost.request_id.in_(theirs))
+    for community_id in sorted({*learned_from, *sampled_in}):
         forget(session, community_id)
 
 

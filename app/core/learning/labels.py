@@ -1,8 +1,9 @@
 """Which decisions of a community are labels, and how many of one author or of one text count.
 
 A label is a decision by people: raters in agreement (at least two of them), or a moderator who confirmed, overturned,
-dismissed or forced an action. What a score did alone is no label, nor is a review that ended because time ran out, a
-report of the platform, a test post, a withdrawn post, or a post whose text or author was erased.
+dismissed or forced an action; or what raters agreed on about a sample (``raters.samples``). What a score did alone is
+no label, nor is a review that ended because time ran out, a report of the platform, a test post, a withdrawn post, or
+a post whose text or author was erased.
 """
 
 import math
@@ -19,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
-from app.core.models import Action, HistoryEntry, Note, Rating, Request, Score
+from app.core.models import Action, HistoryEntry, Note, Rating, Request, SampledPost, Score
 from app.core.policies import outcomes
 from app.core.vocabulary import ActionState, ActionTier, Verb
 
@@ -73,7 +74,16 @@ def counts(session: Session, community_id: uuid.UUID) -> dict[str, tuple[int, da
         .with_only_columns(_category(), sa.func.count(), sa.func.max(_DECIDED_AT))
         .group_by(_category())
     )
-    return {category: (count, newest) for category, count, newest in rows if category and newest}
+    found = {category: (count, newest) for category, count, newest in rows if category and newest}
+    sampled = session.execute(
+        _sampled(community_id)
+        .with_only_columns(SampledPost.category, sa.func.count(), sa.func.max(SampledPost.ended_at))
+        .group_by(SampledPost.category)
+    )
+    for category, count, newest in sampled:
+        known, latest = found.get(category, (0, newest))
+        found[category] = known + count, max(latest, newest)
+    return found
 
 
 def decided_since(
@@ -121,10 +131,23 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
     by_people = _by_people(
         session, [row.id for row in rows if not row.locked and (row.raters or 0) < LEAST_RATERS]
     )
+    decided = [row for row in rows if row.locked or (row.raters or 0) >= LEAST_RATERS or row.id in by_people]
+    sampled = session.execute(
+        _sampled(community_id)
+        .where(SampledPost.category == category)
+        .with_only_columns(
+            SampledPost.request_id,
+            _BEGINNING.label("content"),
+            Request.platform_author_id,
+            SampledPost.acted,
+            SampledPost.ended_at.label("decided_at"),
+        )
+        .order_by(SampledPost.ended_at.desc(), SampledPost.id.desc())
+        .limit(MOST_LABELS)
+    ).all()
     newest: dict[uuid.UUID, Any] = {}
-    for row in rows:
-        if row.locked or (row.raters or 0) >= LEAST_RATERS or row.id in by_people:
-            newest.setdefault(row.request_id, row)
+    for row in sorted([*decided, *sampled], key=lambda row: row.decided_at, reverse=True)[:MOST_LABELS]:
+        newest.setdefault(row.request_id, row)
     scores = _scores(session, list(newest), category)
     found = [
         Label(
@@ -140,8 +163,14 @@ def read(session: Session, community_id: uuid.UUID, category: str) -> list[Label
 
 
 def ordinary(session: Session, community_id: uuid.UUID) -> list[Ordinary]:
-    """The newest posts of the last days for which nothing was opened: how often would a model ask about them?"""
-    opened = sa.exists().where(Action.request_id == Request.id)
+    """The newest posts of the last days for which nothing was opened: how often would a model ask about them?
+
+    A sample that raters would have acted on is not one of them.
+    """
+    opened = sa.or_(
+        sa.exists().where(Action.request_id == Request.id),
+        sa.exists().where(SampledPost.request_id == Request.id, SampledPost.acted.is_(True)),
+    )
     rows = session.execute(
         sa.select(Request.id, _BEGINNING.label("content"))
         .where(
@@ -234,6 +263,15 @@ def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
             outcomes.opened_by_service(),
             _usable(),
         )
+    )
+
+
+def _sampled(community_id: uuid.UUID) -> sa.Select[Any]:
+    """The samples on which raters agreed, with their posts."""
+    return (
+        sa.select(SampledPost.id)
+        .join(Request, Request.id == SampledPost.request_id)
+        .where(SampledPost.community_id == community_id, SampledPost.acted.is_not(None), _usable())
     )
 
 

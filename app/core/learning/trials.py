@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import reduce
 from typing import Any
 
 import sqlalchemy as sa
@@ -21,7 +22,7 @@ from app.core.models import Request, Score
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes, policies
 from app.core.policies.outcomes import Outcome
-from app.core.policies.routing import Place, Route, Scored, decide, place_of
+from app.core.policies.routing import Place, Route, Scored, decide, higher, place_of, raise_to
 
 DAYS = 30
 MOST_TEXTS = 5_000
@@ -130,7 +131,7 @@ def _scores(post: _Post, category: str, loaded: Loaded | None) -> dict[str, Scor
     candidates = [scored for scored in (own, post.rules) if scored is not None]
     if not candidates:
         return post.others
-    return post.others | {category: max(candidates, key=lambda scored: scored.height)}
+    return post.others | {category: reduce(higher, candidates)}
 
 
 def _stored(session: Session, community_id: uuid.UUID, category: str) -> Iterator[_Post]:
@@ -167,9 +168,9 @@ def _stored(session: Session, community_id: uuid.UUID, category: str) -> Iterato
 def _add(post: _Post, score: Score, category: str) -> None:
     scored = Scored(score.score, score.tier1_capable)
     if score.category != category:
-        if score.is_highest:
-            post.others[score.category] = scored
+        if score.is_highest or score.is_acting:
+            raise_to(post.others, score.category, scored)
     elif score.classifier == COMMUNITY_RULES:
-        post.rules = max(filter(None, (post.rules, scored)), key=lambda scored: scored.height)
+        post.rules = higher(post.rules, scored) if post.rules is not None else scored
     elif score.classifier != COMMUNITY_MODEL:
-        post.base = max(filter(None, (post.base, scored)), key=lambda scored: scored.height)
+        post.base = higher(post.base, scored) if post.base is not None else scored

@@ -21,7 +21,7 @@ from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.learning.training import Outcome
-from app.core.models import LearnedCategory, LearnedModel, Learning
+from app.core.models import LearnedCategory, LearnedModel, Learning, SampledPost
 from app.core.permissions import SYSTEM, Actor, Permission, require
 
 SHOWN_VERSIONS = 20
@@ -67,12 +67,23 @@ class CategoryStanding:
 
 
 @dataclass(frozen=True)
+class SampleCounts:
+    """The samples of a community: all, those still open, and those on which raters agreed."""
+
+    total: int = 0
+    waiting: int = 0
+    labelled: int = 0
+
+
+@dataclass(frozen=True)
 class Standing:
-    """Whether a community's model learns, and how far it is."""
+    """Whether a community's model learns, how far it is, and which share of the other posts it samples."""
 
     is_on: bool = True
     asks_first: bool = False
     categories: Sequence[CategoryStanding] = ()
+    sample_share: float = 0.0
+    samples: SampleCounts = SampleCounts()
 
 
 def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standing:
@@ -103,7 +114,21 @@ def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standin
             _standing(row, learning, newest.get((row.category, row.last_version)))
             for row in rows(session, community_id)
         ],
+        learning.sample_share,
+        _samples(session, community_id),
     )
+
+
+def _samples(session: Session, community_id: uuid.UUID) -> SampleCounts:
+    is_open = sa.and_(SampledPost.ended_at.is_(None), SampledPost.ends_at > clock.now())
+    total, waiting, labelled = session.execute(
+        sa.select(
+            sa.func.count(),
+            sa.func.sum(sa.case((is_open, 1), else_=0)),
+            sa.func.count(SampledPost.acted),
+        ).where(SampledPost.community_id == community_id)
+    ).one()
+    return SampleCounts(total, waiting or 0, labelled)
 
 
 def _standing(

@@ -11,7 +11,7 @@ from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting
 from app.core.models.history import HistoryEntry, HistoryText
 from app.core.models.insights import InsightOutcome, InsightSlot, Rollup
-from app.core.models.learning import LearnedCategory, LearnedModel, Learning
+from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
     Account,
@@ -67,6 +67,8 @@ __all__ = [
     "Rollup",
     "RulePackDraft",
     "RulePackVersion",
+    "SampleAnswer",
+    "SampledPost",
     "SavedFilter",
     "Score",
     "ScoringModel",

@@ -91,4 +91,3 @@ class Category(Base):
     severity: Mapped[int] = mapped_column(default=0)
     requires: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
     on_error: Mapped[str] = mapped_column(sa.String(10), default="retry")
-    combine: Mapped[str] = mapped_column(sa.String(10), default="max")

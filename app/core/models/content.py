@@ -124,6 +124,7 @@ _HIGHEST = sa.text("is_highest AND score > 0")
 # SQLite uses a partial index only for a query that repeats its condition word for word.
 _HIGHEST_SQLITE = sa.text("is_highest = 1 AND score > 0")
 _OBSERVED = sa.text("observed_tier IS NOT NULL")
+_ACTING, _ACTING_SQLITE = sa.text("is_acting"), sa.text("is_acting = 1")
 
 
 class Score(Base):
@@ -131,6 +132,7 @@ class Score(Base):
 
     ``is_highest``: routing used this row, the highest of all classifiers, for the category. Previews read only rows
     with a score above 0, from one index, because a score of 0 exceeds no threshold. Test posts never have it.
+    ``is_acting``: routing used this row for Tier 1, because the highest one may not act; at most one row a category.
     ``observed_tier``: 1 or 2, the tier that an observe-only category would have led to; None for no tier.
     ``is_observed``: the score of a connected service that is only observed; it led to nothing and never does.
     """
@@ -149,6 +151,16 @@ class Score(Base):
             "is_highest",
             sqlite_where=_HIGHEST_SQLITE,
             postgresql_where=_HIGHEST,
+        ),
+        sa.Index(
+            "ix_scores_acting",
+            "community_id",
+            "category",
+            "score",
+            "created_at",
+            "request_id",
+            sqlite_where=_ACTING_SQLITE,
+            postgresql_where=_ACTING,
         ),
         sa.Index(
             "ix_scores_observed",
@@ -170,6 +182,7 @@ class Score(Base):
     score: Mapped[float] = mapped_column(sa.Float)
     tier1_capable: Mapped[bool] = mapped_column(default=False)
     is_highest: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    is_acting: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     observed_tier: Mapped[int | None] = mapped_column(sa.Integer)
     is_observed: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     matches: Mapped[list[dict[str, Any]]] = mapped_column(sa.JSON, default=list)

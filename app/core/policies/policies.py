@@ -46,7 +46,6 @@ class CategoryDraft:
     severity: int = 0
     requires: tuple[str, ...] = field(default=())
     on_error: str = "retry"
-    combine: str = "max"
 
 
 DEFAULTS = (
@@ -147,7 +146,6 @@ def draft_of(category: Category) -> CategoryDraft:
         severity=category.severity,
         requires=tuple(category.requires),
         on_error=category.on_error,
-        combine=category.combine,
     )
 
 

@@ -166,6 +166,23 @@ def _routed(
     parts = []
     for name in sorted(both[0].keys() | both[1].keys()):
         old, new = both[0].get(name), both[1].get(name)
+        acting = [rule.tier1 for rule in (old, new) if rule is not None and rule.tier1 is not None]
+        if acting:
+            # Where the highest score may not act, a lower one that may is a row of its own.
+            parts.append(
+                sa.select(
+                    Score.request_id,
+                    Score.created_at.label("at"),
+                    _number(old, orders[0]).label("before"),
+                    _number(new, orders[1]).label("after"),
+                ).where(
+                    Score.community_id == community_id,
+                    Score.category == name,
+                    Score.is_acting,
+                    Score.score > min(acting),
+                    Score.created_at >= since,
+                )
+            )
         parts.append(
             sa.select(
                 Score.request_id,

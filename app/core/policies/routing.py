@@ -39,27 +39,50 @@ class CategoryRule:
 
 @dataclass(frozen=True)
 class Scored:
-    """A category's score, 0.0 to 1.0. A score that is not calibrated can only lead to Tier 2."""
+    """A category's score, 0.0 to 1.0. A score that is not calibrated can only lead to Tier 2.
+
+    ``lower_acting``: the highest calibrated score, where a higher one of another classifier is not calibrated.
+    """
 
     score: float
     calibrated: bool = True
+    lower_acting: float | None = None
 
     @property
     def height(self) -> tuple[float, bool]:
         """The key by which the highest of several classifiers' scores is chosen."""
         return self.score, self.calibrated
 
+    @property
+    def acting(self) -> float | None:
+        """The highest score that may lead to Tier 1; None if no score may."""
+        return self.score if self.calibrated else self.lower_acting
+
+
+def higher(first: Scored, second: Scored) -> Scored:
+    """The score of two together: the higher one for Tier 2, and the higher of those that may act for Tier 1.
+
+    So a score that may not act never keeps a lower one from acting (decision 0035).
+    """
+    highest = max(first, second, key=lambda scored: scored.height)
+    if highest.calibrated:
+        return highest
+    acting = max((scored.acting for scored in (first, second) if scored.acting is not None), default=None)
+    return replace(highest, lower_acting=acting)
+
 
 def raise_to(scores: dict[str, Scored], category: str, scored: Scored) -> None:
-    """Keep the higher of the category's score so far and ``scored``."""
+    """Add a score to those of the category so far."""
     known = scores.get(category)
-    if known is None or scored.height > known.height:
-        scores[category] = scored
+    scores[category] = scored if known is None else higher(known, scored)
 
 
 @dataclass(frozen=True)
 class Route:
-    """What happens to a request: the tier, the category that caused it, its score and the exceeded threshold."""
+    """What happens to a request: the tier, the category that caused it, its score and the exceeded threshold.
+
+    In Tier 1, the score is the highest that may act, which need not be the category's highest.
+    """
 
     tier: ActionTier
     category: str
@@ -124,11 +147,12 @@ def _routes(scores: Mapping[str, Scored], rules: Iterable[CategoryRule]) -> list
 
 
 def _route(rule: CategoryRule, scored: Scored) -> Route | None:
-    if rule.tier1 is not None and scored.calibrated and scored.score > rule.tier1:
+    acting = scored.acting
+    if rule.tier1 is not None and acting is not None and acting > rule.tier1:
         return Route(
             ActionTier.IMMEDIATE,
             rule.name,
-            scored.score,
+            acting,
             rule.tier1,
             rule.tier1_action,
             rule.review_group,

@@ -1,4 +1,4 @@
-"""Items for a rater: under community review, not answered or skipped by them."""
+"""What a rater is asked about: items under community review and samples, not answered or skipped by them."""
 
 import uuid
 from collections.abc import Sequence
@@ -11,12 +11,23 @@ from sqlalchemy.orm import Session, selectinload
 from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility
-from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
+from app.core.models import (
+    Action,
+    Note,
+    Profile,
+    RaterParameters,
+    Rating,
+    Request,
+    SampledPost,
+    ScoringState,
+    Skip,
+)
 from app.core.notes import rating_locks
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
-from app.core.raters import help_order
+from app.core.raters import help_order, samples
 from app.core.raters.help_order import Candidate
+from app.core.raters.samples import Asked
 from app.core.vocabulary import IN_REVIEW, ReviewGroup
 
 NEAREST = 150
@@ -26,11 +37,11 @@ OLDEST = 50
 
 def waiting_for(
     session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 20
-) -> Sequence[Action]:
-    """The items that this rater can help with, first those where one more rating helps most (``help_order``).
+) -> Sequence[Asked]:
+    """What this rater can help with, first that where one more answer helps most (``help_order``).
 
-    Under community review, not answered or skipped by them, neither submitted nor posted by them. The number of
-    queries does not depend on the number of items.
+    Items under community review and samples, not answered or skipped by them, neither submitted nor posted by them.
+    The number of queries does not depend on the number of items.
     """
     require(actor, Permission.RATE, community_id)
     rater = session.get(Profile, profile_id)
@@ -62,14 +73,33 @@ def waiting_for(
         below, above = sides.get(note_id, (0, 0))
         counts = action_type not in eligibility.GRAVE or person.first_seen <= submitted_at
         candidates.append(Candidate(action_id, ratings, needed, since, below, above, counts))
+    sampled = _samples(
+        sa.select(SampledPost.id, SampledPost.answers, SampledPost.created_at),
+        actor,
+        community_id,
+        profile_id,
+        person.profiles,
+    )
+    for sample_id, answers, since in session.execute(
+        sampled.order_by(SampledPost.answers.desc(), SampledPost.created_at, SampledPost.id).limit(OLDEST)
+    ):
+        candidates.append(Candidate(sample_id, answers, needed, since))
     first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
     loaded = session.scalars(
         sa.select(Action)
         .where(Action.id.in_(first))
         .options(selectinload(Action.request), selectinload(Action.note))
     )
-    by_id = {action.id: action for action in loaded}
-    return [by_id[action_id] for action_id in first]
+    by_id: dict[uuid.UUID, Asked] = {action.id: action for action in loaded}
+    missing = [asked_id for asked_id in first if asked_id not in by_id]
+    if missing:
+        chosen = session.scalars(
+            sa.select(SampledPost)
+            .where(SampledPost.id.in_(missing))
+            .options(selectinload(SampledPost.request))
+        )
+        by_id |= {sample.id: sample for sample in chosen}
+    return [by_id[asked_id] for asked_id in first]
 
 
 def still_waiting(
@@ -77,39 +107,73 @@ def still_waiting(
     actor: Actor,
     community_id: uuid.UUID,
     profile_id: uuid.UUID,
-    action_id: uuid.UUID | None,
+    asked_id: uuid.UUID | None,
 ) -> tuple[bool, bool]:
-    """Whether any item waits for this rater, and whether this one does."""
+    """Whether anything waits for this rater, and whether the item or sample with this id does."""
     require(actor, Permission.RATE, community_id)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
-    any_waiting = session.scalar(waiting.limit(1)) is not None
-    this_waiting = action_id is not None and session.scalar(waiting.where(Action.id == action_id)) is not None
+    linked = _linked(session, profile_id)
+    items = _waiting(sa.select(Action.id), community_id, profile_id, linked)
+    sampled = _samples(sa.select(SampledPost.id), actor, community_id, profile_id, linked)
+    any_waiting = any(session.scalar(waiting.limit(1)) is not None for waiting in (items, sampled))
+    this_waiting = any_waiting and any(
+        session.scalar(waiting.where(model.id == asked_id)) is not None
+        for waiting, model in ((items, Action), (sampled, SampledPost))
+        if asked_id is not None
+    )
     return any_waiting, this_waiting
 
 
 def waiting_since(
     session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, moment: datetime
 ) -> int:
-    """How many items started to wait for this rater after ``moment``."""
+    """How many items and samples started to wait for this rater after ``moment``."""
     require(actor, Permission.RATE, community_id)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
-    new = waiting.where(sa.or_(Action.created_at > moment, Action.retro_review_at > moment))
-    return session.scalar(sa.select(sa.func.count()).select_from(new.subquery())) or 0
+    linked = _linked(session, profile_id)
+    items = _waiting(sa.select(Action.id), community_id, profile_id, linked)
+    items = items.where(sa.or_(Action.created_at > moment, Action.retro_review_at > moment))
+    sampled = _samples(sa.select(SampledPost.id), actor, community_id, profile_id, linked)
+    return _count(session, items, sampled.where(SampledPost.created_at > moment))
 
 
 def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
-    """How many items wait for this rater."""
+    """How many items and samples wait for this rater."""
     require(actor, Permission.RATE, community_id)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
-    return session.scalar(sa.select(sa.func.count()).select_from(waiting.subquery())) or 0
+    linked = _linked(session, profile_id)
+    return _count(
+        session,
+        _waiting(sa.select(Action.id), community_id, profile_id, linked),
+        _samples(sa.select(SampledPost.id), actor, community_id, profile_id, linked),
+    )
 
 
-def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
-    """Skip an item. Skipping it again changes nothing."""
+def _count(session: Session, items: Any, sampled: Any) -> int:
+    both = sa.union_all(items, sampled).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(both)) or 0
+
+
+def skip(session: Session, actor: Actor, action: Asked, profile_id: uuid.UUID) -> None:
+    """Skip an item or a sample. Skipping it again changes nothing."""
     require(actor, Permission.RATE, action.community_id, "item")
+    if isinstance(action, SampledPost):
+        samples.skip(session, actor, action, session.get_one(Profile, profile_id))
+        return
     if session.get(Skip, (profile_id, action.id)) is None:
         session.add(Skip(profile_id=profile_id, action_id=action.id))
         session.flush()
+
+
+def _samples(
+    statement: Any,
+    actor: Actor,
+    community_id: uuid.UUID,
+    profile_id: uuid.UUID,
+    linked: Sequence[Profile],
+) -> Any:
+    return samples.waiting(statement, actor, community_id, profile_id, _names(linked))
+
+
+def _names(linked: Sequence[Profile]) -> list[str]:
+    return [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
 
 
 def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
@@ -124,7 +188,7 @@ def _waiting(
     rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
     # Their rating of their own submission or post would not count (``eligibility.exclusion_reason``).
-    names = [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
+    names = _names(linked)
     statement = statement.join(Note, Note.id == Action.note_id).where(
         Action.community_id == community_id,
         Action.action_state.in_(IN_REVIEW),

@@ -7,7 +7,8 @@ from typing import Any
 from app.core.classify import NOTABLE, FactCheck, OutOfTime, Permanent, Retryable
 from app.core.models import Request
 from app.core.policies.routing import Route
-from app.core.requests.scorings import Scoring, combined
+from app.core.requests.scorings import Scoring, combined, scored_by
+from app.core.vocabulary import ActionTier
 
 
 def evidence_of(
@@ -19,6 +20,7 @@ def evidence_of(
 ) -> dict[str, Any]:
     scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
     fact_check = fact_check_of(scorings)
+    decided_by = _decided_by(route, scorings)
     return {
         "score": route.score,
         "category": route.category,
@@ -27,6 +29,7 @@ def evidence_of(
         "details": {
             "tier": route.tier.number,
             "threshold": route.threshold,
+            **({"decided_by": decided_by} if decided_by else {}),
             "classifiers": [
                 {
                     "name": scoring.classifier,
@@ -53,6 +56,19 @@ def evidence_of(
         | ({"fact_check": asdict(fact_check)} if fact_check is not None else {})
         | ({"observed": [_observed_evidence(route) for route in observed_routes]} if observed_routes else {}),
     }
+
+
+def _decided_by(route: Route, scorings: Sequence[Scoring]) -> dict[str, str] | None:
+    """The classifier whose score led to the route, with its version. In Tier 1 another one may have scored higher."""
+    needs_tier1 = route.tier is ActionTier.IMMEDIATE
+    # The community's own model is last, and replaces the scores of others.
+    for scoring in reversed(scorings):
+        value = scoring.scores.get(route.category)
+        if value is None or (needs_tier1 and route.category not in scoring.tier1):
+            continue
+        if scored_by(scoring, route.category, value).score == route.score:
+            return {"name": scoring.classifier, "version": scoring.version}
+    return None
 
 
 def fact_check_of(scorings: Sequence[Scoring]) -> FactCheck | None:

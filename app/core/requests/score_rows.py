@@ -1,18 +1,17 @@
 """Scores as they are stored: one row for a request, a category and a classifier's version."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.core.models import Request, Score
+from app.core.policies.routing import Scored
+from app.core.requests.scorings import Scoring, scored_by
 from app.core.services.settings import VENDOR_PREFIX
-
-if TYPE_CHECKING:
-    from app.core.requests.scorings import Scoring
 
 CATEGORY_MAX = 40
 
@@ -26,7 +25,7 @@ _INSERT = {
 }
 
 
-def score_row(request: Request, scoring: "Scoring", category: str, value: float, scored_at: datetime) -> Row:
+def score_row(request: Request, scoring: Scoring, category: str, value: float, scored_at: datetime) -> Row:
     """One score, without what routing made of it."""
     return {
         "community_id": request.community_id,
@@ -37,6 +36,7 @@ def score_row(request: Request, scoring: "Scoring", category: str, value: float,
         "score": round(value, 4),
         "tier1_capable": False,
         "is_highest": False,
+        "is_acting": False,
         "observed_tier": None,
         "is_observed": False,
         "created_at": scored_at,
@@ -50,7 +50,36 @@ def store(session: Session, rows: Sequence[Row]) -> None:
         session.connection().execute(_INSERT[session.get_bind().dialect.name], rows)
 
 
-def unrouted_rows(request: Request, scoring: "Scoring", scored_at: datetime) -> list[Row]:
+def routed_rows(
+    request: Request,
+    scorings: Sequence[Scoring],
+    best: Mapping[str, Scored],
+    observed_tiers: Mapping[str, int],
+    scored_at: datetime,
+) -> list[Row]:
+    """The scores that count, with what routing made of them: ``best`` are those that it used, by category.
+
+    Previews count the marked rows, so of each kind there is one for a category, and a test post has none.
+    """
+    highest = set(best) if not request.is_test else set()
+    acting = {name for name in highest if best[name].lower_acting is not None}
+    rows = []
+    for scoring in scorings:
+        for category, value in scoring.scores.items():
+            row = score_row(request, scoring, category, value, scored_at)
+            scored = scored_by(scoring, category, value)
+            row["tier1_capable"] = scored.calibrated
+            if category in highest and scored.height == best[category].height:
+                highest.remove(category)
+                row |= {"is_highest": True, "observed_tier": observed_tiers.get(category)}
+            elif category in acting and scored.acting == best[category].acting:
+                acting.remove(category)
+                row["is_acting"] = True
+            rows.append(row)
+    return rows
+
+
+def unrouted_rows(request: Request, scoring: Scoring, scored_at: datetime) -> list[Row]:
     """The scores that are stored and lead to nothing, under the service's own names."""
     if scoring.result.error is not None:
         return []

@@ -15,6 +15,7 @@ from app.core.classify import Classifier, Context, OutOfTime
 from app.core.classify.language import named
 from app.core.db import serialise
 from app.core.history.why import Why
+from app.core.learning import sampling
 from app.core.models import Action, Community, Decision, Note, Request, Score
 from app.core.notes import notes
 from app.core.people import profiles
@@ -31,7 +32,7 @@ from app.core.policies.routing import (
 )
 from app.core.requests import score_rows, slow_rules
 from app.core.requests.evidence import error_text, evidence_of, fact_check_of
-from app.core.requests.scorings import Scoring, combined, decided, score_text, scored_by
+from app.core.requests.scorings import Scoring, combined, decided, score_text
 from app.core.requests.waiting import Waiting
 from app.core.vocabulary import ActionTier, RequestStatus
 
@@ -120,6 +121,8 @@ def record_scores(
         if route is None or note is None:
             nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
             make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=nothing), **changes)
+            if route is None and community.archived_at is None and not is_decided:
+                sampling.choose(session, request, best, rules_in_force)
             return None
         evidence = evidence_of(request, route, scorings, version, observed_routes)
         if paused_at is not None:
@@ -193,19 +196,8 @@ def _rows(
     scored_at: datetime,
 ) -> list[score_rows.Row]:
     observed_tiers = {route.category: route.tier.number for route in observed_routes}
-    unassigned = set(best)
-    rows = []
+    rows = score_rows.routed_rows(request, scorings, best, observed_tiers, scored_at)
     for scoring in scorings:
-        for category, value in scoring.scores.items():
-            is_highest = category in unassigned and best[category] == scored_by(scoring, category, value)
-            if is_highest:
-                unassigned.remove(category)
-            # Previews count the highest scores, and must not count a test post.
-            is_highest = is_highest and not request.is_test
-            row = score_rows.score_row(request, scoring, category, value, scored_at)
-            row |= {"tier1_capable": category in scoring.tier1, "is_highest": is_highest}
-            row["observed_tier"] = observed_tiers.get(category) if is_highest else None
-            rows.append(row)
         rows += score_rows.unrouted_rows(request, scoring, scored_at)
     return rows
 

@@ -17,6 +17,7 @@ from app.core.models.insights import OutcomeKind
 from app.core.periods import SLOT_SECONDS
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
+from app.core.vocabulary import ActionTier
 
 DAYS = 90
 TIMED_ACTIONS = 200
@@ -93,14 +94,20 @@ def decided_by_slot(
 ) -> Iterator[tuple[int, str, int, int]]:
     """Slot, classifier, actions opened in this time that people decided by now, and how many of them were upheld."""
     code = outcomes.code()
+    # In Tier 1 the highest score that may act led to it.
+    led_to_it = sa.case(
+        (
+            Action.action_tier == ActionTier.IMMEDIATE,
+            sa.or_(Score.is_highest, Score.is_acting) & Score.tier1_capable,
+        ),
+        else_=Score.is_highest,
+    )
     statement = (
         sa.select(slot.label("slot"), Score.classifier, code.label("code"), sa.func.count())
         .select_from(Action)
         .join(
             Score,
-            sa.and_(
-                Score.request_id == Action.request_id, Score.category == Action.category, Score.is_highest
-            ),
+            sa.and_(Score.request_id == Action.request_id, Score.category == Action.category, led_to_it),
         )
         .where(Action.community_id == community_id, Action.created_at >= since, outcomes.opened_by_service())
         .group_by("slot", Score.classifier, "code")

@@ -80,6 +80,7 @@ _LABELS: Mapping[str, str] = {
     "starter_off": "Shipped rules switched off",
     "learning": "Learns from decisions",
     "asks_first": "Asks before a new version scores",
+    "samples": "Other posts that raters are asked about",
     "may_assert_staff": "May speak for staff",
     "serves_all": "Serves every community",
 }

@@ -8,16 +8,18 @@ from sqlalchemy.orm import Session
 
 from app.core.errors import Conflict, Settled
 from app.core.factcheck import items
-from app.core.models import Action
+from app.core.models import Action, SampledPost
 from app.core.notes import notes, ratings
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
+from app.core.raters import samples
+from app.core.raters.samples import Asked
 from app.core.review import reopening
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.item import author_posts, note_forms, why_status
 from app.web.item.note_views import note_view
-from app.web.item.views import OPTIONS, Question, blind_item, question, timeline
+from app.web.item.views import OPTIONS, Question, blind_item, question, sample_question, timeline
 from app.web.moderate import panel
 from app.web.rate import answering
 from app.web.rate.answering import AnswerForm
@@ -27,8 +29,9 @@ from app.wiring import wired
 @web.get("/review/<uuid:action_id>")
 def item(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
-        action = answering.find(session, action_id)
-        if action.reopened_at is not None and not auth.may(Permission.MODERATE, action.community_id):
+        action = answering.find_asked(session, action_id)
+        moderates = auth.may(Permission.MODERATE, action.community_id)
+        if isinstance(action, Action) and action.reopened_at is not None and not moderates:
             # Members review it again: the outcome of the first review would influence them.
             again = reopening.under_review_again(session, action)
             if again is not None:
@@ -41,23 +44,23 @@ def item(action_id: uuid.UUID) -> Response:
 def answer_item(action_id: uuid.UUID) -> Response:
     form = forms.posted(AnswerForm)
     with wired().database.reading() as session:
-        unseen = veils.is_unseen(answering.find(session, action_id))
+        unseen = veils.is_unseen(answering.find_asked(session, action_id))
     if not form.validate() or unseen:
         if unseen:
             form.form_errors.append(veils.UNSEEN)
         with wired().database.reading() as session:
-            context = item_context(session, answering.find(session, action_id))
+            context = item_context(session, answering.find_asked(session, action_id))
         context |= {"form": form, "answer_form": form}
         return page.render("item/item.html", "item/_question.html", status=422, **context)
     answering.count_rating()
     status, message = 200, "Your answer is saved."
     with wired().database.writing() as session:
-        action = answering.find(session, action_id)
+        action = answering.find_asked(session, action_id)
         try:
             answering.record_answer(session, action, form.answer.data)
         except (Conflict, Settled) as refusal:
             status = 409 if isinstance(refusal, Conflict) else 422
-            message, action = f"{refusal.detail}.", answering.find(session, action_id)
+            message, action = f"{refusal.detail}.", answering.find_asked(session, action_id)
         item_question = ask(session, action)
         moderates = auth.may(Permission.MODERATE, action.community_id)
     return page.done(
@@ -73,12 +76,16 @@ def answer_item(action_id: uuid.UUID) -> Response:
     )
 
 
-def ask(session: Session, action: Action, *, typed_in: str | None = None) -> Question:
+def ask(session: Session, action: Asked, *, typed_in: str | None = None) -> Question:
     """Return the question for the reader. The counts are read only if the reader may see them.
 
     ``typed_in`` is the id of a form with typed text, which must be kept when the content is shown.
     """
     blind = blind_item(action, url_for("web.item", action_id=action.id), whole=True, form=typed_in)
+    if isinstance(action, SampledPost):
+        answer = samples.by_rater(session, action, auth.current_profile_id())
+        needed = samples.needed(session, action.community_id)
+        return sample_question(action, blind, answer, needed, is_open=samples.is_open(session, action))
     note = action.note
     if note is None:
         return question(action, blind, None, None, answering.ratings_needed())
@@ -87,10 +94,12 @@ def ask(session: Session, action: Action, *, typed_in: str | None = None) -> Que
     return question(action, blind, own, counts, answering.ratings_needed())
 
 
-def item_context(session: Session, action: Action, *, typed_in: str | None = None) -> dict[str, Any]:
+def item_context(session: Session, action: Asked, *, typed_in: str | None = None) -> dict[str, Any]:
     """Return the context of ``item.html`` and its parts. The note parts use it too, so page and parts always agree."""
     moderates = auth.may(Permission.MODERATE, action.community_id)
     item_question, answer_form = ask(session, action, typed_in=typed_in), AnswerForm()
+    # Moderators are not asked about samples, so with a sample there is never a panel.
+    item = None if isinstance(action, SampledPost) else action
     return {
         "question": item_question,
         "item": item_question.item,
@@ -100,15 +109,15 @@ def item_context(session: Session, action: Action, *, typed_in: str | None = Non
         "focus": False,
         "steps": timeline(action, action.request, answered=item_question.answer is not None),
         "moderates": moderates,
-        "panel": panel.panel(session, auth.current_actor(), action) if moderates else None,
-        "past": author_posts.for_item(session, auth.current_actor(), action) if moderates else None,
+        "panel": panel.panel(session, auth.current_actor(), item) if item and moderates else None,
+        "past": author_posts.for_item(session, auth.current_actor(), item) if item and moderates else None,
         "fact_check": items.referenced(session, action.request),
-        "why": why_status.why(session, action.note, action, None) if action.note else None,
+        "why": why_status.why(session, item.note, item, None) if item and item.note else None,
         **notes_context(session, action),
     }
 
 
-def notes_context(session: Session, action: Action) -> dict[str, Any]:
+def notes_context(session: Session, action: Asked) -> dict[str, Any]:
     """Return the context of ``_notes.html``: the notes on the post, and a form if the reader has written none yet."""
     profile_ids, needed = answering.own_profiles(session), answering.ratings_needed()
     rows = notes.on_request(session, action.request_id)

@@ -16,8 +16,9 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.models import Action, Note, Rating
+from app.core.models import Note, Rating
 from app.core.policies.routing import MISINFORMATION
+from app.core.raters.samples import Asked
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
 from app.web.forms import at_most, choices, whole_lines
@@ -143,14 +144,14 @@ class RatingForm(Form):
             raise ValidationError(f"Choose at least one reason: {where}.")
 
 
-def form_for(action: Action | None, note: Note | None = None) -> type[NoteForm]:
+def form_for(action: Asked | None, note: Note | None = None) -> type[NoteForm]:
     """Return the form class for notes on this item. It asks whether the post is misleading if the item is about
     misinformation, or if ``note`` already said so."""
     asks = action is not None and action.category == MISINFORMATION
     return NoteForm if asks or (note is not None and note.classification is _MISLEADING) else PlainNoteForm
 
 
-def filled_from(note: Note, action: Action | None) -> NoteForm:
+def filled_from(note: Note, action: Asked | None) -> NoteForm:
     """Return the form with a note's current content, for its author to edit."""
     kind = form_for(action, note)
     if kind is PlainNoteForm:

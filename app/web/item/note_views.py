@@ -5,8 +5,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.core.models import Action, Note, Rating
+from app.core.models import Note, Rating
 from app.core.policies.routing import MISINFORMATION
+from app.core.raters.samples import Asked
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus
 from app.web.item.views import Progress
 
@@ -80,7 +81,7 @@ class NoteView:
 
 
 def note_view(
-    note: Note, action: Action | None, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int
+    note: Note, action: Asked | None, *, mine: Collection[uuid.UUID], own: Rating | None, needed: int
 ) -> NoteView:
     """Return a note as this reader may see it; ``mine`` are the ids of the reader's profiles."""
     is_own = note.author_id in mine
@@ -109,7 +110,7 @@ def note_view(
     )
 
 
-def classified(says: Classification, action: Action | None) -> str | None:
+def classified(says: Classification, action: Asked | None) -> str | None:
     """Return a note's classification as text. "Not misleading" is left out unless the item is about misinformation."""
     is_misinformation = action is not None and action.category == MISINFORMATION
     return CLASSIFICATIONS[says] if is_misinformation or says is Classification.MISLEADING else None

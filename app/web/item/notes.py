@@ -12,6 +12,8 @@ from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, Note, Profile
 from app.core.notes import notes, ratings
 from app.core.permissions import Permission
+from app.core.raters import samples
+from app.core.raters.samples import Asked
 from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -28,7 +30,7 @@ LOCKED = "A moderator decided about this note, so it cannot be changed any more"
 @web.post("/review/<uuid:action_id>/notes")
 def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
-        form = forms.posted(form_for(answering.find(session, action_id)))
+        form = forms.posted(form_for(answering.find_asked(session, action_id)))
     wants_preview = form.preview.data is not None
     holds = form.validate()
     status, alert = 200 if holds else 422, None
@@ -41,7 +43,7 @@ def write_note(action_id: uuid.UUID) -> Response:
             forms.explain(form, refusal)
             status = 422
     with wired().database.reading() as session:
-        action = answering.find(session, action_id)
+        action = answering.find_asked(session, action_id)
         context = items.item_context(session, action)
         preview = _previewed(form, action) if holds and wants_preview else None
     context |= {"form": form, "note_form": form, "writing": True, "may_write": True, "preview": preview}
@@ -50,7 +52,7 @@ def write_note(action_id: uuid.UUID) -> Response:
 
 def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
     with wired().database.writing() as session:
-        action = answering.find(session, action_id)
+        action = answering.find_asked(session, action_id)
         note = notes.write(
             session,
             auth.current_actor(),
@@ -67,7 +69,7 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
     return page.done("item/_notes.html", target, "Your note is saved. Others can rate it now.", **context)
 
 
-def _previewed(form: NoteForm, action: Action) -> NoteView:
+def _previewed(form: NoteForm, action: Asked) -> NoteView:
     words = WHY_MISLEADING | WHY_NOT_MISLEADING
     return NoteView(
         id=uuid.UUID(int=0),
@@ -110,7 +112,7 @@ def rate_note(note_id: uuid.UUID) -> Response:
             row = find(session, note_id)
             action = action_of(session, row)
             if on_item and action is not None and not page.wants_part():
-                context = items.item_context(session, answering.find(session, action.id))
+                context = items.item_context(session, answering.find_asked(session, action.id))
                 context["rating_forms"] = {**context["rating_forms"], note_id: form}
                 context["form"] = form
                 return page.render("item/item.html", status=422, **context)
@@ -204,14 +206,18 @@ def _own(session: Session, note_id: uuid.UUID, *, locked: bool = False) -> Note:
     return row
 
 
-def action_of(session: Session, row: Note) -> Action | None:
-    """Return the item that a note belongs to, or None."""
+def action_of(session: Session, row: Note) -> Asked | None:
+    """Return the item that a note belongs to, or else the sample that the reader is asked about, or None."""
     if row.rationale:
         return actions.of_note(session, row.id)
-    return actions.live_for(session, row.request_id) if row.request_id else None
+    if row.request_id is None:
+        return None
+    return actions.live_for(session, row.request_id) or samples.for_request(
+        session, auth.current_actor(), row.request_id
+    )
 
 
-def note_context(session: Session, row: Note, action: Action | None) -> dict[str, Any]:
+def note_context(session: Session, row: Note, action: Asked | None) -> dict[str, Any]:
     """Return the context of ``note.html`` and ``_note.html``."""
     actor = auth.current_actor()
     own = ratings.by_rater(session, row.id, auth.current_profile_id())
@@ -229,5 +235,5 @@ def note_context(session: Session, row: Note, action: Action | None) -> dict[str
         "item_url": url_for("web.item", action_id=action.id) if action else None,
         "moderates": moderates,
         "panel": note_moderation.panel(session, actor, row) if moderates else None,
-        "why": why_status.why(session, row, action, own),
+        "why": why_status.why(session, row, action if isinstance(action, Action) else None, own),
     }

@@ -11,11 +11,12 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.core.models import Action, Rating, Request
+from app.core.models import Action, Rating, Request, SampleAnswer, SampledPost
 from app.core.notes import rating_locks
 from app.core.notes.blindness import is_decided, is_settled
 from app.core.notes.ratings import Stats
 from app.core.policies import policies
+from app.core.raters.samples import Asked
 from app.core.vocabulary import (
     ActionType,
     HelpfulnessLevel,
@@ -46,6 +47,9 @@ _QUESTIONS: Mapping[str, str] = {
     ActionType.UNHIDE: "Should this post be shown again?",
 }
 
+SAMPLE_ENDED = (
+    "This question is closed. It was asked to learn from the answers: nothing was decided about this post."
+)
 NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have to agree."
 
 
@@ -110,7 +114,8 @@ class Outcome:
 class Question:
     """The question for this reader. ``progress`` is set once the reader answered, ``outcome`` once it is decided.
 
-    ``is_settled``: the reader has seen the outcome, so their answer can no longer change.
+    ``is_settled``: the reader has seen the outcome, so their answer can no longer change. ``closed``: why answers are
+    not needed any more, where there is no outcome.
     """
 
     item: BlindItem
@@ -119,6 +124,7 @@ class Question:
     is_settled: bool
     progress: Progress | None
     outcome: Outcome | None
+    closed: str = ""
 
     @property
     def answer_words(self) -> str:
@@ -134,14 +140,14 @@ class Step:
     at: datetime
 
 
-def question_of(action: Action) -> str:
+def question_of(action: Asked) -> str:
     """Return the question for an action; its verb is what the platform would do."""
     return _QUESTIONS.get(action.decided_verb) or _QUESTIONS.get(
         action.action_type, "Should we act on this post?"
     )
 
 
-def blind_item(action: Action, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
+def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None = None) -> BlindItem:
     """Return the item as a rater may see it, on the page with this ``url``.
 
     ``form`` is the id of a form with typed text, which must be kept when the content is shown.
@@ -196,13 +202,29 @@ def question(
     )
 
 
-def timeline(action: Action, request: Request, *, answered: bool) -> list[Step]:
+def sample_question(
+    sample: SampledPost, item: BlindItem, own: SampleAnswer | None, needed: int, *, is_open: bool
+) -> Question:
+    """Return the question of a sample for one reader: as of an item, until it ends."""
+    answer = next((word for word, level in ANSWERS.items() if own and own.level is level), None)
+    return Question(
+        item=item,
+        answer=answer,
+        is_open=is_open,
+        is_settled=False,
+        progress=Progress(sample.answers, needed) if answer and is_open else None,
+        outcome=None,
+        closed="" if is_open else SAMPLE_ENDED,
+    )
+
+
+def timeline(action: Asked, request: Request, *, answered: bool) -> list[Step]:
     """Return the public steps, oldest first; until the reader has answered, only those before the review."""
     steps = [
         Step("send", "Submitted", request.requested_at),
         Step("messages-square", "Members were asked", action.created_at),
     ]
-    if answered or is_decided(action):
+    if isinstance(action, Action) and (answered or is_decided(action)):
         for icon, text, at in (
             ("scale", "Decided: act", action.proposed_at if action.action_tier else None),
             ("circle-check", "Carried out by the platform", action.applied_at),

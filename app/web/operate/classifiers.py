@@ -1,16 +1,10 @@
 """Classifiers page: the list of classifiers, the community's rules, their versions, and trials (decision 0019)."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby
 from typing import Any
 
 from flask import Response, make_response, url_for
 
-from app.core.classify.rulepack import starter_pack
-from app.core.classify.rules import Rule
 from app.core.errors import Conflict, Invalid
 from app.core.models import RulePackVersion
 from app.core.permissions import Permission
@@ -22,12 +16,11 @@ from app.core.rulesets.compiled import OWN
 from app.core.rulesets.versions import RuleSet, Standing
 from app.web import auth, forms, page
 from app.web.blueprint import web
-from app.web.categories import category_name
+from app.web.operate import shipped_rules
 from app.web.operate.classifier_forms import (
     PackForm,
     PublishForm,
     RevertForm,
-    SwitchForm,
     TextForm,
     problem_lines,
 )
@@ -38,43 +31,10 @@ from app.web.versions import rows as version_rows
 from app.wiring import wired
 
 
-@dataclass(frozen=True)
-class ShippedGroup:
-    """The shipped rules of one category, and which are switched off in the draft or in the current version."""
-
-    title: str
-    rules: Sequence[Rule]
-    off: int
-
-
 @web.get("/classifiers")
 @auth.needs(Permission.REVISE_POLICY)
 def classifiers() -> Response:
     return show()
-
-
-@web.post("/classifiers/shipped")
-@auth.needs(Permission.REVISE_POLICY)
-def switch_shipped_rule() -> Response:
-    """Switch a shipped rule in the draft. The pressed button has the rule's id, as ``off`` or as ``on``."""
-    form = forms.posted(SwitchForm)
-    try:
-        with wired().database.writing() as session:
-            drafts.switch_starter(
-                session,
-                auth.current_actor(),
-                auth.current_community().id,
-                [form.on.data or form.off.data or ""],
-                bool(form.on.data),
-                etag=forms.number(form.etag.data),
-            )
-    except Conflict as refusal:
-        return show(
-            status=409, alert=f"{refusal.detail}. Nothing was changed: look at the draft, then try again."
-        )
-    return page.done(
-        None, url_for("web.classifiers"), "The draft is changed. It scores nothing until you put it in force."
-    )
 
 
 @web.post("/classifiers/import")
@@ -250,7 +210,7 @@ def show(
         standing=standing,
         draft_changes=change_lines(standing.in_force, standing.draft) if standing.draft else [],
         own_rules=standing.working.rules,
-        shipped=_shipped(standing.working),
+        shipped=shipped_rules.groups(standing.working),
         scorers=scorers,
         slow_rules=slow,
         learned=own_model,
@@ -266,20 +226,6 @@ def show(
 def _unrouted(rule_set: RuleSet, known: set[str]) -> list[str]:
     """Return the categories that the community's rules score but that have no thresholds."""
     return sorted({str(rule["category"]) for rule in rule_set.rules} - known)
-
-
-@lru_cache(maxsize=1)
-def _starter_rules() -> Sequence[Rule]:
-    return sorted(starter_pack().rules, key=lambda rule: (rule.category, rule.id))
-
-
-def _shipped(rule_set: RuleSet) -> list[ShippedGroup]:
-    groups = []
-    for category, found in groupby(_starter_rules(), key=lambda rule: rule.category):
-        rules = list(found)
-        off = sum(rule.id in rule_set.starter_off for rule in rules)
-        groups.append(ShippedGroup(category_name(category), rules, off))
-    return groups
 
 
 def _changes(before: RulePackVersion | None, after: RulePackVersion) -> list[str]:

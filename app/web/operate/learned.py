@@ -117,6 +117,7 @@ def switch_learning() -> Response:
                 auth.current_community().id,
                 is_on=bool(form.is_on.data),
                 asks_first=bool(form.asks_first.data),
+                sample_share=float(form.samples.data or 0) / 100,
                 reason=form.reason.data or "",
             )
     except Invalid as refusal:

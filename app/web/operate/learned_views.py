@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, Form, HiddenField, TextAreaField
+from wtforms import BooleanField, Form, HiddenField, SelectField, TextAreaField
 from wtforms.validators import InputRequired
 
 from app.core import limits
@@ -30,11 +30,23 @@ _OUTCOMES: Mapping[Outcome, str] = {
 }
 
 
+SHARES: Mapping[str, str] = {
+    "0": "None",
+    **{
+        f"{percent:g}": f"{percent:g} % of the posts below every threshold" for percent in (0.1, 0.5, 1, 2, 5)
+    },
+}
+"""How many posts are sampled, in percent as the form posts them."""
+
+
 class LearningForm(Form):
     """Whether the community's model learns, and who puts its versions in force."""
 
     is_on = BooleanField("Learn from this community's decisions")
     asks_first = BooleanField("Ask before a new version scores")
+    samples = SelectField(
+        "Other posts that raters are asked about", choices=forms.choices(SHARES), default="0"
+    )
     reason = TextAreaField(
         "Reason for the change",
         [
@@ -77,6 +89,7 @@ class LearnedSection:
     form: LearningForm
     is_on: bool
     rows: Sequence[CategoryRow]
+    samples: str
 
 
 @dataclass(frozen=True)
@@ -119,7 +132,12 @@ def section(
 ) -> LearnedSection:
     """Return the section, with a posted form that has errors, if any."""
     standing = versions.standing(session, actor, community_id)
-    return LearnedSection(form or _form(standing), standing.is_on, [_row(now) for now in standing.categories])
+    return LearnedSection(
+        form or _form(standing),
+        standing.is_on,
+        [_row(now) for now in standing.categories],
+        _sampled(standing),
+    )
 
 
 def page_of(session: Session, actor: Actor, community_id: uuid.UUID, category: str) -> LearnedPage:
@@ -189,7 +207,23 @@ def _counts(now: CategoryStanding) -> str:
 
 def _form(standing: Standing) -> LearningForm:
     asks = standing.asks_first or any(now.asks_first for now in standing.categories)
-    return LearningForm(data={"is_on": standing.is_on, "asks_first": asks})
+    share = f"{standing.sample_share * 100:g}"
+    return LearningForm(data={"is_on": standing.is_on, "asks_first": asks, "samples": share})
+
+
+def _sampled(standing: Standing) -> str:
+    """Return in a sentence how far the samples are; empty if there never were any."""
+    found = standing.samples
+    if not standing.sample_share and not found.total:
+        return ""
+    share = f"{standing.sample_share * 100:g} %" if standing.sample_share else "none"
+    begin = f"Of the posts below every threshold, raters are asked about {share}"
+    if not found.total:
+        return f"{begin}: no post yet."
+    return (
+        f"{begin}: {found.total:,} so far, {found.waiting:,} still open, "
+        f"{found.labelled:,} with an agreement that counts as a decision."
+    )
 
 
 def _row(now: CategoryStanding) -> CategoryRow:

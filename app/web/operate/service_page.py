@@ -65,6 +65,10 @@ class VersionRow:
     is_used: bool
     is_waiting: bool
 
+    @property
+    def mark(self) -> str:
+        return "in use" if self.is_used else "waits" if self.is_waiting else ""
+
 
 @dataclass(frozen=True)
 class ServiceFigures:

@@ -144,7 +144,6 @@ class ThresholdsForm(ReasonForm):
             severity=was.severity if severity is None else severity,
             requires=was.requires,
             on_error=was.on_error,
-            combine=was.combine,
         )
 
     def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:

@@ -11,10 +11,12 @@ from app.core.actions import actions
 from app.core.communities import settings as community_settings
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.helpfulness import eligibility
-from app.core.models import Action, Profile
+from app.core.models import Action, Profile, SampledPost
 from app.core.notes import rating_locks, ratings
 from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
+from app.core.raters import samples
+from app.core.raters.samples import Asked
 from app.web import auth
 from app.web.forms import choices
 from app.web.item.views import ANSWER_WORDS, ANSWERS, NUMBERS_ALONE, Progress
@@ -62,14 +64,28 @@ def find(session: Session, action_id: uuid.UUID) -> Action:
     return action
 
 
-def record_answer(session: Session, action: Action, answer: str) -> Answered:
-    """Rate the rationale note.
+def find_asked(session: Session, asked_id: uuid.UUID) -> Asked:
+    """Return the item, as ``find`` does, or the sample with this id."""
+    try:
+        return find(session, asked_id)
+    except NotFound:
+        sample = samples.find(session, auth.current_actor(), asked_id)
+        if sample is None:
+            raise
+        auth.enter(sample.community_id)
+        return sample
+
+
+def record_answer(session: Session, asked: Asked, answer: str) -> Answered:
+    """Store an answer, as a rating of the rationale note or about a sample.
 
     Raises:
         Conflict: the item was decided while the rater was reading it.
         Settled: the rater answered before, and has seen the outcome.
     """
-    note = action.note
+    if isinstance(asked, SampledPost):
+        return _record_about_sample(session, asked, answer)
+    action, note = asked, asked.note
     if note is None or action.restores_id is not None:
         raise NotFound("question")
     profile = session.get_one(Profile, auth.current_profile_id())
@@ -87,6 +103,16 @@ def record_answer(session: Session, action: Action, answer: str) -> Answered:
         raise
     session.refresh(action)
     return Answered(Progress(note.ratings_count, ratings_needed()), is_decided(action))
+
+
+def _record_about_sample(session: Session, sample: SampledPost, answer: str) -> Answered:
+    profile = session.get_one(Profile, auth.current_profile_id())
+    try:
+        samples.answer(session, auth.current_actor(), sample, profile, ANSWERS[answer])
+    except Conflict:
+        raise Conflict(DECIDED_MEANWHILE, sample.id) from None
+    needed = samples.needed(session, sample.community_id)
+    return Answered(Progress(sample.answers, needed), decided=sample.ended_at is not None)
 
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:

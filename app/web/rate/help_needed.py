@@ -65,7 +65,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
         raise Invalid.field("answer", "must be Yes, No or Not sure")
     if not skipped:
         with wired().database.reading() as session:
-            unseen = veils.is_unseen(answering.find(session, action_id))
+            unseen = veils.is_unseen(answering.find_asked(session, action_id))
         if unseen:
             return (
                 errors.render_error(422, veils.UNSEEN)
@@ -76,7 +76,7 @@ def answer_card(action_id: uuid.UUID) -> Response:
     actor, profile_id = auth.current_actor(), auth.current_profile_id()
     answered, status, message = None, 200, "Skipped."
     with wired().database.writing() as session:
-        action = answering.find(session, action_id)
+        action = answering.find_asked(session, action_id)
         community_id = action.community_id
         try:
             if skipped:

@@ -2,7 +2,7 @@
 
 import json
 import socket
-import time
+import threading
 from typing import Any
 
 import pytest
@@ -234,11 +234,11 @@ def test_a_wrong_number_of_results_is_a_failure(stub: Stub, connect: Connect, ki
 def test_a_body_that_drips_ends_at_the_deadline(
     stub: Stub, connect: Connect, kind: str, options: Any
 ) -> None:
-    stub.fail(dripping(0.05))
-    began = time.monotonic()
+    cut = threading.Event()
+    stub.fail(dripping(0.05, cut))
     with pytest.raises(Failure, match=r"no answer within 0.4 s"):
         connect(kind, deadline=0.4, **options).ask([BAD])
-    assert time.monotonic() - began < 2.0
+    assert cut.wait(30), "it hung up while the body was still coming"
 
 
 def test_a_refused_connection_is_a_failure_to_repeat() -> None:

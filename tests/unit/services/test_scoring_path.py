@@ -1,6 +1,7 @@
 """Posts are scored with connected services: their scores count, are only observed, or are missing."""
 
-import time
+import threading
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from app.core.policies.policies import CategoryDraft
 from app.core.requests.scoring import Unfinished
 from app.core.vocabulary import ActionTier, RequestStatus, ServiceMode
 from app.jobs import registry as jobs_registry
-from tests.stub_services import HIGH, WORD, dripping, status
+from tests.stub_services import HIGH, WORD, answering, dripping, status
 from tests.unit.services.conftest import Stage
 
 
@@ -133,13 +134,33 @@ def test_what_other_classifiers_found_stands_when_a_required_service_fails(stage
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
-def test_services_are_asked_at_the_same_time_and_a_hanging_one_ends_at_its_deadline(stage: Stage) -> None:
+def test_services_are_asked_at_the_same_time(stage: Stage) -> None:
     for name in ("first", "second", "third"):
-        stage.add(name, deadline=0.5)
-        stage.require("review", name)
-    stage.stub.fail(dripping(0.05))
-    began = time.monotonic()
+        stage.add(name, deadline=25.0)
+    together = threading.Barrier(3)
+
+    def answer_once_all_have_asked(handler: Any) -> None:
+        # Asked one after the other, the first would never be answered.
+        together.wait(20)
+        answering(stage.stub.answer(stage.stub.seen[-1]))(handler)
+
+    stage.stub.fail(answer_once_all_have_asked)
     stage.score()
-    # Three attempts of each, but of all three at once: in a row it would take 4.5 s.
-    assert time.monotonic() - began < 3.5
-    assert [action.category for action in stage.rows(Action)] == ["unfinished"]
+    assert not together.broken
+    assert len(stage.stub.seen) == 3
+    (action,) = stage.rows(Action)
+    assert (action.category, action.score) == ("toxicity", HIGH)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_hanging_service_ends_at_its_deadline(stage: Stage) -> None:
+    stage.add(deadline=0.3)
+    stage.require("review")
+    cut = threading.Event()
+    stage.stub.fail(dripping(0.05, cut))
+    stage.score()
+    assert cut.wait(30), "it hung up while the body was still coming"
+    (action,) = stage.rows(Action)
+    assert action.category == "unfinished"
+    (error,) = [used["error"] for used in action.evidence["details"]["classifiers"] if "error" in used]
+    assert error == "no answer within 0.3 s"

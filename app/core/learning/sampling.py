@@ -1,0 +1,117 @@
+"""Which posts below every threshold become samples: posts that raters are asked about only to learn from the answers.
+
+A sample is no action, so nothing happens to its post, no event is sent, and no queue or figure of moderation knows it
+(decision 0046). ``raters.samples`` takes the answers.
+"""
+
+import hashlib
+import secrets
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.ids import new_id
+from app.core.models import Learning, Request, SampledPost
+from app.core.policies.routing import MISINFORMATION, CategoryRule, Scored
+from app.core.vocabulary import ReviewGroup
+
+LEAST_SHARE, USUAL_SHARE, MOST_SHARE = 0.001, 0.01, 0.05
+"""The shares of posts that a community can choose from, and the one that the form suggests."""
+OPEN_FOR = timedelta(days=7)
+"""How long raters are asked about a post."""
+MOST_A_DAY = 20
+"""A community gets at most so many samples within 24 hours, however many posts it has."""
+_ONE = 2**64
+
+
+def new_key() -> str:
+    """A random key, so that nobody outside can tell which posts are chosen."""
+    return secrets.token_hex(16)
+
+
+def is_chosen(request_id: uuid.UUID, key: str, share: float) -> bool:
+    """Whether this post belongs to the share of all posts; always the same answer for the same post and key."""
+    return _number(request_id, key, "post") < share * _ONE
+
+
+def choose(
+    session: Session, request: Request, scores: Mapping[str, Scored], rules: Sequence[CategoryRule]
+) -> SampledPost | None:
+    """Make a sample of a post for which scoring opened nothing, if it is chosen. The caller holds the lock."""
+    learning = session.get(Learning, request.community_id)
+    if learning is None or not learning.is_on or not learning.sample_share or learning.sample_key is None:
+        return None
+    if request.is_test or not is_chosen(request.id, learning.sample_key, learning.sample_share):
+        return None
+    rule = category_to_ask(request.id, learning.sample_key, scores, rules)
+    if rule is None or _is_enough(session, request.community_id):
+        return None
+    now = clock.now()
+    sample = SampledPost(
+        id=new_id(),
+        community_id=request.community_id,
+        request_id=request.id,
+        category=rule.name,
+        decided_verb=rule.tier2_action.value,
+        answers=0,
+        created_at=now,
+        ends_at=now + OPEN_FOR,
+    )
+    session.add(sample)
+    session.flush()
+    return sample
+
+
+def category_to_ask(
+    request_id: uuid.UUID, key: str, scores: Mapping[str, Scored], rules: Sequence[CategoryRule]
+) -> CategoryRule | None:
+    """The category that raters are asked about: the one whose score is nearest to its Tier 2 threshold.
+
+    Only categories that raters review and that a classifier scored. Whether a claim is false needs research and not an
+    answer at a glance, so misinformation is none of them. Among equals, the key chooses.
+    """
+    asked = [
+        rule
+        for rule in rules
+        if rule.enabled
+        and not rule.observe_only
+        and rule.review_group is not ReviewGroup.STAFF
+        and rule.name != MISINFORMATION
+        and rule.name in scores
+    ]
+    return max(
+        asked,
+        key=lambda rule: (
+            scores[rule.name].score / max(rule.tier2, 0.01),
+            _number(request_id, key, rule.name),
+        ),
+        default=None,
+    )
+
+
+def end_all(session: Session, community_id: uuid.UUID) -> None:
+    """Stop asking about the open samples of a community. The caller holds the lock."""
+    session.execute(
+        sa.update(SampledPost)
+        .where(SampledPost.community_id == community_id, SampledPost.ended_at.is_(None))
+        .values(ended_at=clock.now())
+        .execution_options(synchronize_session="fetch")
+    )
+
+
+def _is_enough(session: Session, community_id: uuid.UUID) -> bool:
+    count = session.scalar(
+        sa.select(sa.func.count()).where(
+            SampledPost.community_id == community_id, SampledPost.created_at > clock.now() - timedelta(days=1)
+        )
+    )
+    return (count or 0) >= MOST_A_DAY
+
+
+def _number(request_id: uuid.UUID, key: str, purpose: str) -> int:
+    digest = hashlib.blake2b(request_id.bytes + purpose.encode(), key=key.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
