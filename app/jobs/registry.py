@@ -199,16 +199,20 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 
 def sweep(wiring: Wiring) -> None:
     """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index."""
+    limit = clock.now() - timedelta(days=wiring.settings.review_days)
+    # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
         late = holds.overdue(session)
+        has_expired, has_stalled = queue.has_expired(session, limit), overturns.has_stalled(session)
     for hold_id in late:
         with wiring.database.writing() as session:
             holds.carry_out(session, hold_id)
-    limit = clock.now() - timedelta(days=wiring.settings.review_days)
-    with wiring.database.writing() as session:
-        queue.expire(session, limit)
-    with wiring.database.writing() as session:
-        overturns.enqueue_stalled(session)
+    if has_expired:
+        with wiring.database.writing() as session:
+            queue.expire(session, limit)
+    if has_stalled:
+        with wiring.database.writing() as session:
+            overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_waiting = search.has_waiting(session)
     while has_waiting:

@@ -162,7 +162,7 @@ def test_counts_kept_ready_equal_the_rows(wiring: Wiring, cast: Cast) -> None:
         figures(wiring, cast).trends[0].volume == of_the_rows(wiring, cast).trends[0].volume
     )  # what is new is read live
     days.change_what_is_past()
-    assert figures(wiring, cast) != of_the_rows(wiring, cast)  # until the job has counted those days anew
+    assert figures(wiring, cast) != of_the_rows(wiring, cast)  # until the job has counted those days again
     advance(hours=1)
     roll_up(wiring.database)
     rows = of_the_rows(wiring, cast)

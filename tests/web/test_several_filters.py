@@ -9,8 +9,9 @@ from html import unescape
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from app.core.models import Action, SavedFilter
+from app.core.models import Action, HistoryEntry, SavedFilter
 from app.core.review import verbs
 from app.core.vocabulary import ActionState, ActionType
 from app.web.history import actions as history_page
@@ -59,6 +60,9 @@ def kinds(wiring: Wiring, cast: Cast, stage: Stage) -> dict[ActionType, uuid.UUI
     with wiring.database.writing() as session:
         for kind, action_id in found.items():
             session.get_one(Action, action_id).action_type = kind
+            # An entry repeats the type, which no verb ever changes.
+            entries = sa.update(HistoryEntry).where(HistoryEntry.object_id == action_id)
+            session.execute(entries.values(action_type=kind.value))
     with wiring.database.writing() as session:
         last = session.get_one(Action, found[ActionType.DELETE])
         verbs.change_action(session, factories.integration(cast), last, ActionState.DISMISSED)

@@ -1,9 +1,9 @@
 """Keeps the counts of a community's statistics by the quarter of an hour, so that a page need not sum raw rows.
 
-An hourly job adds the quarters that have passed, and counts those anew in which a late change falls: an action of
+An hourly job adds the quarters that have passed, and counts those again in which a late change falls: an action of
 last month that was overturned today belongs to the day on which it was proposed. Every change has a history entry,
-so the entries since the last run tell which quarters those are. Run again, or begun anew, the job comes to the same
-counts. What it has not counted yet, pages sum up from the rows (``trends``).
+so the entries since the last run tell which quarters those are. Run again, or from the beginning, the job comes to
+the same counts. What it has not counted yet, pages sum up from the rows (``trends``).
 """
 
 import uuid
@@ -147,7 +147,7 @@ def _chunk_end(session: Session, community_id: uuid.UUID, begin: int) -> int:
 
 
 def restart(session: Session, community_id: uuid.UUID) -> None:
-    """Forget the counts; the next run begins anew."""
+    """Forget the counts; the next run starts from the beginning."""
     for model in (InsightSlot, InsightOutcome, Rollup):
         session.execute(sa.delete(model).where(model.community_id == community_id))
 
