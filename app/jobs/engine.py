@@ -63,8 +63,8 @@ FOREIGN_TABLES = tables.FOREIGN_TABLES
 class Engine:
     """Enqueues jobs and, once started, runs them in threads. An engine starts once.
 
-    ``slots`` is how many jobs of one community run at once. A quarter more are there for the other communities, and
-    the service has as many as a community for its own.
+    ``slots`` is how many jobs of one community run at once. As many more are there for the other communities, and as
+    many for the service's own. Jobs that compute share the processor by community (``turns``).
 
     ``database`` tells where the data lives; the engine opens connections of its own to it. ``executor_id``
     must be unique among live processes and stable over restarts, for a restarted process resumes its own jobs
@@ -196,7 +196,7 @@ class Engine:
         )
         self._client.register_queue(
             COMMUNITIES,
-            worker_concurrency=self._slots + max(1, self._slots // 4),
+            worker_concurrency=2 * self._slots,
             partition_worker_concurrency=self._slots,
             polling_interval_sec=self._poll_seconds,
         )

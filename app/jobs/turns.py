@@ -1,8 +1,8 @@
 """Turns: how the threads of a process share its processor, so that no community's backlog takes all of it.
 
 The engine keeps slots free for other communities, but a thread of theirs would still compute beside all threads of the
-backlog, and get a tenth of the processor. Here few threads work at once, and whoever waits is served by community, in
-turn (docs/decisions/0040).
+backlog, and get a tenth of the processor. Here few threads work at once, and the threads that wait get their turns
+community by community (docs/decisions/0040).
 """
 
 import threading

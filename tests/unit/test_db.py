@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.core import db, outbox
+from app.core import outbox, write_lock
 from app.core.db import Database
 
 
@@ -62,8 +62,8 @@ def test_writers_of_two_databases_on_one_file_take_turns_and_none_is_lost(databa
 def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(db._WriteLock, "PATIENCE", 0.2)
-    monkeypatch.setattr(db._WriteLock, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(write_lock.WriteLock, "PATIENCE", 0.2)
+    monkeypatch.setattr(write_lock.WriteLock, "LOOK_EVERY", 0.05)
     other = Database(database.engine.url.render_as_string())
     refused = []
 
@@ -87,8 +87,8 @@ def test_a_turn_that_does_not_end_is_refused_in_time_and_forgotten_once_it_ends(
 
 
 def test_a_crowd_of_short_turns_is_waited_for(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db._WriteLock, "PATIENCE", 1.0)
-    monkeypatch.setattr(db._WriteLock, "LOOK_EVERY", 0.05)
+    monkeypatch.setattr(write_lock.WriteLock, "PATIENCE", 1.0)
+    monkeypatch.setattr(write_lock.WriteLock, "LOOK_EVERY", 0.05)
     other = Database(database.engine.url.render_as_string())
 
     def take_a_while(held: Database) -> None:

@@ -9,7 +9,7 @@ from tests.faults.waiting import eventually
 BUSY, OTHER, THIRD = (uuid.UUID(int=number) for number in range(3))
 
 
-def test_whoever_waits_is_served_by_community_in_turn_and_a_failure_passes_the_turn_on() -> None:
+def test_threads_that_wait_are_served_by_community_in_turn_and_a_failure_passes_the_turn_on() -> None:
     turns, served, threads = Turns(1), list[uuid.UUID](), list[threading.Thread]()
 
     def work(community_id: uuid.UUID) -> None:
