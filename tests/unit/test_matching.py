@@ -86,6 +86,12 @@ def test_a_denial_another_number_or_another_topic_is_shown_none(text: str) -> No
     assert match(text, MemoryIndex(CLAIMS), shipped()).shown is None
 
 
+def test_denials_are_read_in_other_languages_too() -> None:
+    index = MemoryIndex([("Impfungen verursachen Autismus bei Kindern", "")])
+    assert match("Impfungen verursachen Autismus bei Kindern!", index, shipped()).shown is not None
+    assert match("Impfungen verursachen keinen Autismus bei Kindern!", index, shipped()).shown is None
+
+
 def test_one_claim_checked_by_several_publishers_is_still_shown() -> None:
     index = MemoryIndex([*CLAIMS, (SEAWATER, ""), (f"{SEAWATER}.", "Seawater and diabetes")])
     shown = match(MADE[0], index, shipped()).shown

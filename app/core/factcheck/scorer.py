@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 
+from app.core import limits
 from app.core.classify import Context, FactCheck, Result
 from app.core.classify.names import FACT_CHECKS
 from app.core.db import Database
@@ -62,7 +63,7 @@ class FactCheckScorer:
     cost = 2
     local = True
     calibrated = True
-    max_chars = terms.TEXT_MAX
+    max_chars = limits.CONTENT_MAX
 
     def __init__(self, database: Database, kept: KeptMatches) -> None:
         self._database, self._kept = database, kept

@@ -72,8 +72,8 @@ def find(post: Terms, index: Index, background: NDArray[np.uint8], language: str
     counts = {word: sum(map(len, parts)) for word, parts in postings.items()}
     rarity = rarities(words, counts, index.size, background)
     sums = np.zeros(index.size)
-    for word, parts in postings.items():
-        for numbers in parts:
+    for word in sorted(postings):
+        for numbers in postings[word]:
             sums[numbers] += rarity[word]
     best = _best(sums, MOST + SPARE)
     at = {number: place for place, number in enumerate(best)}

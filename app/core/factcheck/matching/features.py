@@ -79,8 +79,8 @@ class Candidate:
 def matrix(post: Terms, candidates: Sequence[Candidate], rarity: Mapping[str, float]) -> Floats:
     """One row of features for each candidate, in their order."""
     asked = post.distinct | post.signed
-    mass = sum(rarity[word] for word in asked) or 1.0
-    square = math.sqrt(sum(rarity[word] ** 2 for word in asked)) or 1.0
+    mass = _sum(asked, rarity) or 1.0
+    square = math.sqrt(_squares(asked, rarity)) or 1.0
     gram_count = len(post.grams) or 1
     rows = np.array([_row(post, asked, mass, square, gram_count, one, rarity) for one in candidates])
     if not len(rows):
@@ -170,17 +170,18 @@ def _row(
 
 
 def _sum(words: Iterable[str], rarity: Mapping[str, float]) -> float:
-    return sum(map(rarity.__getitem__, words))
+    # The order of words in a set differs between processes; an exact sum does not depend on it.
+    return math.fsum(map(rarity.__getitem__, words))
 
 
 def _squares(words: Iterable[str], rarity: Mapping[str, float]) -> float:
-    return sum(rarity[word] ** 2 for word in words)
+    return math.fsum(rarity[word] ** 2 for word in words)
 
 
 def _bm25(shared: Iterable[str], field: Terms, usual: float, rarity: Mapping[str, float]) -> float:
     weight = K1 * (1 - B + B * len(field.words) / usual)
     counts = field.words.count
-    return sum(rarity[word] * (n := counts(word)) * (K1 + 1) / (n + weight) for word in shared)
+    return math.fsum(rarity[word] * (n := counts(word)) * (K1 + 1) / (n + weight) for word in shared)
 
 
 _CONTRADICTIONS = [NAMES.index(name) for name in ("numbers_differ", "negation_differs", "denial_differs")]
