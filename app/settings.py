@@ -57,7 +57,8 @@ class Settings(BaseSettings):
     )
     webhook_allow_hosts: str = Field(
         "",
-        description="Comma-separated `host` or `host:port` entries that webhooks may reach over plain http.",
+        description="Comma-separated `host` or `host:port` entries that webhooks and feeds of fact-checks may "
+        "reach over plain http.",
     )
     service_allow_hosts: str = Field(
         "",

@@ -7,6 +7,7 @@ from typing import Any
 from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.classify.language import detect
+from app.core.factcheck import feeds, imports
 from app.core.helpfulness import refits
 from app.core.learning import schedule
 from app.core.raters import digests
@@ -15,7 +16,7 @@ from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
-from app.jobs import learning, mailing, rescoring
+from app.jobs import importing, learning, mailing, rescoring
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -79,6 +80,21 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         with wiring.database.writing() as session:
             overturns.carry_on(session, uuid.UUID(overturn_id), settled)
 
+    def import_dataset(import_id: str) -> None:
+        importing.run(wiring.database, uuid.UUID(import_id))
+
+    def look_at_feed(feed_id: str) -> None:
+        importing.look(wiring.database, wiring.feeds, uuid.UUID(feed_id))
+
+    def look_at_feeds() -> None:
+        with wiring.database.writing() as session:
+            feeds.enqueue_due(session)
+
+    jobs.register(imports.IMPORT_JOB, import_dataset, attempts=3)
+    # A look that fails is recorded, and its next turn is the retry.
+    jobs.register(feeds.LOOK_JOB, look_at_feed, attempts=2)
+    jobs.register(feeds.SWEEP_JOB, look_at_feeds, attempts=1)
+    jobs.every(feeds.SWEEP_JOB, feeds.SWEEP_SECONDS)
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
@@ -137,6 +153,9 @@ def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseExceptio
     elif name == replays.REPLAY_JOB:
         with wiring.database.writing() as session:
             replays.give_up(session, uuid.UUID(args["replay_id"]), "It failed again and again")
+    elif name == imports.IMPORT_JOB:
+        with wiring.database.writing() as session:
+            imports.fail(session, uuid.UUID(args["import_id"]), "It failed again and again.")
     elif name == mail.MAIL_JOB:
         mailing.give_up(wiring, args)
 
@@ -161,6 +180,7 @@ def sweep(wiring: Wiring) -> None:
         queue.expire(session, limit)
     with wiring.database.writing() as session:
         overturns.enqueue_stalled(session)
+        imports.enqueue_stalled(session)
 
 
 def prune(wiring: Wiring) -> None:

@@ -336,7 +336,7 @@ def test_every_problem_of_a_line_is_named(import_file: Callable[..., Result]) ->
     result = import_file({})
     assert [line for line in result.output.splitlines() if line.startswith("line 1: ")] == [
         f"line 1: {name} is missing"
-        for name in ("claim", "rating", "url", "publisher", "dataset_name", "item_id")
+        for name in ("claim", "rating", "url", "publisher", "dataset_name")
     ]
 
 

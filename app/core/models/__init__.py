@@ -10,6 +10,13 @@ from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
 from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.imports import (
+    DatasetFeed,
+    DatasetFeedCheck,
+    DatasetImport,
+    DatasetImportPiece,
+    DatasetImportRow,
+)
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
@@ -36,6 +43,11 @@ __all__ = [
     "Category",
     "Community",
     "ConnectedService",
+    "DatasetFeed",
+    "DatasetFeedCheck",
+    "DatasetImport",
+    "DatasetImportPiece",
+    "DatasetImportRow",
     "Decision",
     "Delivery",
     "Event",

@@ -1,7 +1,7 @@
 """Fact-check items, the words that index their claims, and how AI notes were written."""
 
 import uuid
-from datetime import datetime
+from datetime import date, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -18,7 +18,9 @@ class FactCheckItem(Stamped, Base):
 
     ``rating`` is None when we do not know the publisher's term; ``rating_given`` keeps that term. ``word_count`` is
     the number of the claim's rows in ``FactCheckWord``. ``community_id`` None: shared by every community; otherwise
-    only that community uses it. (No foreign key: communities are never deleted.)
+    only that community uses it. (No foreign key: communities are never deleted.) ``title`` is that of the publisher's
+    article. ``feed_id``: the feed that brought it last. ``retired_at``: it matches no post any more, but stays readable
+    for the decisions that referred to it.
     """
 
     __tablename__ = "fact_check_items"
@@ -34,6 +36,11 @@ class FactCheckItem(Stamped, Base):
     url: Mapped[str] = mapped_column(sa.String(2048))
     publisher: Mapped[str] = mapped_column(sa.String(255))
     word_count: Mapped[int] = mapped_column(default=0)
+    title: Mapped[str | None] = mapped_column(sa.String(500))
+    language: Mapped[str | None] = mapped_column(sa.String(16))
+    reviewed_on: Mapped[date | None] = mapped_column(sa.Date)
+    feed_id: Mapped[uuid.UUID | None] = mapped_column(index=True)
+    retired_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class FactCheckWord(Base):
