@@ -8,7 +8,7 @@ from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
-from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord
+from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckWord, NoteDraft
 from app.core.models.history import HistoryEntry, HistoryText
 from app.core.models.imports import (
     DatasetFeed,
@@ -63,6 +63,7 @@ __all__ = [
     "LinkCode",
     "Membership",
     "Note",
+    "NoteDraft",
     "NoteSums",
     "Notice",
     "Overturn",

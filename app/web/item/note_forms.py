@@ -16,7 +16,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.models import Action, Note, Rating
+from app.core.models import Action, Note, NoteDraft, Rating
 from app.core.policies.routing import MISINFORMATION
 from app.core.vocabulary import Classification, HelpfulnessLevel
 from app.web import forms
@@ -57,6 +57,7 @@ class NoteForm(Form):
     why_not_misleading = MultiCheckboxField("If it is not: why?", choices=choices(WHY_NOT_MISLEADING))
     sources = TextAreaField("Sources", filters=[whole_lines])
     preview = StringField()
+    draft = HiddenField()
 
     def validate_summary(self, field: TextAreaField) -> None:
         if not (field.data or "").strip():
@@ -143,11 +144,24 @@ class RatingForm(Form):
             raise ValidationError(f"Choose at least one reason: {where}.")
 
 
-def form_for(action: Action | None, note: Note | None = None) -> type[NoteForm]:
+def form_for(action: Action | None, note: Note | NoteDraft | None = None) -> type[NoteForm]:
     """Return the form class for notes on this item. It asks whether the post is misleading if the item is about
     misinformation, or if ``note`` already said so."""
     asks = action is not None and action.category == MISINFORMATION
     return NoteForm if asks or (note is not None and note.classification is _MISLEADING) else PlainNoteForm
+
+
+def filled_from_draft(draft: NoteDraft, action: Action) -> NoteForm:
+    """Return the form with a draft's content, for the moderator who asked for it. Only https addresses are sources."""
+    sources = [source for source in draft.sources if source.startswith("https://")]
+    summary = draft.summary
+    for source in sources:
+        summary = summary.replace(source, "").strip()
+    kind = form_for(action, draft)
+    given = {"summary": summary, "sources": "\n".join(sources), "draft": str(draft.id)}
+    if kind is NoteForm:
+        given["classification"] = draft.classification.value
+    return kind(**given)
 
 
 def filled_from(note: Note, action: Action | None) -> NoteForm:
