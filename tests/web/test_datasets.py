@@ -244,7 +244,8 @@ def test_a_feed_is_added_fetched_and_its_failures_stand_on_its_page(
     assert operator.post(f"{path}/look").status_code == 303
     jobs.run_all()
     for page in (operator.get(path).text, operator.get("/datasets").text):
-        assert 'Failed: <span dir="auto">It redirects to http://10.0.0.1/' in page
+        assert "Failed" in page
+        assert "It redirects to http://10.0.0.1/, which must start with https://." in page
     assert operator.post(path, url=url, dataset_name="stars", hours="24").status_code == 303
     assert "Paused: nobody looks at it." not in operator.get(path).text
     operator.post(f"{path}/pause", paused="1")

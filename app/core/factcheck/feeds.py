@@ -96,6 +96,7 @@ def add(
         publisher=draft.publisher,
         hours=draft.hours,
         retires=draft.retires,
+        due_at=clock.now() + timedelta(hours=draft.hours),
     )
     session.add(feed)
     session.flush()

@@ -175,7 +175,7 @@ def expected(item: Item | None) -> Classification | None:
 
 
 def require_fit(draft: Draft, item: Item | None) -> None:
-    """The last check of every draft, whoever wrote it: its addresses, its verdict, its form.
+    """The last check of every draft, by whichever writer: its addresses, its verdict, its form.
 
     Raises:
         UpstreamFailed: another address than the fact-check's, another verdict, or no plain short text.

@@ -324,6 +324,9 @@ def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Acto
         feeds.pause(session, operator, feed.id, paused=True)
         feeds.enqueue_due(session)
         assert feed.due_at <= clock.now(), "a paused feed waits"
+        feeds.pause(session, operator, feed.id, paused=False)
+        feeds.enqueue_due(session)
+        assert feed.due_at > clock.now()
         feeds.remove(session, operator, feed.id)
         assert feeds.visible(session, operator, cast.community_id) == []
         assert session.scalars(sa.select(DatasetFeedCheck)).all() == []
