@@ -1,6 +1,7 @@
-"""Published fact-checks: imported as datasets, matched with posts (decision 0019).
+"""Published fact-checks: imported as datasets, matched with posts (decisions 0019 and 0045).
 
 The service's datasets are compared with every community's posts, because a publisher's verdict does not depend on
-where the claim is quoted; a community may also have its own. ``words`` parses claims and ratings, ``items`` parses,
-stores and finds items.
+where the claim is quoted; a community may also have its own. ``words`` parses claims and ratings, ``items`` stores and
+finds items. ``formats`` reads files in every form; ``imports`` takes them in, ``import_steps`` reads and stores them in
+batches, ``feeds`` fetches them again and again. ``storing`` retires items, ``search`` finds them for operators.
 """

@@ -299,7 +299,7 @@ def _check(allow: AllowList, draft: FeedDraft) -> None:
         raise Invalid.field("hours", f"must be one of {', '.join(map(str, HOURS))}", draft.hours)
 
 
-def _of(community_id: uuid.UUID) -> sa.Select[tuple[DatasetFeed]]:
+def _of(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
     return (
         sa.select(DatasetFeed)
         .where(DatasetFeed.community_id == community_id, DatasetFeed.removed_at.is_(None))

@@ -158,10 +158,10 @@ def filled_from_draft(draft: NoteDraft, action: Action) -> NoteForm:
     for source in sources:
         summary = summary.replace(source, "").strip()
     kind = form_for(action, draft)
-    given = {"summary": summary, "sources": "\n".join(sources), "draft": str(draft.id)}
+    form = kind(summary=summary, sources="\n".join(sources), draft=str(draft.id))
     if kind is NoteForm:
-        given["classification"] = draft.classification.value
-    return kind(**given)
+        form.classification.data = draft.classification.value
+    return form
 
 
 def filled_from(note: Note, action: Action | None) -> NoteForm:
