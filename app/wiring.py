@@ -23,7 +23,7 @@ from app.core.classify.seed import SeedClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
-from app.core.factcheck.feeds import FeedFetcher
+from app.core.factcheck.feed_looks import FeedFetcher
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
 from app.core.notes.ai_notes import NoteWriter

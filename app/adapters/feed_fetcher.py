@@ -20,7 +20,7 @@ from app.adapters.net import (
     system_addresses,
 )
 from app.adapters.net import dial as dial_address
-from app.core.factcheck.feeds import FEED_BYTES, Fetched
+from app.core.factcheck.feed_looks import FEED_BYTES, Fetched
 from app.core.webhooks.sending import AllowList, BadAddress, check_url, excerpt_of
 
 DEADLINE = 60.0

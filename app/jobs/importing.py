@@ -6,8 +6,8 @@ from itertools import islice
 from typing import BinaryIO
 
 from app.core.db import Database
-from app.core.factcheck import feeds, formats, import_steps, imports
-from app.core.factcheck.feeds import FeedFetcher
+from app.core.factcheck import feed_looks, formats, import_steps, imports
+from app.core.factcheck.feed_looks import FeedFetcher
 from app.core.factcheck.published import Fault, Found
 from app.core.vocabulary import ImportState
 
@@ -59,10 +59,10 @@ def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec
 def look(database: Database, fetcher: FeedFetcher, feed_id: uuid.UUID) -> None:
     """Fetch a feed and begin an import if its content is new."""
     with database.reading() as session:
-        known = feeds.to_fetch(session, feed_id)
+        known = feed_looks.to_fetch(session, feed_id)
     if known is None:
         return
     url, etag, last_modified = known
     fetched = fetcher.fetch(url, etag, last_modified)
     with database.writing() as session:
-        feeds.finish(session, feed_id, url, fetched)
+        feed_looks.finish(session, feed_id, url, fetched)

@@ -7,7 +7,7 @@ from typing import Any
 from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.classify.language import detect
-from app.core.factcheck import feeds, imports
+from app.core.factcheck import feed_looks, feeds, imports
 from app.core.helpfulness import refits
 from app.core.learning import schedule
 from app.core.raters import digests
@@ -88,13 +88,13 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def look_at_feeds() -> None:
         with wiring.database.writing() as session:
-            feeds.enqueue_due(session)
+            feed_looks.enqueue_due(session)
 
     jobs.register(imports.IMPORT_JOB, import_dataset, attempts=3)
     # A look that fails is recorded, and its next turn is the retry.
     jobs.register(feeds.LOOK_JOB, look_at_feed, attempts=2)
-    jobs.register(feeds.SWEEP_JOB, look_at_feeds, attempts=1)
-    jobs.every(feeds.SWEEP_JOB, feeds.SWEEP_SECONDS)
+    jobs.register(feed_looks.SWEEP_JOB, look_at_feeds, attempts=1)
+    jobs.every(feed_looks.SWEEP_JOB, feed_looks.SWEEP_SECONDS)
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)

@@ -1,62 +1,26 @@
-"""Feeds: addresses that are looked at again and again, whose fact-checks are imported when they changed.
+"""Feeds: addresses whose fact-checks are imported again and again. ``feed_looks`` looks at them."""
 
-A look is: claim the feed, fetch outside of any transaction, record the result. Every look is kept for the feed's page.
-"""
-
-import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid, Refused
-from app.core.factcheck import datasets, imports
-from app.core.factcheck.imports import Upload
+from app.core.errors import Conflict, Invalid
+from app.core.factcheck import datasets
 from app.core.history import chain as history
 from app.core.ids import new_id
-from app.core.models import DatasetFeed, DatasetFeedCheck, DatasetImport
-from app.core.permissions import SYSTEM, Actor, Permission, require, require_found
-from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
+from app.core.models import DatasetFeed
+from app.core.permissions import Actor, Permission, require, require_found
 from app.core.webhooks.sending import AllowList, BadAddress, check_url
 
-SWEEP_JOB = "look_at_feeds"
-SWEEP_SECONDS = 60.0
 LOOK_JOB = "look_at_feed"
 HOURS = (1, 6, 24, 168)
-FEED_BYTES = 33_554_432
 FEEDS_MOST = 50
-CHECKS_KEPT = 100
-_AGAIN_MINUTES = (15, 60, 240)
-"""How soon a feed is looked at again after its first, second and later failures in a row, if its turn is later."""
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """The result of one look. ``problem``: why there is no content, one sentence; empty if there is, or nothing new.
-
-    ``is_new`` False: the server says that nothing changed since the last look.
-    """
-
-    content: bytes = b""
-    is_new: bool = True
-    etag: str | None = None
-    last_modified: str | None = None
-    milliseconds: int = 0
-    problem: str = ""
-
-
-class FeedFetcher(Protocol):
-    """Fetches a feed from a public address. Thread-safe; never called inside a transaction."""
-
-    def fetch(self, url: str, etag: str | None, last_modified: str | None) -> Fetched:
-        """GET ``url`` if it changed since. Every failure is returned as a ``problem``, never raised."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -144,7 +108,7 @@ def remove(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
 def look_now(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
     """Look at a feed at once, whether it is due or not."""
     feed = _locked(session, actor, feed_id)
-    _enqueue(session, feed, f"now:{new_id()}")
+    enqueue(session, feed, f"now:{new_id()}")
 
 
 def get(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
@@ -158,133 +122,6 @@ def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence
     """The community's feeds, oldest first."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(_of(community_id)).all()
-
-
-def checks(session: Session, feed: DatasetFeed, limit: int = 25) -> Sequence[DatasetFeedCheck]:
-    """The latest looks at a feed, newest first."""
-    return session.scalars(
-        sa.select(DatasetFeedCheck)
-        .where(DatasetFeedCheck.feed_id == feed.id)
-        .order_by(DatasetFeedCheck.created_at.desc(), DatasetFeedCheck.id.desc())
-        .limit(limit)
-    ).all()
-
-
-def last_checks(session: Session, feeds: Sequence[DatasetFeed]) -> dict[uuid.UUID, DatasetFeedCheck]:
-    """The newest look at each of these feeds."""
-    # PostgreSQL has no max() of UUIDs; as text they have the same order, that of time.
-    last = sa.func.max(sa.cast(DatasetFeedCheck.id, sa.Text))
-    newest = (
-        sa.select(sa.cast(last, sa.Uuid))
-        .where(DatasetFeedCheck.feed_id.in_([feed.id for feed in feeds]))
-        .group_by(DatasetFeedCheck.feed_id)
-    )
-    rows = session.scalars(sa.select(DatasetFeedCheck).where(DatasetFeedCheck.id.in_(newest)))
-    return {row.feed_id: row for row in rows}
-
-
-def enqueue_due(session: Session) -> None:
-    """Enqueue a look at every feed that is due, and set the time of the next one."""
-    now = clock.now()
-    due = session.scalars(
-        sa.select(DatasetFeed)
-        .where(DatasetFeed.due_at <= now, DatasetFeed.removed_at.is_(None), DatasetFeed.is_paused.is_(False))
-        .order_by(DatasetFeed.due_at)
-        .limit(200)
-    ).all()
-    for feed in due:
-        _enqueue(session, feed, clock.iso(feed.due_at))
-        feed.due_at = now + timedelta(hours=feed.hours)
-    session.flush()
-
-
-def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str | None] | None:
-    """(address, ETag, Last-Modified) to fetch with; None when the feed is gone, or its last content is still read."""
-    feed = session.get(DatasetFeed, feed_id)
-    if feed is None or feed.removed_at is not None:
-        return None
-    running = session.scalars(
-        sa.select(DatasetImport.id).where(
-            DatasetImport.feed_id == feed_id, DatasetImport.state.in_(imports.RUNNING)
-        )
-    ).first()
-    return None if running is not None else (feed.url, feed.etag, feed.last_modified)
-
-
-def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> None:
-    """Record a look and begin an import if the content is new. ``url``: what was fetched."""
-    feed = session.get(DatasetFeed, feed_id)
-    if feed is None:
-        return
-    serialise(session, feed.community_id)
-    session.refresh(feed)
-    if feed.removed_at is not None or feed.url != url:
-        return
-    check = DatasetFeedCheck(
-        id=new_id(),
-        feed_id=feed.id,
-        outcome=FeedOutcome.UNCHANGED,
-        bytes=len(fetched.content),
-        milliseconds=fetched.milliseconds,
-    )
-    digest = hashlib.sha256(fetched.content).hexdigest()
-    if fetched.problem:
-        _fail(feed, check, fetched.problem)
-    elif fetched.is_new and digest != feed.content_sha256:
-        try:
-            with session.begin_nested():
-                begun = _import(session, feed, fetched.content)
-        except Refused as refused:
-            reason = refused.problems[0].msg if isinstance(refused, Invalid) else refused.detail
-            _fail(feed, check, f"{reason}.")
-        else:
-            check.import_id = begun.id
-            check.outcome = FeedOutcome.IMPORTED
-            if begun.state is ImportState.COLUMNS:
-                _fail(feed, check, "Its columns could not be guessed: choose them on the page of the import.")
-    if check.outcome is not FeedOutcome.FAILED:
-        feed.failures = 0
-        if fetched.is_new:
-            feed.etag, feed.last_modified = fetched.etag, fetched.last_modified
-            feed.content_sha256 = digest
-    session.add(check)
-    session.flush()
-    _prune(session, feed)
-
-
-def _import(session: Session, feed: DatasetFeed, content: bytes) -> DatasetImport:
-    upload = Upload(
-        feed.url,
-        content,
-        feed.dataset_name,
-        feed.publisher,
-        feed.columns,
-        AfterReading.STORE,
-    )
-    return imports.begin(session, SYSTEM, feed.community_id, upload, feed)
-
-
-def _fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
-    check.outcome, check.problem = FeedOutcome.FAILED, problem[:500]
-    feed.failures += 1
-    minutes = _AGAIN_MINUTES[min(feed.failures, len(_AGAIN_MINUTES)) - 1]
-    feed.due_at = min(feed.due_at, clock.now() + timedelta(minutes=minutes))
-
-
-def _prune(session: Session, feed: DatasetFeed) -> None:
-    oldest = session.scalars(
-        sa.select(DatasetFeedCheck.created_at)
-        .where(DatasetFeedCheck.feed_id == feed.id)
-        .order_by(DatasetFeedCheck.created_at.desc())
-        .offset(CHECKS_KEPT)
-        .limit(1)
-    ).first()
-    if oldest is not None:
-        session.execute(
-            sa.delete(DatasetFeedCheck)
-            .where(DatasetFeedCheck.feed_id == feed.id, DatasetFeedCheck.created_at <= oldest)
-            .execution_options(synchronize_session=False)
-        )
 
 
 def _check(allow: AllowList, draft: FeedDraft) -> None:
@@ -314,7 +151,8 @@ def _locked(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
     return feed
 
 
-def _enqueue(session: Session, feed: DatasetFeed, moment: str) -> None:
+def enqueue(session: Session, feed: DatasetFeed, moment: str) -> None:
+    """Enqueue one look at the feed; ``moment`` tells it from others."""
     args = {"feed_id": str(feed.id)}
     outbox.enqueue(session, LOOK_JOB, args, community_id=feed.community_id, key=f"{feed.id}:{moment}")
 

@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid
-from app.core.factcheck import datasets, feeds
+from app.core.factcheck import datasets, feed_looks, feeds
 from app.core.factcheck.feeds import FeedDraft
 from app.core.permissions import Permission
 from app.web import auth, forms, page
@@ -125,7 +125,7 @@ def _show(feed_id: uuid.UUID, form: FeedForm | None = None, **options: Any) -> R
     with wired().database.reading() as session:
         feed = feeds.get(session, auth.current_actor(), feed_id)
         auth.enter(feed.community_id)
-        checks = feeds.checks(session, feed)
+        checks = feed_looks.checks(session, feed)
     filled = FeedForm(
         url=feed.url,
         dataset_name=feed.dataset_name,

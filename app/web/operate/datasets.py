@@ -9,7 +9,7 @@ from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, Str
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.factcheck import datasets, feeds, imports, search
+from app.core.factcheck import datasets, feed_looks, feeds, imports, search
 from app.core.factcheck.imports import Upload
 from app.core.factcheck.search import Results, Search
 from app.core.permissions import Permission
@@ -160,7 +160,7 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
         found = search.search(session, actor, community.id, wanted)
         begun = imports.recent(session, actor, community.id)
         feed_rows = feeds.visible(session, actor, community.id)
-        last = feeds.last_checks(session, feed_rows)
+        last = feed_looks.last_checks(session, feed_rows)
     filters.dataset.choices = forms.choices({"": "All", **{row.name: row.name for row in rows}})
     return page.render(
         "operate/datasets.html",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.adapters.feed_fetcher import HttpFeedFetcher
-from app.core.factcheck.feeds import Fetched
+from app.core.factcheck.feed_looks import Fetched
 from app.core.webhooks.sending import AllowList
 from tests.unit.webhook_sender.conftest import Receiver, http, replying
 

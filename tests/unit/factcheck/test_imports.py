@@ -8,8 +8,9 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
-from app.core.factcheck import feeds, import_steps, imports, items, storing
-from app.core.factcheck.feeds import FeedDraft, Fetched
+from app.core.factcheck import feed_looks, feeds, import_steps, imports, items, storing
+from app.core.factcheck.feed_looks import Fetched
+from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.imports import Upload
 from app.core.models import (
     Account,
@@ -247,10 +248,10 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
         fetcher.answer = answer
         advance(seconds=6 * 3600 + 60)
         with wiring.database.writing() as session:
-            feeds.enqueue_due(session)
+            feed_looks.enqueue_due(session)
         jobs.run_all()
         with wiring.database.reading() as session:
-            check = feeds.checks(session, session.get_one(DatasetFeed, feed.id))[0]
+            check = feed_looks.checks(session, session.get_one(DatasetFeed, feed.id))[0]
             return check.outcome, check.problem
 
     assert look(Fetched(is_new=False)) == (FeedOutcome.UNCHANGED, "")
@@ -297,7 +298,7 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
     jobs.run_all()
     assert len(served(wiring)) == 40
     with wiring.database.reading() as session:
-        problem = feeds.checks(session, feed)[0].import_id
+        problem = feed_looks.checks(session, feed)[0].import_id
         assert problem is not None
         assert (
             "38 of 40 items are not in the feed any more" in session.get_one(DatasetImport, problem).problem
@@ -322,10 +323,10 @@ def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Acto
         with pytest.raises(Conflict):
             feeds.add(session, operator, wiring.allow, cast.community_id, FeedDraft(URL, "d"))
         feeds.pause(session, operator, feed.id, paused=True)
-        feeds.enqueue_due(session)
+        feed_looks.enqueue_due(session)
         assert feed.due_at <= clock.now(), "a paused feed waits"
         feeds.pause(session, operator, feed.id, paused=False)
-        feeds.enqueue_due(session)
+        feed_looks.enqueue_due(session)
         assert feed.due_at > clock.now()
         feeds.remove(session, operator, feed.id)
         assert feeds.visible(session, operator, cast.community_id) == []
