@@ -181,6 +181,7 @@ def sweep(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
         overturns.enqueue_stalled(session)
         imports.enqueue_stalled(session)
+        imports.stop_abandoned(session)
 
 
 def prune(wiring: Wiring) -> None:

@@ -166,6 +166,13 @@ def test_an_ai_note_decides_nothing_and_is_rated_like_any_other(
         assert (
             api.post("/ratings", json={"data": {"type": "ratings", "attributes": given}}).status_code == 201
         )
+    given = {
+        "note_id": note["id"],
+        "rater_id": note["attributes"]["author_id"],
+        "helpfulness_level": "HELPFUL",
+    }
+    itself = api.post("/ratings", json={"data": {"type": "ratings", "attributes": given}})
+    assert itself.status_code == 403, "no writer rates its own note"
     assert api.get(f"/notes/{note['id']}").json["data"]["attributes"]["status"] == "CURRENTLY_RATED_HELPFUL"
     assert api.delete(f"/notes/{note['id']}", headers=acting("7")).status_code == 403
     assert api.delete(f"/notes/{note['id']}").status_code == 204

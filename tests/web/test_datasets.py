@@ -64,6 +64,9 @@ def test_a_file_is_checked_imported_and_listed(
         smaller.setattr(limits, "DATASET_FILE_BYTES", 1_000)
         large = (io.BytesIO(b" " * 1_001), "large.jsonl")
         assert "The file must be at most" in operator.post("/datasets", file=large).text
+        much_larger = operator.post("/datasets", file=(io.BytesIO(b"<html>" + b" " * 100_000), "page.html"))
+        assert much_larger.status_code == 413
+        assert limits.DATASET_FILE_TOO_LARGE in much_larger.text
     empty = operator.post("/datasets", file=upload([]))
     assert empty.status_code == 422
     assert "The file holds no items." in empty.text

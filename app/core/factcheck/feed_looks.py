@@ -19,7 +19,7 @@ from app.core.errors import Invalid, Refused
 from app.core.factcheck import feeds, imports
 from app.core.factcheck.imports import Upload
 from app.core.ids import new_id
-from app.core.models import DatasetFeed, DatasetFeedCheck, DatasetImport
+from app.core.models import DatasetFeed, DatasetFeedCheck, DatasetImport, DatasetImportRow
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
 
@@ -93,13 +93,13 @@ def enqueue_due(session: Session) -> None:
 
 
 def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str | None] | None:
-    """(address, ETag, Last-Modified) to fetch with; None when the feed is gone, or its last content is still read."""
+    """(address, ETag, Last-Modified) to fetch with; None when the feed is gone or its last import has not ended."""
     feed = session.get(DatasetFeed, feed_id)
     if feed is None or feed.removed_at is not None:
         return None
     running = session.scalars(
         sa.select(DatasetImport.id).where(
-            DatasetImport.feed_id == feed_id, DatasetImport.state.in_(imports.RUNNING)
+            DatasetImport.feed_id == feed_id, DatasetImport.state.not_in(imports.ENDED)
         )
     ).first()
     return None if running is not None else (feed.url, feed.etag, feed.last_modified)
@@ -166,6 +166,7 @@ def _fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
 
 
 def _prune(session: Session, feed: DatasetFeed) -> None:
+    """Delete all but the newest looks, and of their imports the refused rows."""
     oldest = session.scalars(
         sa.select(DatasetFeedCheck.created_at)
         .where(DatasetFeedCheck.feed_id == feed.id)
@@ -173,9 +174,12 @@ def _prune(session: Session, feed: DatasetFeed) -> None:
         .offset(CHECKS_KEPT)
         .limit(1)
     ).first()
-    if oldest is not None:
-        session.execute(
-            sa.delete(DatasetFeedCheck)
-            .where(DatasetFeedCheck.feed_id == feed.id, DatasetFeedCheck.created_at <= oldest)
-            .execution_options(synchronize_session=False)
-        )
+    if oldest is None:
+        return
+    old = (DatasetFeedCheck.feed_id == feed.id, DatasetFeedCheck.created_at <= oldest)
+    session.execute(
+        sa.delete(DatasetImportRow)
+        .where(DatasetImportRow.import_id.in_(sa.select(DatasetFeedCheck.import_id).where(*old)))
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(sa.delete(DatasetFeedCheck).where(*old).execution_options(synchronize_session=False))

@@ -32,6 +32,10 @@ REFUSALS_SHOWN = 100
 STALLED = timedelta(minutes=2)
 """If no batch ran for this long, the sweep enqueues the job again."""
 RUNNING = (ImportState.READING, ImportState.STORING)
+OPEN_MOST = 5
+"""How many imports of one community may be unfinished at a time."""
+ABANDONED = timedelta(days=7)
+"""An import that waits for somebody for this long is stopped."""
 ENDED = (ImportState.FINISHED, ImportState.STOPPED, ImportState.FAILED)
 _KEPT_ROWS = 1_000
 
@@ -59,8 +63,17 @@ def begin(
 
     Raises:
         Invalid: the file is compressed and damaged, is no table, or holds nothing; or a default is too long.
+        Conflict: too many other imports of the community are unfinished.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
+    serialise(session, community_id)
+    unfinished = sa.select(sa.func.count(DatasetImport.id)).where(
+        DatasetImport.community_id == community_id,
+        DatasetImport.feed_id.is_(None),
+        DatasetImport.state.not_in(ENDED),
+    )
+    if feed is None and (session.scalar(unfinished) or 0) >= OPEN_MOST:
+        raise Conflict(f"{OPEN_MOST} imports are not finished yet. Import or discard one of them first")
     if upload.dataset_name:
         limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
     if upload.publisher:
@@ -277,6 +290,18 @@ def enqueue_stalled(session: Session) -> None:
         )
     ):
         enqueue(session, found, f":{int(now.timestamp() // STALLED.total_seconds())}")
+
+
+def stop_abandoned(session: Session) -> None:
+    """Stop imports that have waited too long for somebody: their files and rows would stay for ever."""
+    waiting = (ImportState.COLUMNS, ImportState.READ)
+    for found in session.scalars(
+        sa.select(DatasetImport).where(
+            DatasetImport.state.in_(waiting), DatasetImport.moved_at < clock.now() - ABANDONED
+        )
+    ).all():
+        found.problem = "Nobody went on with it for a week."
+        end(session, found, ImportState.STOPPED)
 
 
 def _locked(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:

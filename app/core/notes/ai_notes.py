@@ -200,7 +200,7 @@ def quotable(text: str) -> str:
     """A text of others on one line, without what a note may not contain: addresses, invisible characters, emoji."""
     plain = "".join(" " if character.isspace() else character for character in text)
     plain = "".join(character for character in plain if not _is_odd(character))
-    return " ".join(_ADDRESS_WORD.sub("…", plain).split())
+    return " ".join("…" if _ADDRESS.search(word) else word for word in plain.split())
 
 
 def language_gap(language: str, post: Post) -> bool:
@@ -208,8 +208,7 @@ def language_gap(language: str, post: Post) -> bool:
     return UNKNOWN not in (language, post.language) and language != post.language
 
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://|\bwww\.", re.IGNORECASE)
-_ADDRESS_WORD = re.compile(r"\S*(?:://|\bwww\.)\S*", re.IGNORECASE)
+_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|\bwww\.|\b(?:javascript|data|mailto):", re.IGNORECASE)
 _DOMAIN = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?!\.)", re.IGNORECASE)
 _MARKS = re.compile(r"(?<!\w)([#@])\w")
@@ -231,7 +230,8 @@ def faults(text: str, content: str) -> list[str]:
     if not text.strip():
         return ["it is empty"]
     if len(text) > SUMMARY_MAX:
-        faulty.append(f"it is longer than {SUMMARY_MAX} characters")
+        # The other checks are written for short texts: on a huge one they would take minutes.
+        return [f"it is longer than {SUMMARY_MAX} characters"]
     if _SCHEME.search(text) or _DOMAIN.search(text):
         faulty.append("it contains an address")
     if _MARKS.search(text):

@@ -8,7 +8,7 @@ from flask import Response, make_response, url_for
 from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField
 
 from app.core import limits
-from app.core.errors import Invalid
+from app.core.errors import Conflict, Invalid
 from app.core.factcheck import datasets, feed_looks, feeds, imports, search
 from app.core.factcheck.imports import Upload
 from app.core.factcheck.search import Results, Search
@@ -101,10 +101,7 @@ def import_dataset() -> Response:
     if uploaded is None:
         form.file.errors = ["Choose a file."]
     elif len(uploaded) > limits.DATASET_FILE_BYTES:
-        most = limits.DATASET_FILE_BYTES // 1_048_576
-        form.file.errors = [
-            f"The file must be at most {most} MB. Compress it with gzip, or let the command line import it."
-        ]
+        form.file.errors = [f"{limits.DATASET_FILE_TOO_LARGE}."]
     if uploaded is None or form.file.errors or not is_valid:
         return _show(form, status=422)
     after = AfterReading.STORE if form.skip_bad.data else AfterReading.STORE_IF_ALL_GOOD
@@ -118,6 +115,9 @@ def import_dataset() -> Response:
     try:
         with wired().database.writing() as session:
             begun = imports.begin(session, auth.current_actor(), auth.current_community().id, upload)
+    except Conflict as refused:
+        form.form_errors.append(f"{refused.detail}.")
+        return _show(form, status=409)
     except Invalid as refused:
         for problem in refused.problems:
             named = form._fields.get(str(problem.loc[0]), form.file)

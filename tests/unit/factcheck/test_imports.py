@@ -220,6 +220,21 @@ def test_an_operator_who_loses_the_role_stores_nothing_more_and_bad_files_say_wh
             begin(wiring, operator, cast, content)
 
 
+def test_unfinished_imports_are_few_and_do_not_wait_for_ever(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
+) -> None:
+    begun = [begin(wiring, operator, cast, line(number)) for number in range(imports.OPEN_MOST)]
+    with pytest.raises(Conflict, match="5 imports are not finished yet"):
+        begin(wiring, operator, cast, line(9))
+    jobs.run_all()
+    advance(seconds=8 * 86_400)
+    with wiring.database.writing() as session:
+        imports.stop_abandoned(session)
+    assert {reread(wiring, found).state for found in begun} == {ImportState.STOPPED}
+    assert rows_left(wiring) == (0, 0)
+    begin(wiring, operator, cast, line(9))
+
+
 class Fetcher:
     """Stands in for the network: answers as told, and keeps what it was asked."""
 
