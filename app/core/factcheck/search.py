@@ -12,7 +12,7 @@ from app.core.models import FactCheckItem
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ClaimRating
 
-PAGE = 50
+PAGE = 25
 _DEEPEST = 200
 
 

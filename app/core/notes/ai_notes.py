@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
@@ -111,12 +112,18 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     post = Post(
         community_id=request.community_id,
         content=request.content,
-        searched=items.count(session),
+        searched=_searched(session, request),
         checked_on=clock.now().date(),
         tier2={category.name: category.tier2 for category in thresholds.categories if category.enabled},
         language=request.language or detect(request.content),
     )
     return post, item
+
+
+def _searched(session: Session, request: Request) -> int:
+    """How many fact-checks posts of the request's community are compared with."""
+    compared = (items.serving(request.community_id), FactCheckItem.retired_at.is_(None))
+    return session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*compared)) or 0
 
 
 def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: Item | None = None) -> Note:

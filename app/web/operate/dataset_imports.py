@@ -51,10 +51,9 @@ class ColumnsForm(Form):
 
     def offer(self, found: DatasetImport) -> None:
         """Offer the file's columns."""
+        choices = forms.choices({"": "None", **{name: name for name in found.headers if name}})
         for member in columns.MEMBERS:
-            self[member].choices = forms.choices(
-                {"": "None", **{name: name for name in found.headers if name}}
-            )
+            self[member].choices = choices  # type: ignore[attr-defined]  # each of these is a SelectField
 
     @property
     def chosen(self) -> dict[str, str]:
