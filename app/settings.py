@@ -94,7 +94,9 @@ class Settings(BaseSettings):
     )
     rate_limit_key: str = Field("600 per minute", description="Calls per API key.")
     rate_limit_ratings: str = Field("30 per minute; 500 per day", description="Ratings per rater.")
-    rate_limit_ai_notes: str = Field("5 per minute; 20 per hour", description="AI notes per API key.")
+    rate_limit_ai_notes: str = Field(
+        "5 per minute; 20 per hour", description="AI notes per API key, and drafts of notes per moderator."
+    )
     rate_limit_link_codes: str = Field(
         "10 per minute; 60 per hour", description="Wrong codes for linking a profile, per API key."
     )
