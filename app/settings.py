@@ -57,7 +57,8 @@ class Settings(BaseSettings):
     )
     webhook_allow_hosts: str = Field(
         "",
-        description="Comma-separated `host` or `host:port` entries that webhooks may reach over plain http.",
+        description="Comma-separated `host` or `host:port` entries that webhooks and feeds of fact-checks may "
+        "reach over plain http.",
     )
     service_allow_hosts: str = Field(
         "",
@@ -93,7 +94,9 @@ class Settings(BaseSettings):
     )
     rate_limit_key: str = Field("600 per minute", description="Calls per API key.")
     rate_limit_ratings: str = Field("30 per minute; 500 per day", description="Ratings per rater.")
-    rate_limit_ai_notes: str = Field("5 per minute; 20 per hour", description="AI notes per API key.")
+    rate_limit_ai_notes: str = Field(
+        "5 per minute; 20 per hour", description="AI notes per API key, and drafts of notes per moderator."
+    )
     rate_limit_link_codes: str = Field(
         "10 per minute; 60 per hour", description="Wrong codes for linking a profile, per API key."
     )

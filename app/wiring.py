@@ -10,6 +10,7 @@ from flask import current_app, request
 from sqlalchemy.orm import Session
 
 from app.adapters.builtin_notes import BuiltinWriter
+from app.adapters.feed_fetcher import HttpFeedFetcher
 from app.adapters.mail import FolderMailer, SmtpMailer
 from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.services.kinds import known_kinds
@@ -22,6 +23,7 @@ from app.core.classify.seed import SeedClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
+from app.core.factcheck.feed_looks import FeedFetcher
 from app.core.factcheck.scorer import FactCheckScorer, KeptMatches
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
@@ -69,6 +71,7 @@ class Wiring:
     note_writer: NoteWriter
     sealer: Sealer
     sender: Sender
+    feeds: FeedFetcher
     allow: AllowList
     throttle: Throttle
     mailer: Mailer
@@ -139,6 +142,7 @@ def wire(settings: Settings) -> Wiring:
         note_writer=note_writer(settings, classifiers),
         sealer=sealer,
         sender=HttpSender(allow),
+        feeds=HttpFeedFetcher(allow),
         allow=allow,
         throttle=Throttle.from_settings(settings),
         mailer=mailer(settings),

@@ -1,17 +1,16 @@
 """The note writer that needs no model: it quotes a fact-check, or says that none matches."""
 
 from app.core.factcheck.items import Item
-from app.core.notes.ai_notes import SUMMARY_MAX, Draft, Post
-from app.core.vocabulary import ClaimRating, Classification
+from app.core.notes.ai_notes import SUMMARY_MAX, Draft, Post, expected, language_gap, quotable
+from app.core.vocabulary import Classification
 
 PROVIDER = "builtin"
 EXTRACTIVE = "extractive-1"
 NO_MATCH = "nomatch-1"
 PROMPT_VERSION = "none"
 
-NOT_MISLEADING = frozenset({ClaimRating.TRUE, ClaimRating.MOSTLY_TRUE, None})
-"""Ratings of a claim that do not make a post misleading: true, or unknown to us. With any other rating, also mixed or
-outdated, the post is at least *potentially* misleading."""
+LANGUAGE = "en"
+LANGUAGE_GAP = "The builtin writer writes English only; the post is in another language ({})"
 
 _PUBLISHER_MAX = 80
 _RATING_MAX = 60
@@ -35,25 +34,33 @@ class BuiltinWriter:
                 provider=PROVIDER,
                 model=NO_MATCH,
                 prompt_version=PROMPT_VERSION,
+                language=LANGUAGE,
+                language_gap=_gap(post),
             )
-        is_fine = item.rating in NOT_MISLEADING
         return Draft(
             summary=f"{_sentence(item)} {item.url}",
-            classification=Classification.NOT_MISLEADING if is_fine else Classification.MISLEADING,
+            # A rating that we do not know accuses nobody.
+            classification=expected(item) or Classification.NOT_MISLEADING,
             sources=(item.url,),
             provider=PROVIDER,
             model=EXTRACTIVE,
             prompt_version=PROMPT_VERSION,
+            language=LANGUAGE,
+            language_gap=_gap(post),
         )
+
+
+def _gap(post: Post) -> str | None:
+    return LANGUAGE_GAP.format(post.language) if language_gap(LANGUAGE, post) else None
 
 
 def _sentence(item: Item) -> str:
     """Return at most ``SUMMARY_MAX`` characters. Long texts are cut between words, mostly in the claim."""
-    publisher = shorten(item.publisher, _PUBLISHER_MAX)
-    rating = shorten(item.rating_given, _RATING_MAX).rstrip(".!")
+    publisher = shorten(quotable(item.publisher), _PUBLISHER_MAX)
+    rating = shorten(quotable(item.rating_given), _RATING_MAX).rstrip(".!")
     frame = f"{publisher} rated a closely matching claim “{{}}” {rating}."
     room = max(_SHORTEST_CLAIM, SUMMARY_MAX - len(frame) + 2)
-    return f"{publisher} rated a closely matching claim “{shorten(item.claim, room)}” {rating}."
+    return f"{publisher} rated a closely matching claim “{shorten(quotable(item.claim), room)}” {rating}."
 
 
 def shorten(text: str, most: int) -> str:

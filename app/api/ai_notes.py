@@ -10,6 +10,7 @@ from app.api.parse import JSON_API
 from app.api.schemas.notes import NoteDocument
 from app.core.models import Request
 from app.core.notes import ai_notes
+from app.core.notes.ai_notes import Draft, Post
 from app.core.requests import submitting
 from app.wiring import wired
 
@@ -28,7 +29,13 @@ def create_ai_note(reference: str) -> Response:
     with wired().database.writing() as session:
         note = ai_notes.keep(session, caller.actor, _find(session, reference), draft, item)
         shown = show(note)
-    return created(shown)
+    return created(shown, meta={"language": language(post, draft)})
+
+
+def language(post: Post, draft: Draft) -> dict[str, str]:
+    """The languages of the post and of the note (BCP 47), and why they differ if they do."""
+    languages = {"post": post.language, "note": draft.language}
+    return languages | ({"reason": draft.language_gap} if draft.language_gap else {})
 
 
 def _find(session: Session, reference: str) -> Request:

@@ -151,10 +151,10 @@ def identity(note_id: str) -> uuid.UUID:
     return uuid
 
 
-def created(shown: dict[str, Any]) -> Response:
+def created(shown: dict[str, Any], meta: dict[str, Any] | None = None) -> Response:
     """Return the 201 response for a new note; ``shown`` is its resource object."""
     path = f"/notes/{shown['id']}"
-    return jsonapi.answer(jsonapi.document(shown, path=path), 201, {"Location": jsonapi.url(path)})
+    return jsonapi.answer(jsonapi.document(shown, path=path, meta=meta), 201, {"Location": jsonapi.url(path)})
 
 
 def _answer(note: Note) -> Response:

@@ -1,15 +1,25 @@
-"""``import-items``: imports published fact-checks from a JSON Lines file into the datasets (decision 0019)."""
+"""``import-items``: imports a file of fact-checks of any size into the datasets (decisions 0019 and 0045)."""
 
+import gzip
+import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import click
 
 from app.commands.opening import opened_wiring
 from app.core.db import Database
-from app.core.factcheck import items
-from app.core.factcheck.items import Imported, Item
-from app.core.factcheck.reading import CHUNK, SHOWN_FAULTS, read, unknown_ratings
+from app.core.factcheck import columns, formats, storing
+from app.core.factcheck.formats import BadFile as UnreadableFile
+from app.core.factcheck.formats import Reading
+from app.core.factcheck.items import Imported
+from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.factcheck.reading import CHUNK, SHOWN_FAULTS
+from app.core.vocabulary import ImportFormat
 
 
 class BadFile(click.ClickException):
@@ -18,53 +28,140 @@ class BadFile(click.ClickException):
     exit_code = 2
 
 
+@dataclass
+class Checked:
+    """What a file holds: the number of good items, the faults with their number, the terms that we do not know."""
+
+    items: int = 0
+    bad: int = 0
+    faults: list[str] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
 @click.command("import-items")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path))
 @click.option("--skip-bad", is_flag=True, help="Import the good lines although others are bad.")
 @click.option("--dry-run", is_flag=True, help="Check the file and report, import nothing.")
-def import_items(file: Path, skip_bad: bool, dry_run: bool) -> None:
-    """Import fact-checks from FILE, one JSON object a line.
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice([kind.value for kind in ImportFormat]),
+    help="The form of the file; guessed from its name and beginning.",
+)
+@click.option("--dataset", default="", help="The dataset of items that do not name theirs.")
+@click.option("--publisher", default="", help="The publisher of items that do not name theirs.")
+@click.option(
+    "--column",
+    "chosen",
+    multiple=True,
+    metavar="MEMBER=HEADER",
+    help="Which column of a CSV file is what; guessed from the headers.",
+)
+def import_items(
+    file: Path,
+    skip_bad: bool,
+    dry_run: bool,
+    kind: str | None,
+    dataset: str,
+    publisher: str,
+    chosen: tuple[str, ...],
+) -> None:
+    """Import fact-checks from FILE: JSON Lines, CSV, ClaimReview (JSON-LD, or a page with it) or claims:search.
 
-    Members: claim, rating, url, publisher, dataset_name (or dataset), item_id (or dataset_item_id); others are passed
-    over. An item that is there already, by dataset and item id, is updated. Every community's posts are compared with
-    the items of every dataset. One bad line, and nothing is imported.
+    Members of a line: claim, rating, url, publisher, dataset_name (or dataset), item_id (or dataset_item_id), title,
+    language, reviewed_on; others are passed over. An item that is there already, by dataset and item id, is updated.
+    Every community's posts are compared with the items of every dataset. One bad line, and nothing is imported. A file
+    that ends in .gz is unpacked.
     """
-    with file.open("rb") as lines:
-        reading = read(lines)
-    for fault in reading.faults[:SHOWN_FAULTS]:
+    how = _how(file, kind, Defaults(dataset, publisher), chosen)
+    try:
+        checked = check(file, how)
+    except UnreadableFile as bad:
+        raise BadFile(f"{bad}. Nothing was imported.") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise BadFile(f"{file.name} is a damaged gzip file. Nothing was imported.") from None
+    for fault in checked.faults[:SHOWN_FAULTS]:
         click.echo(fault, err=True)
-    if len(reading.faults) > SHOWN_FAULTS:
-        click.echo(f"… and {len(reading.faults) - SHOWN_FAULTS} more.", err=True)
-    if reading.bad_lines and not skip_bad:
-        raise BadFile(f"{_lines(reading.bad_lines)} of {file.name} cannot be read; nothing was imported.")
-    if not reading.items:
+    if len(checked.faults) > SHOWN_FAULTS:
+        click.echo(f"… and {len(checked.faults) - SHOWN_FAULTS} more.", err=True)
+    bad_lines = _lines(checked.bad)
+    if checked.bad and not skip_bad:
+        raise BadFile(f"{bad_lines} of {file.name} cannot be read; nothing was imported.")
+    if not checked.items:
         raise BadFile(f"{file.name} holds no items; nothing was imported.")
     if dry_run:
-        click.echo(f"{_items(len(reading.items))} of {file.name} can be imported; nothing was.")
+        click.echo(f"{_items(checked.items)} of {file.name} can be imported; nothing was.")
     else:
         with opened_wiring() as wiring:
-            totals = keep(wiring.database, reading.items)
+            totals = keep(wiring.database, file, how)
         click.echo(
-            f"{_items(len(reading.items))} of {file.name}: {totals.new} new, {totals.changed} changed, "
+            f"{_items(checked.items)} of {file.name}: {totals.new} new, {totals.changed} changed, "
             f"{totals.unchanged} unchanged."
         )
-    if reading.bad_lines:
-        click.echo(f"{_lines(reading.bad_lines)} left out.")
-    for words in _unknown(reading.items):
+    if checked.bad:
+        click.echo(f"{bad_lines} left out.")
+    for words in _unknown(checked.unknown):
         click.echo(words)
 
 
-def keep(database: Database, fact_checks: Sequence[Item]) -> Imported:
-    """Store the items, some hundreds in each transaction, and return the totals."""
+def check(file: Path, how: Reading) -> Checked:
+    """Read the whole file without keeping it. Raises UnreadableFile."""
+    checked = Checked()
+    with _opened(file) as content:
+        for one in formats.distinct(content, how):
+            if isinstance(one, Found):
+                checked.items += 1
+                if one.item.rating is None:
+                    checked.unknown[one.item.rating_given] += 1
+            else:
+                checked.bad += 1
+                checked.faults += [f"{one.place}: {reason}" for reason in one.reasons]
+    return checked
+
+
+def keep(database: Database, file: Path, how: Reading) -> Imported:
+    """Store the items of a file, some hundreds in each transaction, and return the totals."""
     totals = Imported()
-    for start in range(0, len(fact_checks), CHUNK):
-        with database.writing() as session:
-            totals += items.keep(session, fact_checks[start : start + CHUNK])
+    with _opened(file) as content:
+        good = (one.item for one in formats.distinct(content, how) if not isinstance(one, Fault))
+        while batch := list[Published](islice(good, CHUNK)):
+            with database.writing() as session:
+                totals += storing.keep(session, batch, None)
     return totals
 
 
-def _unknown(fact_checks: Sequence[Item]) -> Iterator[str]:
-    words = unknown_ratings(fact_checks)
+def _how(file: Path, kind: str | None, defaults: Defaults, chosen: Sequence[str]) -> Reading:
+    try:
+        with _opened(file) as content:
+            form = ImportFormat(kind) if kind else formats.detect(content, file.name)
+            if form is not ImportFormat.CSV:
+                return Reading(form, defaults)
+            head = columns.head(content)
+    except (columns.BadTable, UnreadableFile) as bad:
+        raise BadFile(f"{bad}. Nothing was imported.") from None
+    mapped = columns.guess(head.headers)
+    for pair in chosen:
+        member, _, header = pair.partition("=")
+        if member not in columns.MEMBERS or header not in head.headers:
+            raise click.UsageError(
+                f"--column {pair}: the members are {', '.join(columns.MEMBERS)}; the headers {', '.join(head.headers)}"
+            )
+        mapped = {name: known for name, known in mapped.items() if known != header} | {member: header}
+    missing = [member for member in columns.NEEDED if member not in mapped]
+    if missing:
+        raise BadFile(
+            f"No column gives the {', '.join(missing)}: name it with --column. Nothing was imported."
+        )
+    return Reading(form, defaults, mapped)
+
+
+def _opened(file: Path) -> BinaryIO:
+    if file.suffix == ".gz":
+        return cast("BinaryIO", gzip.open(file, "rb"))
+    return file.open("rb")
+
+
+def _unknown(words: Counter[str]) -> Iterator[str]:
     if words:
         yield f"{_items(words.total())} with a rating in words that we do not know, kept as they are:"
     for word, count in words.most_common(SHOWN_FAULTS):

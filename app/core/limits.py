@@ -20,6 +20,10 @@ METADATA_MAX_BYTES = 65_536
 DATASET_NAME_MAX = 100
 DATASET_ITEM_MAX = 36
 DATASET_FILE_BYTES = 5_242_880
+DATASET_FILE_TOO_LARGE = (
+    f"The file must be at most {DATASET_FILE_BYTES // 1_048_576} MB. "
+    "Compress it with gzip, or let the command line import it"
+)
 PLATFORM_PATTERN = r"^[a-z0-9_-]{1,50}$"
 CATEGORY_PATTERN = r"^[a-z][a-z0-9_]{0,39}$"
 BODY_MAX_BYTES = 1_048_576

@@ -217,3 +217,50 @@ class ServiceMode(StrEnum):
     OBSERVE = "observe"
     IN_FORCE = "in_force"
     OFF = "off"
+
+
+class ImportFormat(StrEnum):
+    """The form of a file of fact-checks (docs/datasets.md)."""
+
+    JSON_LINES = "json_lines"
+    JSON = "json"
+    CSV = "csv"
+    PAGE = "page"
+
+
+class ImportState(StrEnum):
+    """The life of an import: its columns are chosen (CSV only), it is read, waits for a person, is stored."""
+
+    COLUMNS = "columns"
+    READING = "reading"
+    READ = "read"
+    STORING = "storing"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class AfterReading(StrEnum):
+    """What follows when an import has been read: it waits for a person, or is stored without asking."""
+
+    WAIT = "wait"
+    STORE_IF_ALL_GOOD = "store_if_all_good"
+    STORE = "store"
+
+
+class RowOutcome(StrEnum):
+    """What importing an item of a file does, or would do. ``TAKEN``: the item belongs to somebody else and stays."""
+
+    ADD = "add"
+    CHANGE = "change"
+    LEAVE = "leave"
+    TAKEN = "taken"
+    REFUSE = "refuse"
+
+
+class FeedOutcome(StrEnum):
+    """The result of one look at a feed."""
+
+    IMPORTED = "imported"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"

@@ -10,7 +10,7 @@ from app.core import clock, mail
 from app.core.actions import acknowledgements
 from app.core.classify import Classifier
 from app.core.classify.language import detect
-from app.core.factcheck import search
+from app.core.factcheck import feed_looks, feeds, imports, search
 from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
@@ -23,7 +23,7 @@ from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
-from app.jobs import learning, mailing, rescoring, rollups
+from app.jobs import importing, learning, mailing, rescoring, rollups
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -93,6 +93,21 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         with wiring.database.writing() as session:
             overturns.carry_on(session, uuid.UUID(overturn_id), settled)
 
+    def import_dataset(import_id: str) -> None:
+        importing.run(wiring.database, uuid.UUID(import_id))
+
+    def look_at_feed(feed_id: str) -> None:
+        importing.look(wiring.database, wiring.feeds, uuid.UUID(feed_id))
+
+    def look_at_feeds() -> None:
+        with wiring.database.writing() as session:
+            feed_looks.enqueue_due(session)
+
+    jobs.register(imports.IMPORT_JOB, import_dataset, attempts=3)
+    # A look that fails is recorded, and its next turn is the retry.
+    jobs.register(feeds.LOOK_JOB, look_at_feed, attempts=2)
+    jobs.register(feed_looks.SWEEP_JOB, look_at_feeds, attempts=1)
+    jobs.every(feed_looks.SWEEP_JOB, feed_looks.SWEEP_SECONDS)
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
@@ -185,6 +200,9 @@ def give_up(wiring: Wiring, name: str, args: dict[str, Any], error: BaseExceptio
     elif name == replays.REPLAY_JOB:
         with wiring.database.writing() as session:
             replays.give_up(session, uuid.UUID(args["replay_id"]), "It failed again and again")
+    elif name == imports.IMPORT_JOB:
+        with wiring.database.writing() as session:
+            imports.fail(session, uuid.UUID(args["import_id"]), "It failed again and again.")
     elif name == mail.MAIL_JOB:
         mailing.give_up(wiring, args)
 
@@ -214,7 +232,11 @@ def sweep(wiring: Wiring) -> None:
         with wiring.database.writing() as session:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
-        has_waiting = search.has_waiting(session)
+        has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
+    if has_left_behind:
+        with wiring.database.writing() as session:
+            imports.enqueue_stalled(session)
+            imports.stop_abandoned(session)
     while has_waiting:
         with wiring.database.writing() as session:
             has_waiting = search.add_waiting(session) == search.WAITING

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from flask import Response, g, make_response, render_template, request, url_for
 
 from app.core.errors import IllegalMove
+from app.core.limits import DATASET_FILE_TOO_LARGE
 from app.errors import explain
 from app.web import auth, page
 from app.web.blueprint import web
@@ -33,7 +34,10 @@ def answer(error: Exception) -> Response:
     if isinstance(error, IllegalMove):
         return render_error(409, f"By now this is {state_phrase(error.current)}. Reload the page to see it")
     explained = explain(error)
-    response = render_error(explained.status, explained.detail)
+    is_file = (
+        explained.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and request.endpoint == "web.import_dataset"
+    )
+    response = render_error(explained.status, DATASET_FILE_TOO_LARGE if is_file else explained.detail)
     for name, value in explained.headers.items():
         if name != "WWW-Authenticate":  # a browser would open its own password dialog
             response.headers[name] = value

@@ -35,6 +35,14 @@ def uploaded(name: str, most: int) -> bytes | None:
         return file.read(most + 1) if file.filename else None
 
 
+def uploaded_name(name: str) -> str:
+    """Return the name of an uploaded file without its folders, cut to what can be stored."""
+    file = request.files.get(name)
+    given = (file.filename or "") if file is not None else ""
+    plain = given.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "")
+    return plain.encode("utf-8", "replace").decode()[:200] or "file"
+
+
 def query_arg(name: str) -> str:
     """Return a query parameter, or an empty string. NUL is removed, because databases cannot search for it."""
     return request.args.get(name, "").replace("\x00", "")

@@ -175,6 +175,9 @@ def item() -> dict[str, Any]:
         "note_form": None,
         "preview": None,
         "may_write": False,
+        "may_draft": False,
+        "draft": None,
+        "draft_language": "",
         "writing": False,
         "written": None,
     }

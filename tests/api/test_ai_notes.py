@@ -93,6 +93,20 @@ def test_a_claim_in_the_content_is_found_without_a_pointer(api: Api, item: Item)
     assert order(api).json["data"]["attributes"]["ai_model"] == "extractive-1"
 
 
+GERMAN = "Meine Tante erzählt überall, dass täglich getrunkenes Meerwasser die Zuckerkrankheit heilen kann."
+
+
+def test_a_note_tells_why_it_is_not_in_the_language_of_the_post(api: Api, item: Item) -> None:
+    api.submit("post-1", GERMAN, dataset_name="example", dataset_item_id="sea-1")
+    assert order(api).json["meta"]["language"] == {
+        "post": "de",
+        "note": "en",
+        "reason": "The builtin writer writes English only; the post is in another language (de)",
+    }
+    api.submit("post-2", f"My aunt says: {CLAIM}!!")
+    assert order(api, "post-2").json["meta"]["language"] == {"post": "en", "note": "en"}
+
+
 def test_without_a_match_the_note_says_what_was_searched(api: Api, item: Item) -> None:
     pointers: list[dict[str, Any]] = [
         {"dataset_name": "example", "dataset_item_id": "unknown"},
@@ -152,6 +166,13 @@ def test_an_ai_note_decides_nothing_and_is_rated_like_any_other(
         assert (
             api.post("/ratings", json={"data": {"type": "ratings", "attributes": given}}).status_code == 201
         )
+    given = {
+        "note_id": note["id"],
+        "rater_id": note["attributes"]["author_id"],
+        "helpfulness_level": "HELPFUL",
+    }
+    itself = api.post("/ratings", json={"data": {"type": "ratings", "attributes": given}})
+    assert itself.status_code == 403, "no writer rates its own note"
     assert api.get(f"/notes/{note['id']}").json["data"]["attributes"]["status"] == "CURRENTLY_RATED_HELPFUL"
     assert api.delete(f"/notes/{note['id']}", headers=acting("7")).status_code == 403
     assert api.delete(f"/notes/{note['id']}").status_code == 204
@@ -330,6 +351,8 @@ FAULTY = [
     drafted(source_ids=["fact-check-2"]),
     drafted(source_ids=["https://evil.example"]),
     drafted(source_ids=[]),
+    drafted(classification="NOT_MISLEADING"),
+    drafted(classification="NOT_MISLEADING", source_ids=[]),
     drafted(""),
 ]
 
@@ -352,6 +375,35 @@ def test_a_second_draft_is_asked_for_with_what_was_wrong_with_the_first(api: Api
     posted(api)
     assert order(api).json["data"]["attributes"]["ai_model"] == "local-7b:q4"
     assert "it begins with a label" in provider.asked[1]["messages"][-1]["content"]
+
+
+def test_a_model_is_asked_for_the_language_of_the_post_and_excused_when_it_cannot(
+    api: Api, wiring: Wiring, provider: Provider, jobs: InlineEngine
+) -> None:
+    provider.says(
+        completion(drafted()),
+        completion(
+            drafted("Ärzte fanden im Meerwasser kein Heilmittel; Salz erhöht vielmehr den Blutdruck.")
+        ),
+    )
+    pointer = {"dataset_name": "example", "dataset_item_id": "sea-1"}
+    api.submit("post-1", GERMAN, **pointer)
+    jobs.run_all()  # Scoring loads the detector and the classifiers, which takes part of the short deadline.
+    assert order(api).json["meta"]["language"] == {"post": "de", "note": "de"}
+    asked = provider.asked
+    assert '"language": "de"' in asked[0]["messages"][1]["content"]
+    assert "not in the language of the post (de)" in asked[1]["messages"][-1]["content"]
+
+    provider.says(completion(drafted()))
+    api.submit("post-2", GERMAN, **pointer)
+    answer = order(api, "post-2").json
+    assert answer["data"]["attributes"]["ai_model"] == "local-7b:q4"
+    assert answer["meta"]["language"] == {
+        "post": "de",
+        "note": "en",
+        "reason": "The model wrote in another language (en) than that of the post (de)",
+    }
+    assert drafts(wiring)[-1].language_gap == answer["meta"]["language"]["reason"]
 
 
 def test_a_model_that_lies_about_its_name_is_called_by_the_configured_one(

@@ -6,11 +6,16 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
+from app.adapters.builtin_notes import BuiltinWriter
 from app.core import clock
 from app.core.actions import exemptions
 from app.core.history import chain as history
-from app.core.models import Action, Community, Decision, HistoryEntry, Request, Score
+from app.core.models import Action, Community, Decision, HistoryEntry, NoteDraft, Request, Score
+from app.core.notes import ai_drafts
+from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
+from app.core.upkeep import erasure
+from app.core.vocabulary import Role
 from app.jobs import registry
 from app.wiring import Wiring
 from tests import factories
@@ -82,3 +87,36 @@ def test_decided_content_goes_after_its_days_and_the_decision_stays(
         again = submitting.Submission("spam", "author-1", factories.SPAM)
         receipt = submitting.submit(session, factories.integration(cast), cast.community_id, again)
         assert (receipt.new, receipt.content_differs) == (False, False)
+
+
+def test_a_moderators_draft_goes_with_the_content_and_with_the_account(
+    wiring: Wiring, cast: Cast, later: object
+) -> None:
+    requests = [factories.submit(wiring, cast, PEAR, f"post-{number}") for number in (1, 2)]
+    wiring.jobs.run_all()  # type: ignore[union-attr]
+
+    def drafts() -> list[object]:
+        with wiring.database.reading() as session:
+            return list(session.scalars(sa.select(NoteDraft.request_id)))
+
+    moderator = Actor(
+        "account",
+        "Mo",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+    with wiring.database.writing() as session:
+        for request_id in requests:
+            request = session.get_one(Request, request_id)
+            post, item = ai_drafts.prepare(session, moderator, request)
+            ai_drafts.keep(session, moderator, request, BuiltinWriter().write(post, item), item)
+        session.get_one(Request, requests[1]).requested_at += timedelta(days=60)
+    assert len(drafts()) == 2
+    later()  # type: ignore[operator]
+    _settings(wiring, cast, 30)
+    registry.remove_content(wiring)
+    assert drafts() == [requests[1]]
+    with wiring.database.writing() as session:
+        erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
+    assert drafts() == []

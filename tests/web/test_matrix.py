@@ -14,8 +14,20 @@ import sqlalchemy as sa
 from flask import Flask
 
 from app.core import clock
+from app.core.factcheck import feeds, imports, items
+from app.core.factcheck.feeds import FeedDraft
+from app.core.factcheck.imports import Upload
 from app.core.history.why import Why
-from app.core.models import Action, Community, Delivery, HistoryEntry, Membership, Overturn, Replay
+from app.core.models import (
+    Action,
+    Community,
+    Delivery,
+    FactCheckItem,
+    HistoryEntry,
+    Membership,
+    Overturn,
+    Replay,
+)
 from app.core.people import invitations, keys
 from app.core.permissions import Actor
 from app.core.review import holds, reason_templates, saved_filters
@@ -95,6 +107,21 @@ POST /confirm/<token>                                           410 410 410 410 
 POST /confirm/again                                             303 303 303 303 303 303
 GET  /datasets                                                  303 403 403 200 200 404
 POST /datasets                                                  401 403 403 422 422 404
+GET  /datasets/feeds/<uuid:feed_id>                             303 403 403 200 200 404
+POST /datasets/feeds/<uuid:feed_id>                             401 403 403 422 422 404
+POST /datasets/feeds/<uuid:feed_id>/look                        401 403 403 303 303 404
+POST /datasets/feeds/<uuid:feed_id>/pause                       401 403 403 303 303 404
+GET  /datasets/feeds/new                                        303 403 403 200 200 404
+POST /datasets/feeds/new                                        401 403 403 422 422 404
+GET  /datasets/imports/<uuid:import_id>                         303 403 403 200 200 404
+POST /datasets/imports/<uuid:import_id>/columns                 401 403 403 422 422 404
+GET  /datasets/imports/<uuid:import_id>/progress                303 403 403 200 200 404
+POST /datasets/imports/<uuid:import_id>/store                   401 403 403 409 409 404
+GET  /datasets/items/<uuid:item_id>                             303 403 403 200 200 404
+POST /datasets/items/<uuid:item_id>/bring-back                  401 403 403 409 409 404
+POST /datasets/items/<uuid:item_id>/retire                      401 403 403 303 303 404
+GET  /datasets/sample.csv                                       303 403 403 200 200 404
+GET  /datasets/sample.jsonl                                     303 403 403 200 200 404
 GET  /deliveries                                                303 403 403 200 200 404
 GET  /deliveries/<uuid:delivery_id>                             303 403 403 200 200 404
 GET  /deliveries/<uuid:delivery_id>/attempts                    303 403 403 303 303 404
@@ -173,6 +200,8 @@ POST /review/<uuid:action_id>/answer                            401 422 422 422 
 GET  /review/<uuid:action_id>/claim                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404
 POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
+POST /review/<uuid:action_id>/draft                             401 403 303 303 303 404
+POST /review/<uuid:action_id>/draft/discard                     401 403 303 303 303 404
 POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
 POST /review/<uuid:action_id>/notes                             401 422 422 422 422 404
 GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404
@@ -215,6 +244,8 @@ POST /unsubscribe/<uuid:account_id>/<token>                     404 404 404 404 
 GET  /welcome                                                   303 200 200 200 200 404
 POST /welcome                                                   401 422 422 422 422 404
 POST /welcome/again                                             401 303 303 303 303 404
+POST /datasets/feeds/<uuid:feed_id>/remove                      401 403 403 303 303 404
+POST /datasets/imports/<uuid:import_id>/stop                    401 403 403 303 303 404
 POST /endpoints/<uuid:endpoint_id>/remove                       401 403 403 303 303 404
 POST /communities/<uuid:community_id>/join                      401 303 303 303 303 303
 POST /communities/<uuid:community_id>/leave                     401 303 409 409 409 303
@@ -305,6 +336,12 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             reason="A bad rule",
         )
         session.add_all([replay, overturn])
+        begun = imports.begin(session, admin, community.id, Upload("a.csv", b"claim,rating,url\n"))
+        feed = feeds.add(
+            session, admin, wiring.allow, community.id, FeedDraft("https://feeds.example/x", "x")
+        )
+        published = items.Item("x", "1", "A claim", "False", "https://checks.example/1", "Checks")
+        items.keep(session, [published], community.id)
         session.flush()
         return {
             "action_id": action_id,
@@ -318,6 +355,9 @@ def scene(wiring: Wiring, cast: Cast, stage: Stage) -> dict[str, Any]:
             "filter_id": kept.id,
             "replay_id": replay.id,
             "overturn_id": overturn.id,
+            "import_id": begun.id,
+            "feed_id": feed.id,
+            "item_id": session.scalars(sa.select(FactCheckItem.id)).one(),
             "community_id": community.id,
             "entry_id": session.scalars(
                 sa.select(HistoryEntry.id).where(HistoryEntry.object_type == "action").limit(1)

@@ -19,7 +19,7 @@ from app.core.permissions import Actor, Permission, require
 class Dataset:
     """A dataset with its number of items and publishers; ``unknown`` items have a rating term that we do not know.
 
-    ``own`` items are used only by this community.
+    ``own`` items are used only by this community; ``retired`` ones match no post any more.
     """
 
     name: str
@@ -28,6 +28,7 @@ class Dataset:
     unknown: int
     changed_at: datetime
     own: int
+    retired: int
 
 
 def list_datasets(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[Dataset]:
@@ -41,6 +42,7 @@ def list_datasets(session: Session, actor: Actor, community_id: uuid.UUID) -> Se
             sa.func.sum(sa.case((FactCheckItem.rating.is_(None), 1), else_=0)),
             sa.func.max(FactCheckItem.updated_at),
             sa.func.count(FactCheckItem.community_id),
+            sa.func.count(FactCheckItem.retired_at),
         )
         .where(items.serving(community_id))
         .group_by(FactCheckItem.dataset_name)

@@ -8,8 +8,15 @@ from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import Notice, ReasonTemplate, SavedFilter
-from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting
+from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
 from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.imports import (
+    DatasetFeed,
+    DatasetFeedCheck,
+    DatasetImport,
+    DatasetImportPiece,
+    DatasetImportRow,
+)
 from app.core.models.insights import InsightOutcome, InsightSlot, Rollup
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
@@ -37,6 +44,11 @@ __all__ = [
     "Category",
     "Community",
     "ConnectedService",
+    "DatasetFeed",
+    "DatasetFeedCheck",
+    "DatasetImport",
+    "DatasetImportPiece",
+    "DatasetImportRow",
     "Decision",
     "Delivery",
     "Event",
@@ -54,6 +66,7 @@ __all__ = [
     "LinkCode",
     "Membership",
     "Note",
+    "NoteDraft",
     "NoteSums",
     "Notice",
     "Overturn",

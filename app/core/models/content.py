@@ -82,6 +82,15 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("language IS NOT NULL"),
         ),
         sa.Index(
+            "ix_requests_fact_check",
+            "community_id",
+            "dataset_name",
+            "dataset_item_id",
+            "requested_at",
+            sqlite_where=sa.text("dataset_item_id IS NOT NULL"),
+            postgresql_where=sa.text("dataset_item_id IS NOT NULL"),
+        ),
+        sa.Index(
             "ix_requests_tests",
             "community_id",
             "id",

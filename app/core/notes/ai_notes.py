@@ -13,24 +13,26 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.actions import exemptions
 from app.core.actions.moves import begin
 from app.core.classify import Classifier, Context, combine
+from app.core.classify.language import UNKNOWN, detect
 from app.core.communities import communities
 from app.core.db import serialise
-from app.core.errors import Forbidden
+from app.core.errors import Forbidden, UpstreamFailed
 from app.core.factcheck import items
 from app.core.factcheck.items import Item
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import AiDraft, Note, Request
+from app.core.models import AiDraft, FactCheckItem, Note, Request
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
-from app.core.vocabulary import Classification, NoteStatus
+from app.core.vocabulary import ClaimRating, Classification, NoteStatus
 
 SUMMARY_MAX = 280
 """Most characters of an AI note, without its source URLs."""
@@ -45,7 +47,8 @@ class Post:
     """The data of a request that a writer gets. It holds no database row, so it needs no open session.
 
     ``searched`` is the number of fact-checks that were compared with the content, ``checked_on`` the day of that
-    comparison; ``tier2`` are the community's thresholds by category, 0.0 to 1.0.
+    comparison; ``tier2`` are the community's thresholds by category, 0.0 to 1.0. ``language`` is that of the content
+    (BCP 47), or ``UNKNOWN``.
     """
 
     community_id: uuid.UUID
@@ -53,6 +56,7 @@ class Post:
     searched: int
     checked_on: date
     tier2: Mapping[str, float]
+    language: str = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class Draft:
 
     ``summary`` is the whole note, with its source URLs; ``sources`` are those URLs. ``prompt_sha256`` and ``reply``
     are the model's prompt (its hash) and answer; ``fell_back`` is the reason why the builtin writer was used.
+    ``language`` is that of the note, or ``UNKNOWN``; ``language_gap`` says why it is not that of the post.
     """
 
     summary: str
@@ -72,6 +77,8 @@ class Draft:
     prompt_sha256: str | None = None
     reply: str | None = None
     fell_back: str | None = None
+    language: str = UNKNOWN
+    language_gap: str | None = None
 
 
 class NoteWriter(Protocol):
@@ -98,20 +105,32 @@ def prepare(session: Session, actor: Actor, request: Request) -> tuple[Post, Ite
     if not communities.get(session, actor, request.community_id).ai_notes_enabled:
         raise Forbidden("AI notes are switched off for this community")
     thresholds = policies.current(session, request.community_id)
+    item = items.for_request(session, request)
+    row = session.get(FactCheckItem, item.row_id) if item is not None and item.row_id is not None else None
+    if row is not None and row.retired_at is not None:
+        item = None
     post = Post(
         community_id=request.community_id,
         content=request.content,
-        searched=items.count(session),
+        searched=_searched(session, request),
         checked_on=clock.now().date(),
         tier2={category.name: category.tier2 for category in thresholds.categories if category.enabled},
+        language=request.language or detect(request.content),
     )
-    return post, items.for_request(session, request)
+    return post, item
+
+
+def _searched(session: Session, request: Request) -> int:
+    """How many fact-checks posts of the request's community are compared with."""
+    compared = (items.serving(request.community_id), FactCheckItem.retired_at.is_(None))
+    return session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*compared)) or 0
 
 
 def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: Item | None = None) -> Note:
     """Store a draft as the service's note on the request: unrated, published only by ratings or a moderator."""
     require(actor, Permission.WRITE_NOTE, request.community_id, "request")
     limits.text(draft.summary, "summary", limits.SUMMARY_MAX)
+    require_fit(draft, item)
     # Lock before creating the service's profile: code that creates it for a rationale holds this lock already.
     serialise(session, request.community_id)
     author = profiles.of_service(session)
@@ -142,12 +161,61 @@ def keep(session: Session, actor: Actor, request: Request, draft: Draft, item: I
             prompt_sha256=draft.prompt_sha256,
             reply=draft.reply,
             fell_back=draft.fell_back[:255] if draft.fell_back else None,
+            language=draft.language,
+            language_gap=draft.language_gap[:255] if draft.language_gap else None,
         )
     )
     session.flush()
     return note
 
 
+def expected(item: Item | None) -> Classification | None:
+    """The classification that follows from a fact-check's rating; None when there is none, or we do not know it.
+
+    True claims do not mislead. With any other rating, also mixed or outdated, a post that makes the claim is at least
+    *potentially* misleading.
+    """
+    if item is None or item.rating is None:
+        return None
+    fine = (ClaimRating.TRUE, ClaimRating.MOSTLY_TRUE)
+    return Classification.NOT_MISLEADING if item.rating in fine else Classification.MISLEADING
+
+
+def require_fit(draft: Draft, item: Item | None) -> None:
+    """The last check of every draft, by whichever writer: its addresses, its verdict, its form.
+
+    Raises:
+        UpstreamFailed: another address than the fact-check's, another verdict, or no plain short text.
+    """
+    own = (item.url,) if item is not None else ()
+    text = draft.summary
+    for source in draft.sources:
+        text = text.replace(source, "")
+    is_fit = (
+        set(draft.sources) <= set(own)
+        and len(text.strip()) <= SUMMARY_MAX
+        and not _ADDRESS.search(text)
+        and not any(_is_odd(character) for character in text)
+        and (expected(item) in (None, draft.classification))
+        and (draft.classification is Classification.NOT_MISLEADING or bool(draft.sources))
+    )
+    if not is_fit:
+        raise UpstreamFailed("AI provider sent an unusable answer")
+
+
+def quotable(text: str) -> str:
+    """A text of others on one line, without what a note may not contain: addresses, invisible characters, emoji."""
+    plain = "".join(" " if character.isspace() else character for character in text)
+    plain = "".join(character for character in plain if not _is_odd(character))
+    return " ".join("…" if _ADDRESS.search(word) else word for word in plain.split())
+
+
+def language_gap(language: str, post: Post) -> bool:
+    """Whether a note in this language is surely not in the language of the post."""
+    return UNKNOWN not in (language, post.language) and language != post.language
+
+
+_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://|\bwww\.|\b(?:javascript|data|mailto):", re.IGNORECASE)
 _DOMAIN = re.compile(r"\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b(?!\.)", re.IGNORECASE)
 _MARKS = re.compile(r"(?<!\w)([#@])\w")
@@ -169,7 +237,8 @@ def faults(text: str, content: str) -> list[str]:
     if not text.strip():
         return ["it is empty"]
     if len(text) > SUMMARY_MAX:
-        faulty.append(f"it is longer than {SUMMARY_MAX} characters")
+        # The other checks are written for short texts: on a huge one they would take minutes.
+        return [f"it is longer than {SUMMARY_MAX} characters"]
     if _SCHEME.search(text) or _DOMAIN.search(text):
         faulty.append("it contains an address")
     if _MARKS.search(text):

@@ -19,7 +19,7 @@ from app.core.db import serialise
 from app.core.history import chain as history
 from app.core.history import facts
 from app.core.learning import erasure
-from app.core.models import Action, AiDraft, Community, Decision, Note, Request, Score
+from app.core.models import Action, AiDraft, Community, Decision, Note, NoteDraft, Request, Score
 from app.core.permissions import SYSTEM
 from app.core.vocabulary import ActionState, RequestStatus
 
@@ -78,6 +78,11 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         sa.update(AiDraft)
         .where(AiDraft.note_id.in_(sa.select(Note.id).where(Note.request_id.in_(identities))))
         .values(reply=None)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.delete(NoteDraft)
+        .where(NoteDraft.request_id.in_(identities))
         .execution_options(synchronize_session=False)
     )
     session.flush()

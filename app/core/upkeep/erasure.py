@@ -31,6 +31,7 @@ from app.core.models import (
     LinkCode,
     Membership,
     Note,
+    NoteDraft,
     Notice,
     Profile,
     Rating,
@@ -52,7 +53,7 @@ TOLD = ("account.erased", "profile.erased")
 """The history entries about an erasure; they contain nothing to erase."""
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
-OWN = (SignIn, AccountLink, LinkCode, Membership, SavedFilter, Notice)
+OWN = (SignIn, AccountLink, LinkCode, Membership, SavedFilter, Notice, NoteDraft)
 """Tables with an ``account_id`` whose rows belong only to that account: they are deleted with it."""
 
 

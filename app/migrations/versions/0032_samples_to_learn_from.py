@@ -6,7 +6,7 @@ from alembic import op
 from app.core.types import UtcDateTime
 
 revision = "0032"
-down_revision = "0028"
+down_revision = "0031"
 branch_labels = None
 depends_on = None
 

@@ -6,10 +6,11 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
+from app.core.classify.language import UNKNOWN
 from app.core.errors import Conflict, Settled
 from app.core.factcheck import items
-from app.core.models import Action, SampledPost
-from app.core.notes import notes, ratings
+from app.core.models import Action, Request, SampledPost
+from app.core.notes import ai_drafts, notes, ratings
 from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
 from app.core.raters import samples
@@ -20,6 +21,7 @@ from app.web.blueprint import web
 from app.web.item import author_posts, note_forms, why_status
 from app.web.item.note_views import note_view
 from app.web.item.views import OPTIONS, Question, blind_item, question, sample_question, timeline
+from app.web.languages import language_name
 from app.web.moderate import panel
 from app.web.rate import answering
 from app.web.rate.answering import AnswerForm
@@ -120,22 +122,30 @@ def item_context(session: Session, action: Asked, *, typed_in: str | None = None
 def notes_context(session: Session, action: Asked) -> dict[str, Any]:
     """Return the context of ``_notes.html``: the notes on the post, and a form if the reader has written none yet."""
     profile_ids, needed = answering.own_profiles(session), answering.ratings_needed()
+    actor = auth.current_actor()
     rows = notes.on_request(session, action.request_id)
     own_ratings = ratings.by_rater_for_notes(session, [note.id for note in rows], auth.current_profile_id())
     views = [
         note_view(note, action, mine=profile_ids, own=own_ratings.get(note.id), needed=needed)
         for note in rows
     ]
+    may_write = auth.may(Permission.WRITE_NOTE, action.community_id) and not any(
+        view.is_own for view in views
+    )
+    request = session.get_one(Request, action.request_id)
+    draft = ai_drafts.find(session, actor, request) if may_write else None
     return {
         "action_id": action.id,
         "notes": views,
         "rating_forms": {
             view.id: note_forms.rating_form(view.id, own_ratings.get(view.id)) for view in views
         },
-        "note_form": note_forms.form_for(action)(),
+        "note_form": note_forms.filled_from_draft(draft, action) if draft else note_forms.form_for(action)(),
         "preview": None,
-        "may_write": auth.may(Permission.WRITE_NOTE, action.community_id)
-        and not any(view.is_own for view in views),
-        "writing": False,
+        "may_write": may_write,
+        "draft": draft,
+        "draft_language": language_name(request.language or UNKNOWN),
+        "may_draft": may_write and draft is None and ai_drafts.may_ask(session, actor, request),
+        "writing": draft is not None,
         "written": None,
     }

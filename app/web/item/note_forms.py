@@ -16,7 +16,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from app.core import limits
 from app.core.errors import Invalid
-from app.core.models import Note, Rating
+from app.core.models import Note, NoteDraft, Rating
 from app.core.policies.routing import MISINFORMATION
 from app.core.raters.samples import Asked
 from app.core.vocabulary import Classification, HelpfulnessLevel
@@ -58,6 +58,7 @@ class NoteForm(Form):
     why_not_misleading = MultiCheckboxField("If it is not: why?", choices=choices(WHY_NOT_MISLEADING))
     sources = TextAreaField("Sources", filters=[whole_lines])
     preview = StringField()
+    draft = HiddenField()
 
     def validate_summary(self, field: TextAreaField) -> None:
         if not (field.data or "").strip():
@@ -144,11 +145,24 @@ class RatingForm(Form):
             raise ValidationError(f"Choose at least one reason: {where}.")
 
 
-def form_for(action: Asked | None, note: Note | None = None) -> type[NoteForm]:
+def form_for(action: Asked | None, note: Note | NoteDraft | None = None) -> type[NoteForm]:
     """Return the form class for notes on this item. It asks whether the post is misleading if the item is about
     misinformation, or if ``note`` already said so."""
     asks = action is not None and action.category == MISINFORMATION
     return NoteForm if asks or (note is not None and note.classification is _MISLEADING) else PlainNoteForm
+
+
+def filled_from_draft(draft: NoteDraft, action: Asked) -> NoteForm:
+    """Return the form with a draft's content, for the moderator who asked for it. Only https addresses are sources."""
+    sources = [source for source in draft.sources if source.startswith("https://")]
+    summary = draft.summary
+    for source in sources:
+        summary = summary.replace(source, "").strip()
+    kind = form_for(action, draft)
+    form = kind(summary=summary, sources="\n".join(sources), draft=str(draft.id))
+    if kind is NoteForm:
+        form.classification.data = draft.classification.value
+    return form
 
 
 def filled_from(note: Note, action: Asked | None) -> NoteForm:

@@ -60,7 +60,8 @@ LEVEL_WORDS = {
 class NoteView:
     """A person's or a model's note. ``status`` and ``progress`` are None unless the reader has rated it or wrote it.
 
-    ``classification`` is None if the note's author was not asked whether the post is misleading.
+    ``classification`` is None if the note's author was not asked whether the post is misleading. ``ai_help`` names the
+    model whose draft a person's note began as, or is None.
     """
 
     id: uuid.UUID
@@ -69,6 +70,7 @@ class NoteView:
     reasons: tuple[str, ...]
     sources: tuple[str, ...]
     is_ai: bool
+    ai_help: str | None
     is_own: bool
     is_edited: bool
     written_at: datetime
@@ -94,6 +96,7 @@ def note_view(
         reasons=tuple(_REASON_WORDS[reason] for reason in note.reasons if reason in _REASON_WORDS),
         sources=tuple(note.sources),
         is_ai=note.ai_generated,
+        ai_help=None if note.ai_generated else note.ai_model,
         is_own=is_own,
         is_edited=note.version > 1,
         written_at=note.created_at,

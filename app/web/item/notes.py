@@ -10,7 +10,7 @@ from app.core import clock
 from app.core.actions import actions
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import Action, Note, Profile
-from app.core.notes import notes, ratings
+from app.core.notes import ai_drafts, notes, ratings
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
@@ -30,7 +30,8 @@ LOCKED = "A moderator decided about this note, so it cannot be changed any more"
 @web.post("/review/<uuid:action_id>/notes")
 def write_note(action_id: uuid.UUID) -> Response:
     with wired().database.reading() as session:
-        form = forms.posted(form_for(answering.find_asked(session, action_id)))
+        action = answering.find_asked(session, action_id)
+        form = forms.posted(form_for(action, ai_drafts.find(session, auth.current_actor(), action.request)))
     wants_preview = form.preview.data is not None
     holds = form.validate()
     status, alert = 200 if holds else 422, None
@@ -53,9 +54,11 @@ def write_note(action_id: uuid.UUID) -> Response:
 def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)
+        actor = auth.current_actor()
+        draft = ai_drafts.find(session, actor, action.request)
         note = notes.write(
             session,
-            auth.current_actor(),
+            actor,
             action.community_id,
             session.get_one(Profile, auth.current_profile_id()),
             form.summary.data or "",
@@ -64,6 +67,8 @@ def _keep_note(action_id: uuid.UUID, form: NoteForm) -> Response:
             reasons=form.reasons,
             sources=form.source_list,
         )
+        if draft is not None and form.draft.data == str(draft.id):
+            ai_drafts.use(session, actor, draft, note)
         context = items.notes_context(session, action) | {"written": note.id}
     target = url_for("web.item", action_id=action_id, _anchor=f"note-{note.id}")
     return page.done("item/_notes.html", target, "Your note is saved. Others can rate it now.", **context)
@@ -78,6 +83,7 @@ def _previewed(form: NoteForm, action: Asked) -> NoteView:
         reasons=tuple(words[reason] for reason in form.reasons),
         sources=tuple(form.source_list),
         is_ai=False,
+        ai_help=None,
         is_own=True,
         is_edited=False,
         written_at=clock.now(),

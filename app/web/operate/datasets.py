@@ -1,28 +1,89 @@
-"""Datasets page: the fact-checks that posts are compared with, and importing more of them."""
+"""Datasets page: the fact-checks that posts are compared with, searching them, and importing more of them."""
 
+import csv
 import io
-from collections.abc import Sequence
-from typing import Any
+import json
 
-from flask import Response, url_for
-from wtforms import BooleanField, FileField, Form, HiddenField
+from flask import Response, make_response, url_for
+from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, StringField
 
 from app.core import limits
-from app.core.factcheck import datasets, reading
-from app.core.factcheck.items import Imported
-from app.core.factcheck.reading import Reading
+from app.core.errors import Conflict, Invalid
+from app.core.factcheck import datasets, feed_looks, feeds, imports, item_search
+from app.core.factcheck.imports import Upload
+from app.core.factcheck.item_search import Results, Search
 from app.core.permissions import Permission
+from app.core.vocabulary import AfterReading, ClaimRating
 from app.web import auth, forms, page
 from app.web.blueprint import web
+from app.web.csv_cells import cell
+from app.web.operate.dataset_words import IMPORT_STATES, RATINGS, rating_words
 from app.wiring import wired
+
+_UNKNOWN = "unknown"
+_RETIRED = "retired"
+_SAMPLE = (
+    {
+        "item_id": "2026-001",
+        "dataset_name": "our-checks",
+        "claim": "Drinking seawater every morning cures diabetes within two weeks",
+        "rating": "False",
+        "url": "https://checks.example.org/seawater",
+        "publisher": "Example Checks",
+        "title": "No, seawater does not cure diabetes",
+        "language": "en",
+        "reviewed_on": "2026-03-14",
+    },
+    {
+        "item_id": "2026-002",
+        "dataset_name": "our-checks",
+        "claim": "The old harbour bridge will be closed for all of April",
+        "rating": "Mostly true",
+        "url": "https://checks.example.org/bridge",
+        "publisher": "Example Checks",
+        "title": "The bridge closes, with two exceptions",
+        "language": "en",
+        "reviewed_on": "2026-03-20",
+    },
+)
 
 
 class ImportForm(Form):
-    """A file of fact-checks. ``check``: only validate the file, without importing it."""
+    """A file of fact-checks. ``check``: only read the file and report, without storing it."""
 
     file = FileField("File")
+    dataset_name = StringField(
+        "Dataset", [forms.at_most(limits.DATASET_NAME_MAX, "Dataset")], filters=[forms.trimmed]
+    )
+    publisher = StringField(
+        "Publisher", [forms.at_most(limits.NAME_MAX, "Publisher")], filters=[forms.trimmed]
+    )
     skip_bad = BooleanField("Import the good lines although others are bad")
     check = HiddenField()
+
+
+class SearchForm(Form):
+    """What to look for among the fact-checks; in the page's URL."""
+
+    q = StringField("Search")
+    dataset = SelectField("In dataset", validate_choice=False)
+    rating = SelectField(
+        "Rating",
+        choices=forms.choices({"": "All", **RATINGS, _UNKNOWN: "Not understood", _RETIRED: "Retired"}),
+        validate_choice=False,
+    )
+
+    def wanted(self) -> Search:
+        """Return the search; values that are none of the choices match everything."""
+        rating = self.rating.data or ""
+        return Search(
+            text=(self.q.data or "").replace("\x00", "")[:200],
+            dataset=(self.dataset.data or "").replace("\x00", ""),
+            rating=ClaimRating(rating) if rating in RATINGS else None,
+            is_unknown=rating == _UNKNOWN,
+            is_retired=rating == _RETIRED,
+            page=forms.number(forms.query_arg("page")) or 1,
+        )
 
 
 @web.get("/datasets")
@@ -36,64 +97,98 @@ def list_datasets() -> Response:
 def import_dataset() -> Response:
     form = forms.posted(ImportForm)
     uploaded = forms.uploaded("file", limits.DATASET_FILE_BYTES)
+    is_valid = form.validate()
     if uploaded is None:
-        return _refuse(form, ["Choose a file."])
-    if len(uploaded) > limits.DATASET_FILE_BYTES:
-        return _refuse(form, [f"The file must be at most {limits.DATASET_FILE_BYTES // 1_048_576} MB."])
-    parsed = reading.read(io.BytesIO(uploaded))
-    if parsed.bad_lines and not form.skip_bad.data:
-        return _refuse(form, _faults(parsed))
-    if not parsed.items:
-        return _refuse(form, _faults(parsed) or ["The file holds no items."])
-    if form.check.data:
-        return _show(form, checked=parsed)
-    imported = _keep(parsed)
-    left_out = f" {_lines(parsed.bad_lines)} left out." if parsed.bad_lines else ""
-    note = f" {imported.taken:,} belong to somebody else and stay as they are." if imported.taken else ""
-    message = f"{imported.new:,} new, {imported.changed:,} changed, {imported.unchanged:,} unchanged.{note}{left_out}"
-    return page.done(None, url_for("web.list_datasets"), f"Imported: {message}")
-
-
-def _keep(file: Reading) -> Imported:
-    """Store the items, some hundreds in each transaction. Importing the same items again changes nothing."""
-    actor, community = auth.current_actor(), auth.current_community()
-    totals = Imported()
-    for start in range(0, len(file.items), reading.CHUNK):
+        form.file.errors = ["Choose a file."]
+    elif len(uploaded) > limits.DATASET_FILE_BYTES:
+        form.file.errors = [f"{limits.DATASET_FILE_TOO_LARGE}."]
+    if uploaded is None or form.file.errors or not is_valid:
+        return _show(form, status=422)
+    after = AfterReading.STORE if form.skip_bad.data else AfterReading.STORE_IF_ALL_GOOD
+    upload = Upload(
+        forms.uploaded_name("file"),
+        uploaded,
+        form.dataset_name.data or "",
+        form.publisher.data or "",
+        after_reading=AfterReading.WAIT if form.check.data else after,
+    )
+    try:
         with wired().database.writing() as session:
-            totals += datasets.keep(session, actor, community.id, file.items[start : start + reading.CHUNK])
-    with wired().database.writing() as session:
-        names = {item.dataset_name for item in file.items}
-        datasets.record(session, actor, community.id, sorted(names), totals)
-    return totals
+            begun = imports.begin(session, auth.current_actor(), auth.current_community().id, upload)
+    except Conflict as refused:
+        form.form_errors.append(f"{refused.detail}.")
+        return _show(form, status=409)
+    except Invalid as refused:
+        for problem in refused.problems:
+            named = form._fields.get(str(problem.loc[0]), form.file)
+            text = problem.msg if named is form.file else f"{named.label.text} {problem.msg}"
+            named.errors = [*named.errors, f"{text}."]
+        return _show(form, status=422)
+    return page.done(None, url_for("web.dataset_import", import_id=begun.id), "The file has arrived.")
 
 
-def _faults(file: Reading) -> list[str]:
-    lines = [f"{fault[:1].upper()}{fault[1:]}." for fault in file.faults[: reading.SHOWN_FAULTS]]
-    omitted = len(file.faults) - len(lines)
-    return [*lines, f"… and {omitted:,} more."] if omitted > 0 else lines
+@web.get("/datasets/sample.csv")
+@auth.needs(Permission.REVISE_POLICY)
+def sample_csv() -> Response:
+    written = io.StringIO()
+    writer = csv.DictWriter(written, list(_SAMPLE[0]), lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({name: cell(value) for name, value in row.items()} for row in _SAMPLE)
+    return _download(written.getvalue(), "fact-checks.csv", "text/csv")
 
 
-def _refuse(form: ImportForm, problems: Sequence[str]) -> Response:
-    form.file.errors = list(problems)
-    return _show(form, status=422)
+@web.get("/datasets/sample.jsonl")
+@auth.needs(Permission.REVISE_POLICY)
+def sample_json_lines() -> Response:
+    written = "".join(f"{json.dumps(row)}\n" for row in _SAMPLE)
+    return _download(written, "fact-checks.jsonl", "application/jsonl")
 
 
-def _show(form: ImportForm, *, status: int = 200, checked: Reading | None = None) -> Response:
+def _download(text: str, name: str, kind: str) -> Response:
+    response = make_response(text)
+    response.headers["Content-Type"] = f"{kind}; charset=utf-8"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _show(form: ImportForm, *, status: int = 200) -> Response:
+    actor, community = auth.current_actor(), auth.current_community()
+    filters = forms.queried(SearchForm)
+    wanted = filters.wanted()
     with wired().database.reading() as session:
-        rows = datasets.list_datasets(session, auth.current_actor(), auth.current_community().id)
-    unknown: list[Any] = reading.unknown_ratings(checked.items).most_common(10) if checked else []
+        rows = datasets.list_datasets(session, actor, community.id)
+        found = item_search.search(session, actor, community.id, wanted)
+        begun = imports.recent(session, actor, community.id)
+        feed_rows = feeds.visible(session, actor, community.id)
+        last = feed_looks.last_checks(session, feed_rows)
+    filters.dataset.choices = forms.choices({"": "All", **{row.name: row.name for row in rows}})
     return page.render(
         "operate/datasets.html",
         status=status,
         form=form,
+        filters=filters,
+        is_narrowed=bool(wanted.text or wanted.dataset or filters.rating.data),
         datasets=rows,
-        checked=checked,
-        left_out=_lines(checked.bad_lines) if checked and checked.bad_lines else "",
-        unknown=unknown,
-        serves_all=datasets.serves_all(auth.current_actor()),
+        found=found,
+        links=_links(found, filters),
+        begun=begun,
+        feeds=feed_rows,
+        last_checks=last,
+        states=IMPORT_STATES,
+        rating_words=rating_words,
+        serves_all=datasets.serves_all(actor),
         most=f"{limits.DATASET_FILE_BYTES // 1_048_576} MB",
     )
 
 
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count:,} lines"
+def _links(found: Results, filters: SearchForm) -> page.PageLinks:
+    query = {name: filters[name].data for name in ("q", "dataset", "rating") if filters[name].data}
+
+    def url(number: int) -> str | None:
+        is_there = 1 <= number <= found.pages
+        target = url_for("web.list_datasets", **query, page=number, _anchor="items-title")
+        return target if is_there else None
+
+    first = (found.page - 1) * item_search.PAGE
+    summary = f"{first + 1:,} to {first + len(found.rows):,} of {found.count:,}" if found.rows else "None"
+    return page.PageLinks(url(found.page - 1), url(found.page + 1), summary)

@@ -71,7 +71,7 @@ class Receiver:
         head, _, body = received.partition(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
         headers = dict(line.split(": ", 1) for line in lines[1:])
-        while len(body) < int(headers["Content-Length"]):
+        while len(body) < int(headers.get("Content-Length", "0")):
             body += connection.recv(65_536)
         self.requests.append((lines[0], headers, body))
         return lines, body

@@ -1,0 +1,144 @@
+"""Fetches feeds of fact-checks over HTTP: the ``FeedFetcher`` used in production.
+
+The same guards as for webhooks: https to public addresses only, each address checked when it is connected to, one
+deadline for everything. Redirects are followed, a few of them, and each target is checked like the first address.
+"""
+
+import ssl
+import time
+from urllib.parse import urljoin
+
+import httpx
+
+from app.adapters.net import (
+    Deadline,
+    Dial,
+    GuardedBackend,
+    GuardedTransport,
+    Lookups,
+    Resolver,
+    system_addresses,
+)
+from app.adapters.net import dial as dial_address
+from app.core.factcheck.feed_looks import FEED_BYTES, Fetched
+from app.core.webhooks.sending import AllowList, BadAddress, check_url, excerpt_of
+
+DEADLINE = 60.0
+"""Seconds for everything: lookups, connections, redirects and the whole content."""
+REDIRECTS = 5
+_MOVED = (301, 302, 303, 307, 308)
+_HEADER_MAX = 255
+
+
+class _Failed(Exception):
+    """The look failed; the text is one sentence without its full stop."""
+
+
+class HttpFeedFetcher:
+    """Fetches from public https URLs and from the hosts in ``allow``. Threads share one instance."""
+
+    def __init__(
+        self,
+        allow: AllowList,
+        resolver: Resolver = system_addresses,
+        dial: Dial = dial_address,
+        tls: ssl.SSLContext | None = None,
+        deadline: float = DEADLINE,
+        most: int = FEED_BYTES,
+    ) -> None:
+        self._allow = allow
+        self._lookups = Lookups(resolver)
+        self._dial = dial
+        self._tls = tls or httpx.create_ssl_context(trust_env=False)
+        self._seconds = deadline
+        self._most = most
+
+    def fetch(self, url: str, etag: str | None, last_modified: str | None) -> Fetched:
+        """GET ``url`` if it changed (see ``FeedFetcher.fetch``)."""
+        started = time.monotonic()
+        deadline = Deadline(self._seconds)
+        try:
+            fetched = self._follow(url, etag, last_modified, deadline)
+        except _Failed as failed:
+            fetched = Fetched(problem=f"{failed}.")
+        except (httpx.TimeoutException, TimeoutError):
+            fetched = Fetched(problem=f"It was not answered completely within {self._seconds:g} seconds.")
+        except httpx.RemoteProtocolError as error:
+            fetched = Fetched(problem=f"The answer is broken: {_clean(error)}.")
+        except httpx.TransportError as error:
+            fetched = Fetched(problem=f"It cannot be reached: {_clean(error)}.")
+        except (httpx.InvalidURL, ValueError) as error:
+            fetched = Fetched(problem=f"The address cannot be used: {_clean(error)}.")
+        return Fetched(
+            fetched.content,
+            fetched.is_new,
+            fetched.etag,
+            fetched.last_modified,
+            round((time.monotonic() - started) * 1000),
+            fetched.problem,
+        )
+
+    def _follow(self, url: str, etag: str | None, last_modified: str | None, deadline: Deadline) -> Fetched:
+        for number in range(REDIRECTS + 1):
+            try:
+                target = check_url(url, self._allow)
+            except BadAddress as bad:
+                what = "The address" if number == 0 else f"It redirects to {_clean(url)[:100]}, which"
+                raise _Failed(f"{what} {bad.reason}") from None
+            backend = GuardedBackend(target, deadline, self._lookups, self._dial)
+            with GuardedTransport(backend, self._tls) as transport:
+                response = transport.handle_request(
+                    httpx.Request("GET", url, headers=_headers(etag, last_modified))
+                )
+                try:
+                    moved = response.headers.get("Location") if response.status_code in _MOVED else None
+                    if not moved:
+                        return self._answer(response)
+                finally:
+                    response.close()
+            url = urljoin(url, moved).split("#", 1)[0]
+        raise _Failed(f"It redirects more than {REDIRECTS} times")
+
+    def _answer(self, response: httpx.Response) -> Fetched:
+        if response.status_code == 304:
+            return Fetched(is_new=False)
+        if response.status_code != 200:
+            raise _Failed(f"It answered {response.status_code}")
+        coding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if coding not in ("", "identity", "gzip", "x-gzip"):
+            raise _Failed(f"Its answer is compressed in a form that was not asked for: {_clean(coding)[:40]}")
+        too_large = _Failed(f"It is larger than {self._most // 1_048_576} MB")
+        announced = response.headers.get("Content-Length", "")
+        if announced.isdigit() and len(announced) < 20 and int(announced) > self._most:
+            raise too_large
+        received = bytearray()
+        # The raw stream: what is compressed is unpacked later, with a limit of its own.
+        for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
+            received += chunk
+            if len(received) > self._most:
+                raise too_large
+        return Fetched(bytes(received), True, _header(response, "ETag"), _header(response, "Last-Modified"))
+
+
+def _headers(etag: str | None, last_modified: str | None) -> dict[str, str]:
+    headers = {
+        "User-Agent": "Bridgenote",
+        "Accept": "application/ld+json, application/json, text/csv, text/html;q=0.8, */*;q=0.5",
+        "Accept-Encoding": "gzip",
+        "Connection": "close",
+    }
+    if etag:
+        headers["If-None-Match"] = etag
+    if last_modified:
+        headers["If-Modified-Since"] = last_modified
+    return headers
+
+
+def _header(response: httpx.Response, name: str) -> str | None:
+    value: str | None = response.headers.get(name)
+    return value if value and len(value) <= _HEADER_MAX and value.isascii() and value.isprintable() else None
+
+
+def _clean(error: object) -> str:
+    # The text may quote the server's answer.
+    return excerpt_of(str(error).encode("utf-8", "replace"))[:200].rstrip(".")

@@ -1,0 +1,154 @@
+"""CSV files of fact-checks: which column is what, guessed from the headers and chosen by people."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from app.core.errors import Invalid
+from app.core.factcheck import published
+from app.core.factcheck.published import Defaults, Fault, Found
+
+MEMBERS = (
+    "claim",
+    "rating",
+    "url",
+    "publisher",
+    "item_id",
+    "dataset_name",
+    "title",
+    "language",
+    "reviewed_on",
+)
+NEEDED = ("claim", "rating", "url")
+"""The members that every file must have a column for; the others have defaults or may be missing."""
+CELL_MAX = 131_072
+SAMPLES = 3
+COLUMNS_MAX = 200
+
+_HEADERS: Mapping[str, str] = {
+    "claim": "claim|claim_reviewed|claimreviewed|claim_text|statement|text|behauptung|aussage|afirmación|affirmation",
+    "rating": (
+        "rating|verdict|textual_rating|textualrating|rating_name|alternate_name|alternatename|label|conclusion|"
+        "truth_rating|review_rating|bewertung|urteil|veredicto|verdict_text|note"
+    ),
+    "url": "url|link|review_url|article_url|fact_check_url|source_url|href|permalink|adresse|address|source",
+    "publisher": (
+        "publisher|publisher_name|author|author_name|organization|organisation|fact_checker|factchecker|site|"
+        "herausgeber"
+    ),
+    "item_id": "item_id|id|dataset_item_id|claim_id|review_id|identifier|guid|uuid|key",
+    "dataset_name": "dataset_name|dataset",
+    "title": "title|headline|review_title|article_title|titel|titre|título",
+    "language": "language|lang|language_code|languagecode|inlanguage|sprache|langue|idioma",
+    "reviewed_on": (
+        "reviewed_on|date|review_date|reviewdate|date_published|datepublished|published|published_at|datum|fecha"
+    ),
+}
+
+
+class BadTable(Exception):
+    """The file is not a CSV file that can be read; the text is one sentence."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The headers of a CSV file and its first rows, for people to choose from."""
+
+    headers: tuple[str, ...]
+    samples: tuple[tuple[str, ...], ...]
+    delimiter: str
+
+
+def guess(headers: Sequence[str]) -> dict[str, str]:
+    """Which header gives which member, by its name; members without one are absent."""
+    plain = {
+        re.sub(r"[^\w]+|_+", "_", header.strip().casefold()).strip("_"): header
+        for header in reversed(headers)
+    }
+    chosen: dict[str, str] = {}
+    for member in MEMBERS:
+        for name in _HEADERS[member].split("|"):
+            if name in plain and plain[name] not in chosen.values():
+                chosen[member] = plain[name]
+                break
+    return chosen
+
+
+def head(file: BinaryIO) -> Head:
+    """Read the headers and the first rows. Raises BadTable."""
+    first = file.read(65_536)
+    file.seek(0)
+    delimiter = _delimiter(first)
+    rows = _rows(file, delimiter)
+    headers: tuple[str, ...] = ()
+    samples: list[tuple[str, ...]] = []
+    for _, row in rows:
+        if not headers:
+            headers = tuple(cell.strip() for cell in row)
+            continue
+        samples.append(tuple(cell[:120] for cell in row[: len(headers)]))
+        if len(samples) == SAMPLES:
+            break
+    if len(headers) < len(NEEDED):
+        raise BadTable(
+            "It is not a CSV file: its first line must name at least a claim, a rating and an address"
+        )
+    if len(headers) > COLUMNS_MAX:
+        raise BadTable(f"It has more than {COLUMNS_MAX} columns")
+    doubled = sorted({name for name in headers if name and headers.count(name) > 1})
+    if doubled:
+        raise BadTable(f"Two of its columns are called “{doubled[0][:40]}”; give each a name of its own")
+    return Head(headers, tuple(samples), delimiter)
+
+
+def read(file: BinaryIO, columns: Mapping[str, str], defaults: Defaults) -> Iterator[Found | Fault]:
+    """The rows of a CSV file; ``columns`` maps members to headers. Raises BadTable where it cannot be read on."""
+    known = head(file)
+    file.seek(0)
+    missing = [header for header in columns.values() if header not in known.headers]
+    if missing:
+        raise BadTable(f"It has no column “{missing[0][:40]}”")
+    places = {member: known.headers.index(header) for member, header in columns.items()}
+    is_first = True
+    for line, row in _rows(file, known.delimiter):
+        if is_first:
+            is_first = False
+            continue
+        place = f"line {line}"
+        if len(row) > len(known.headers):
+            yield Fault(place, (f"it has {len(row)} cells, but there are {len(known.headers)} columns",))
+            continue
+        values = {member: row[at].strip() or None for member, at in places.items() if at < len(row)}
+        try:
+            yield Found(place, published.read(values, defaults))
+        except Invalid as refused:
+            yield Fault(place, tuple(f"{problem.loc[0]} {problem.msg}" for problem in refused.problems))
+
+
+def _rows(file: BinaryIO, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(number of the row's first line, cells) of every row that is not empty."""
+    text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+    try:
+        reader = csv.reader(text, delimiter=delimiter, strict=False)
+        line = 1
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield line, row
+            line = reader.line_num + 1
+    except UnicodeDecodeError:
+        raise BadTable("It is not UTF-8. Save it as “CSV UTF-8”") from None
+    except csv.Error as error:
+        raise BadTable(f"It cannot be read as CSV after line {line}: {error}") from None
+    finally:
+        # Otherwise the wrapper would close the file when it is collected.
+        with suppress(ValueError):
+            text.detach()
+
+
+def _delimiter(first: bytes) -> str:
+    line = first.split(b"\n", 1)[0].decode("utf-8", "replace")
+    return max(",;\t|", key=line.count)

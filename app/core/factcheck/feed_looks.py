@@ -1,0 +1,185 @@
+"""Looks at feeds: which are due, what is fetched with, and what follows from what was fetched.
+
+A look is: claim the feed, fetch outside of any transaction, record the result. Every look is kept for the feed's page.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.db import serialise
+from app.core.errors import Invalid, Refused
+from app.core.factcheck import feeds, imports
+from app.core.factcheck.imports import Upload
+from app.core.ids import new_id
+from app.core.models import DatasetFeed, DatasetFeedCheck, DatasetImport, DatasetImportRow
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import AfterReading, FeedOutcome, ImportState
+
+SWEEP_JOB = "look_at_feeds"
+SWEEP_SECONDS = 60.0
+FEED_BYTES = 33_554_432
+CHECKS_KEPT = 100
+_AGAIN_MINUTES = (15, 60, 240)
+"""How soon a feed is looked at again after its first, second and later failures in a row, if its turn is later."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The result of one look. ``problem``: why there is no content, one sentence; empty if there is, or nothing new.
+
+    ``is_new`` False: the server says that nothing changed since the last look.
+    """
+
+    content: bytes = b""
+    is_new: bool = True
+    etag: str | None = None
+    last_modified: str | None = None
+    milliseconds: int = 0
+    problem: str = ""
+
+
+class FeedFetcher(Protocol):
+    """Fetches a feed from a public address. Thread-safe; never called inside a transaction."""
+
+    def fetch(self, url: str, etag: str | None, last_modified: str | None) -> Fetched:
+        """GET ``url`` if it changed since. Every failure is returned as a ``problem``, never raised."""
+        ...
+
+
+def checks(session: Session, feed: DatasetFeed, limit: int = 25) -> Sequence[DatasetFeedCheck]:
+    """The latest looks at a feed, newest first."""
+    return session.scalars(
+        sa.select(DatasetFeedCheck)
+        .where(DatasetFeedCheck.feed_id == feed.id)
+        .order_by(DatasetFeedCheck.created_at.desc(), DatasetFeedCheck.id.desc())
+        .limit(limit)
+    ).all()
+
+
+def last_checks(session: Session, looked_at: Sequence[DatasetFeed]) -> dict[uuid.UUID, DatasetFeedCheck]:
+    """The newest look at each of these feeds."""
+    # PostgreSQL has no max() of UUIDs; as text they have the same order, that of time.
+    last = sa.func.max(sa.cast(DatasetFeedCheck.id, sa.Text))
+    newest = (
+        sa.select(sa.cast(last, sa.Uuid))
+        .where(DatasetFeedCheck.feed_id.in_([feed.id for feed in looked_at]))
+        .group_by(DatasetFeedCheck.feed_id)
+    )
+    rows = session.scalars(sa.select(DatasetFeedCheck).where(DatasetFeedCheck.id.in_(newest)))
+    return {row.feed_id: row for row in rows}
+
+
+def enqueue_due(session: Session) -> None:
+    """Enqueue a look at every feed that is due, and set the time of the next one."""
+    now = clock.now()
+    due = session.scalars(
+        sa.select(DatasetFeed)
+        .where(DatasetFeed.due_at <= now, DatasetFeed.removed_at.is_(None), DatasetFeed.is_paused.is_(False))
+        .order_by(DatasetFeed.due_at)
+        .limit(200)
+    ).all()
+    for feed in due:
+        feeds.enqueue(session, feed, clock.iso(feed.due_at))
+        feed.due_at = now + timedelta(hours=feed.hours)
+    session.flush()
+
+
+def to_fetch(session: Session, feed_id: uuid.UUID) -> tuple[str, str | None, str | None] | None:
+    """(address, ETag, Last-Modified) to fetch with; None when the feed is gone or its last import has not ended."""
+    feed = session.get(DatasetFeed, feed_id)
+    if feed is None or feed.removed_at is not None:
+        return None
+    running = session.scalars(
+        sa.select(DatasetImport.id).where(
+            DatasetImport.feed_id == feed_id, DatasetImport.state.not_in(imports.ENDED)
+        )
+    ).first()
+    return None if running is not None else (feed.url, feed.etag, feed.last_modified)
+
+
+def finish(session: Session, feed_id: uuid.UUID, url: str, fetched: Fetched) -> None:
+    """Record a look and begin an import if the content is new. ``url``: what was fetched."""
+    feed = session.get(DatasetFeed, feed_id)
+    if feed is None:
+        return
+    serialise(session, feed.community_id)
+    session.refresh(feed)
+    if feed.removed_at is not None or feed.url != url:
+        return
+    check = DatasetFeedCheck(
+        id=new_id(),
+        feed_id=feed.id,
+        outcome=FeedOutcome.UNCHANGED,
+        bytes=len(fetched.content),
+        milliseconds=fetched.milliseconds,
+    )
+    digest = hashlib.sha256(fetched.content).hexdigest()
+    if fetched.problem:
+        _fail(feed, check, fetched.problem)
+    elif fetched.is_new and digest != feed.content_sha256:
+        try:
+            with session.begin_nested():
+                begun = _import(session, feed, fetched.content)
+        except Refused as refused:
+            reason = refused.problems[0].msg if isinstance(refused, Invalid) else refused.detail
+            _fail(feed, check, f"{reason}.")
+        else:
+            check.import_id = begun.id
+            check.outcome = FeedOutcome.IMPORTED
+            if begun.state is ImportState.COLUMNS:
+                _fail(feed, check, "Its columns could not be guessed: choose them on the page of the import.")
+    if check.outcome is not FeedOutcome.FAILED:
+        feed.failures = 0
+        if fetched.is_new:
+            feed.etag, feed.last_modified = fetched.etag, fetched.last_modified
+            feed.content_sha256 = digest
+    session.add(check)
+    session.flush()
+    _prune(session, feed)
+
+
+def _import(session: Session, feed: DatasetFeed, content: bytes) -> DatasetImport:
+    upload = Upload(
+        feed.url,
+        content,
+        feed.dataset_name,
+        feed.publisher,
+        feed.columns,
+        AfterReading.STORE,
+    )
+    return imports.begin(session, SYSTEM, feed.community_id, upload, feed)
+
+
+def _fail(feed: DatasetFeed, check: DatasetFeedCheck, problem: str) -> None:
+    check.outcome, check.problem = FeedOutcome.FAILED, problem[:500]
+    feed.failures += 1
+    minutes = _AGAIN_MINUTES[min(feed.failures, len(_AGAIN_MINUTES)) - 1]
+    feed.due_at = min(feed.due_at, clock.now() + timedelta(minutes=minutes))
+
+
+def _prune(session: Session, feed: DatasetFeed) -> None:
+    """Delete all but the newest looks, and of their imports the refused rows."""
+    oldest = session.scalars(
+        sa.select(DatasetFeedCheck.created_at)
+        .where(DatasetFeedCheck.feed_id == feed.id)
+        .order_by(DatasetFeedCheck.created_at.desc())
+        .offset(CHECKS_KEPT)
+        .limit(1)
+    ).first()
+    if oldest is None:
+        return
+    old = (DatasetFeedCheck.feed_id == feed.id, DatasetFeedCheck.created_at <= oldest)
+    session.execute(
+        sa.delete(DatasetImportRow)
+        .where(DatasetImportRow.import_id.in_(sa.select(DatasetFeedCheck.import_id).where(*old)))
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(sa.delete(DatasetFeedCheck).where(*old).execution_options(synchronize_session=False))

@@ -1,0 +1,168 @@
+"""Feeds: addresses whose fact-checks are imported again and again. ``feed_looks`` looks at them."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, limits, outbox
+from app.core.db import serialise
+from app.core.errors import Conflict, Invalid
+from app.core.factcheck import datasets
+from app.core.history import chain as history
+from app.core.ids import new_id
+from app.core.models import DatasetFeed
+from app.core.permissions import Actor, Permission, require, require_found
+from app.core.webhooks.sending import AllowList, BadAddress, check_url
+
+LOOK_JOB = "look_at_feed"
+HOURS = (1, 6, 24, 168)
+FEEDS_MOST = 50
+
+
+@dataclass(frozen=True)
+class FeedDraft:
+    """The settings of a feed, as an operator enters them."""
+
+    url: str
+    dataset_name: str
+    publisher: str = ""
+    hours: int = 24
+    retires: bool = False
+
+
+def add(
+    session: Session, actor: Actor, allow: AllowList, community_id: uuid.UUID, draft: FeedDraft
+) -> DatasetFeed:
+    """Add a feed; its first look follows at once.
+
+    Raises:
+        Invalid: the address is none that we fetch, or a value is missing or too long.
+        Conflict: the community has this feed already, or too many.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    serialise(session, community_id)
+    _check(allow, draft)
+    known = session.scalars(_of(community_id)).all()
+    if any(feed.url == draft.url for feed in known):
+        raise Conflict("This address is a feed of this community already")
+    if len(known) >= FEEDS_MOST:
+        raise Conflict(f"A community has at most {FEEDS_MOST} feeds")
+    feed = DatasetFeed(
+        id=new_id(),
+        community_id=community_id,
+        serves_all=datasets.serves_all(actor),
+        url=draft.url,
+        dataset_name=draft.dataset_name,
+        publisher=draft.publisher,
+        hours=draft.hours,
+        retires=draft.retires,
+        due_at=clock.now() + timedelta(hours=draft.hours),
+    )
+    session.add(feed)
+    session.flush()
+    _record(session, actor, feed, "dataset.feed_added")
+    look_now(session, actor, feed.id)
+    return feed
+
+
+def revise(
+    session: Session, actor: Actor, allow: AllowList, feed_id: uuid.UUID, draft: FeedDraft
+) -> DatasetFeed:
+    """Change a feed. With another address, what was remembered of its content is forgotten."""
+    feed = _locked(session, actor, feed_id)
+    _check(allow, draft)
+    if draft.url != feed.url:
+        feed.etag = feed.last_modified = feed.content_sha256 = None
+        feed.columns = {}
+    feed.url, feed.dataset_name, feed.publisher = draft.url, draft.dataset_name, draft.publisher
+    feed.hours, feed.retires = draft.hours, draft.retires
+    feed.due_at = min(feed.due_at, clock.now() + timedelta(hours=draft.hours))
+    session.flush()
+    _record(session, actor, feed, "dataset.feed_changed")
+    return feed
+
+
+def pause(session: Session, actor: Actor, feed_id: uuid.UUID, *, paused: bool) -> DatasetFeed:
+    """Stop looking at a feed, or start again."""
+    feed = _locked(session, actor, feed_id)
+    if feed.is_paused != paused:
+        feed.is_paused = paused
+        feed.due_at = clock.now()
+        session.flush()
+        _record(session, actor, feed, "dataset.feed_paused" if paused else "dataset.feed_resumed")
+    return feed
+
+
+def remove(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
+    """Remove a feed. Its items stay in their dataset."""
+    feed = _locked(session, actor, feed_id)
+    feed.removed_at = clock.now()
+    session.flush()
+    _record(session, actor, feed, "dataset.feed_removed")
+
+
+def look_now(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
+    """Look at a feed at once, whether it is due or not."""
+    feed = _locked(session, actor, feed_id)
+    enqueue(session, feed, f"now:{new_id()}")
+
+
+def get(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
+    """The feed. Raises NotFound if it is unknown, removed, or another community's."""
+    feed = session.get(DatasetFeed, feed_id)
+    present = feed if feed is not None and feed.removed_at is None else None
+    return require_found(actor, Permission.REVISE_POLICY, present, "feed")
+
+
+def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[DatasetFeed]:
+    """The community's feeds, oldest first."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(_of(community_id)).all()
+
+
+def _check(allow: AllowList, draft: FeedDraft) -> None:
+    limits.storable(draft.url, "url")
+    try:
+        check_url(draft.url, allow)
+    except BadAddress as bad:
+        raise Invalid.field("url", bad.reason, draft.url[:100]) from None
+    limits.text(draft.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
+    limits.text(draft.publisher, "publisher", limits.NAME_MAX, least=0)
+    if draft.hours not in HOURS:
+        raise Invalid.field("hours", f"must be one of {', '.join(map(str, HOURS))}", draft.hours)
+
+
+def _of(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
+    return (
+        sa.select(DatasetFeed)
+        .where(DatasetFeed.community_id == community_id, DatasetFeed.removed_at.is_(None))
+        .order_by(DatasetFeed.created_at, DatasetFeed.id)
+    )
+
+
+def _locked(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
+    feed = get(session, actor, feed_id)
+    serialise(session, feed.community_id)
+    session.refresh(feed)
+    return feed
+
+
+def enqueue(session: Session, feed: DatasetFeed, moment: str) -> None:
+    """Enqueue one look at the feed; ``moment`` tells it from others."""
+    args = {"feed_id": str(feed.id)}
+    outbox.enqueue(session, LOOK_JOB, args, community_id=feed.community_id, key=f"{feed.id}:{moment}")
+
+
+def _record(session: Session, actor: Actor, feed: DatasetFeed, what: str) -> None:
+    after = {
+        "url": feed.url,
+        "dataset": feed.dataset_name,
+        "hours": feed.hours,
+        "retires": feed.retires,
+        "serves_all": feed.serves_all,
+    }
+    history.record(session, actor, feed.community_id, what, "community", feed.community_id, after=after)

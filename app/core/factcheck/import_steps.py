@@ -1,0 +1,269 @@
+"""The batches of an import. Each is one transaction; a batch that was done already is not done again.
+
+A job that is killed starts again and goes on where the last batch ended: ``records`` counts the items that were read,
+``stored_position`` is the last row that was stored.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.db import serialise
+from app.core.factcheck import imports, storing
+from app.core.factcheck.formats import Reading
+from app.core.factcheck.published import Defaults, Fault, Found, Published
+from app.core.models import Community, DatasetImport, DatasetImportPiece, DatasetImportRow, FactCheckItem
+from app.core.people import accounts
+from app.core.permissions import SYSTEM, Actor, Permission, allows
+from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutcome
+
+READ_BATCH = 1_000
+STORE_BATCH = 250
+RETIRE_BATCH = 2_000
+UNKNOWN_MOST = 200
+RETIRE_AT_MOST = 0.5
+"""If a feed lacks more than this share of its items, it is probably broken, and none is retired."""
+_FEW = 10
+_STORED = (RowOutcome.ADD, RowOutcome.CHANGE)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What the reading job needs of an import."""
+
+    how: Reading
+    pieces: int
+    records: int
+
+
+def state(session: Session, import_id: uuid.UUID) -> ImportState | None:
+    """The import's state; None when it is unknown."""
+    found = session.get(DatasetImport, import_id)
+    return found.state if found is not None else None
+
+
+def spec(session: Session, import_id: uuid.UUID) -> Spec:
+    """How to read the import's file, and how many of its items were read already."""
+    found = session.get_one(DatasetImport, import_id)
+    pieces = session.scalar(
+        sa.select(sa.func.count())
+        .select_from(DatasetImportPiece)
+        .where(DatasetImportPiece.import_id == import_id)
+    )
+    how = Reading(found.format, Defaults(found.dataset_name, found.publisher), dict(found.columns))
+    return Spec(how, pieces or 0, found.records)
+
+
+def piece(session: Session, import_id: uuid.UUID, number: int) -> bytes:
+    """One piece of the import's file."""
+    return session.get_one(DatasetImportPiece, (import_id, number)).content
+
+
+def add(
+    session: Session, import_id: uuid.UUID, expected: int, batch: Sequence[Found | Fault], read_bytes: int
+) -> bool:
+    """Store what was read as rows of the import. ``expected``: how many items were read before.
+
+    Returns False when the import does not wait for this batch: it was stopped, or another job is ahead.
+    """
+    found = _running(session, import_id, ImportState.READING)
+    if found is None or found.records != expected:
+        return False
+    community_id = None if found.serves_all else found.community_id
+    known = storing.stored(session, [one.item.key for one in batch if isinstance(one, Found)])
+    rows: list[dict[str, Any]] = []
+    counts: Counter[RowOutcome] = Counter()
+    unknown = Counter({term: int(count) for term, count in found.unknown.items()})
+    for position, one in enumerate(batch, start=expected + 1):
+        if isinstance(one, Fault):
+            row = _refused(one)
+        else:
+            outcome = storing.outcome(known.get(one.item.key), one.item, community_id)
+            row = _row(one, outcome)
+            if one.item.rating is None and (one.item.rating_given in unknown or len(unknown) < UNKNOWN_MOST):
+                unknown[one.item.rating_given] += 1
+        counts[row["outcome"]] += 1
+        rows.append({"import_id": import_id, "position": position, **row})
+    if rows:
+        session.execute(sa.insert(DatasetImportRow), rows)
+    found.records += len(batch)
+    found.added += counts[RowOutcome.ADD]
+    found.changed += counts[RowOutcome.CHANGE]
+    found.unchanged += counts[RowOutcome.LEAVE]
+    found.taken += counts[RowOutcome.TAKEN]
+    found.refused += counts[RowOutcome.REFUSE]
+    found.unknown = dict(unknown)
+    found.read_bytes, found.moved_at = min(read_bytes, found.total_bytes), clock.now()
+    session.flush()
+    return True
+
+
+def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> None:
+    """The file is read: count what would be retired, and wait for a person or go on to storing."""
+    found = _running(session, import_id, ImportState.READING)
+    if found is None or found.records != expected:
+        return
+    found.read_bytes = found.total_bytes
+    imports.clear_file(session, found)
+    if not found.records:
+        imports.fail(session, found.id, "The file holds no items.")
+        return
+    _count_retiring(session, found)
+    goes_on = found.after_reading is AfterReading.STORE or (
+        found.after_reading is AfterReading.STORE_IF_ALL_GOOD and not found.refused
+    )
+    found.moved_at = clock.now()
+    if not goes_on:
+        found.state = ImportState.READ
+        session.flush()
+        return
+    found.state = ImportState.STORING
+    session.flush()
+    imports.enqueue(session, found)
+
+
+def store_batch(session: Session, import_id: uuid.UUID) -> bool:
+    """Store the next batch, or retire the next; after the last, end the import. Returns whether there is more."""
+    found = _running(session, import_id, ImportState.STORING)
+    if found is None:
+        return False
+    actor = _actor(session, found)
+    if actor is None or not allows(actor, Permission.REVISE_POLICY, found.community_id):
+        imports.fail(session, found.id, "The person who began it may no longer import.")
+        return False
+    rows = session.scalars(
+        sa.select(DatasetImportRow)
+        .where(
+            DatasetImportRow.import_id == import_id,
+            DatasetImportRow.position > found.stored_position,
+            DatasetImportRow.outcome.in_(_STORED),
+        )
+        .order_by(DatasetImportRow.position)
+        .limit(STORE_BATCH)
+    ).all()
+    found.moved_at = clock.now()
+    if rows:
+        community_id = None if found.serves_all else found.community_id
+        storing.keep(session, [_published(row) for row in rows], community_id, found.feed_id)
+        found.stored += len(rows)
+        found.stored_position = rows[-1].position
+        session.flush()
+        return True
+    if found.feed_id is not None and found.retired < found.retiring:
+        gone = session.scalars(sa.select(FactCheckItem.id).where(*_gone(found)).limit(RETIRE_BATCH)).all()
+        if gone:
+            storing.hide(session, gone)
+            found.retired += len(gone)
+            session.flush()
+            return True
+    names = session.scalars(
+        sa.select(DatasetImportRow.dataset_name)
+        .where(DatasetImportRow.import_id == import_id, DatasetImportRow.outcome.in_(_STORED))
+        .distinct()
+    )
+    imports.record(session, found, actor, [name for name in names if name])
+    imports.end(session, found, ImportState.FINISHED)
+    return False
+
+
+def _count_retiring(session: Session, found: DatasetImport) -> None:
+    if found.feed_id is None or not found.retires:
+        return
+    owned = (FactCheckItem.feed_id == found.feed_id, FactCheckItem.retired_at.is_(None))
+    held = session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*owned)) or 0
+    gone = session.scalar(sa.select(sa.func.count(FactCheckItem.id)).where(*_gone(found))) or 0
+    if gone > max(_FEW, RETIRE_AT_MOST * held):
+        found.problem = (
+            f"{gone:,} of {held:,} items are not in the feed any more. That is so many that the feed may be broken, "
+            "so none was retired."
+        )
+        return
+    found.retiring = gone
+
+
+def _gone(found: DatasetImport) -> list[sa.ColumnElement[bool]]:
+    """The feed's items that its newest file does not have."""
+    is_there = sa.exists().where(
+        DatasetImportRow.import_id == found.id,
+        DatasetImportRow.dataset_name == FactCheckItem.dataset_name,
+        DatasetImportRow.item_id == FactCheckItem.item_id,
+    )
+    return [FactCheckItem.feed_id == found.feed_id, FactCheckItem.retired_at.is_(None), ~is_there]
+
+
+def _running(session: Session, import_id: uuid.UUID, expected: ImportState) -> DatasetImport | None:
+    found = session.get(DatasetImport, import_id)
+    if found is None:
+        return None
+    serialise(session, found.community_id)
+    session.refresh(found)
+    return found if found.state is expected else None
+
+
+def _actor(session: Session, found: DatasetImport) -> Actor | None:
+    """Who imports, with today's role; None when the account is disabled."""
+    if found.account_id is None:
+        return SYSTEM
+    account = accounts.get(session, found.account_id)
+    if account.disabled_at is not None:
+        return None
+    community = session.get_one(Community, found.community_id)
+    closed = frozenset({community.id}) if community.archived_at is not None else frozenset[uuid.UUID]()
+    return replace(accounts.actor_for(account), archived=closed)
+
+
+def _refused(fault: Fault) -> dict[str, Any]:
+    return {
+        "outcome": RowOutcome.REFUSE,
+        "place": fault.place[:60],
+        "dataset_name": None,
+        "item_id": None,
+        "why": "; ".join(fault.reasons)[:1000],
+        "values": {},
+    }
+
+
+def _row(one: Found, outcome: RowOutcome) -> dict[str, Any]:
+    item = one.item
+    values = {
+        "claim": item.claim,
+        "rating": item.rating_given,
+        "meaning": item.rating.value if item.rating is not None else None,
+        "url": item.url,
+        "publisher": item.publisher,
+        "title": item.title,
+        "language": item.language,
+        "reviewed_on": item.reviewed_on.isoformat() if item.reviewed_on else None,
+    }
+    return {
+        "outcome": outcome,
+        "place": one.place[:60],
+        "dataset_name": item.dataset_name,
+        "item_id": item.item_id,
+        "why": "",
+        # Items that are not stored are only counted, and compared with what a feed held before.
+        "values": values if outcome in _STORED else {},
+    }
+
+
+def _published(row: DatasetImportRow) -> Published:
+    values = row.values
+    return Published(
+        row.dataset_name or "",
+        row.item_id or "",
+        values["claim"],
+        values["rating"],
+        values["url"],
+        values["publisher"],
+        meaning=ClaimRating(values["meaning"]) if values["meaning"] else None,
+        title=values["title"],
+        language=values["language"],
+        reviewed_on=date.fromisoformat(values["reviewed_on"]) if values["reviewed_on"] else None,
+    )

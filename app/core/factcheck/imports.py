@@ -1,0 +1,319 @@
+"""Imports: a file is taken in, read and checked by a job, reported on, and stored by a job (decision 0045).
+
+Reading changes no dataset. Storing goes on in batches: each item changes whole, posts are compared with what is stored
+so far, and items that a feed no longer holds are retired last. ``import_steps`` has the batches.
+"""
+
+import io
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, limits, outbox
+from app.core.db import serialise
+from app.core.errors import Conflict, Invalid
+from app.core.factcheck import columns, datasets, formats
+from app.core.factcheck.columns import BadTable
+from app.core.history import chain as history
+from app.core.history.why import Why
+from app.core.ids import new_id
+from app.core.models import DatasetFeed, DatasetImport, DatasetImportPiece, DatasetImportRow
+from app.core.permissions import SYSTEM, Actor, Permission, require, require_found
+from app.core.vocabulary import AfterReading, ImportFormat, ImportState, RowOutcome
+
+IMPORT_JOB = "import_dataset"
+PIECE = 262_144
+REFUSALS_SHOWN = 100
+STALLED = timedelta(minutes=2)
+"""If no batch ran for this long, the sweep enqueues the job again."""
+RUNNING = (ImportState.READING, ImportState.STORING)
+OPEN_MOST = 5
+"""How many imports of one community may be unfinished at a time."""
+ABANDONED = timedelta(days=7)
+"""An import that waits for somebody for this long is stopped."""
+ENDED = (ImportState.FINISHED, ImportState.STOPPED, ImportState.FAILED)
+_KEPT_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file to import. ``name`` is that of the file, or the feed's address."""
+
+    name: str
+    content: bytes
+    dataset_name: str = ""
+    publisher: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    after_reading: AfterReading = AfterReading.WAIT
+
+
+def begin(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    upload: Upload,
+    feed: DatasetFeed | None = None,
+) -> DatasetImport:
+    """Take in a file and enqueue its reading; a CSV file waits until its columns are chosen.
+
+    Raises:
+        Invalid: the file is compressed and damaged, is no table, or holds nothing; or a default is too long.
+        Conflict: too many other imports of the community are unfinished.
+    """
+    require(actor, Permission.REVISE_POLICY, community_id)
+    serialise(session, community_id)
+    unfinished = sa.select(sa.func.count(DatasetImport.id)).where(
+        DatasetImport.community_id == community_id,
+        DatasetImport.feed_id.is_(None),
+        DatasetImport.state.not_in(ENDED),
+    )
+    if feed is None and (session.scalar(unfinished) or 0) >= OPEN_MOST:
+        raise Conflict(f"{OPEN_MOST} imports are not finished yet. Import or discard one of them first")
+    if upload.dataset_name:
+        limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX)
+    if upload.publisher:
+        limits.text(upload.publisher, "publisher", limits.NAME_MAX)
+    try:
+        content = formats.unpacked(upload.content)
+        if not content.strip():
+            raise formats.BadFile("The file holds no items")
+        kind = formats.detect(io.BytesIO(content), upload.name)
+        head = columns.head(io.BytesIO(content)) if kind is ImportFormat.CSV else None
+    except (formats.BadFile, BadTable) as bad:
+        raise Invalid.field("file", str(bad)) from None
+    created = DatasetImport(
+        id=new_id(),
+        community_id=community_id,
+        account_id=actor.account_id,
+        feed_id=feed.id if feed is not None else None,
+        serves_all=feed.serves_all if feed is not None else datasets.serves_all(actor),
+        source=limits.storable(upload.name, "file")[-500:],
+        format=kind,
+        dataset_name=upload.dataset_name,
+        publisher=upload.publisher,
+        columns=dict(upload.columns),
+        headers=list(head.headers) if head else [],
+        samples=[list(row) for row in head.samples] if head else [],
+        after_reading=upload.after_reading,
+        retires=feed is not None and feed.retires,
+        state=ImportState.READING,
+        total_bytes=len(content),
+    )
+    if head is not None:
+        chosen = dict(upload.columns) or columns.guess(head.headers)
+        created.columns = {name: header for name, header in chosen.items() if header in head.headers}
+        is_known = feed is not None and all(name in created.columns for name in columns.NEEDED)
+        created.state = ImportState.READING if is_known else ImportState.COLUMNS
+    session.add(created)
+    session.flush()
+    pieces = [
+        {"import_id": created.id, "number": number, "content": content[start : start + PIECE]}
+        for number, start in enumerate(range(0, len(content), PIECE))
+    ]
+    session.execute(sa.insert(DatasetImportPiece), pieces)
+    if created.state is ImportState.READING:
+        enqueue(session, created)
+    return created
+
+
+def get(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
+    """The import. Raises NotFound if it is unknown or another community's."""
+    return require_found(actor, Permission.REVISE_POLICY, session.get(DatasetImport, import_id), "import")
+
+
+def recent(
+    session: Session, actor: Actor, community_id: uuid.UUID, limit: int = 10
+) -> Sequence[DatasetImport]:
+    """The community's latest imports, newest first."""
+    require(actor, Permission.REVISE_POLICY, community_id)
+    return session.scalars(
+        sa.select(DatasetImport)
+        .where(DatasetImport.community_id == community_id)
+        .order_by(DatasetImport.created_at.desc(), DatasetImport.id.desc())
+        .limit(limit)
+    ).all()
+
+
+def refusals(
+    session: Session, found: DatasetImport, most: int = REFUSALS_SHOWN
+) -> Sequence[DatasetImportRow]:
+    """The first refused items in the order of the file."""
+    return session.scalars(
+        sa.select(DatasetImportRow)
+        .where(DatasetImportRow.import_id == found.id, DatasetImportRow.outcome == RowOutcome.REFUSE)
+        .order_by(DatasetImportRow.position)
+        .limit(most)
+    ).all()
+
+
+def choose_columns(
+    session: Session, actor: Actor, import_id: uuid.UUID, chosen: Mapping[str, str], upload: Upload
+) -> DatasetImport:
+    """Set the columns of a CSV file, by member, and the defaults of ``upload``; then it is read.
+
+    Raises:
+        Invalid: a needed column is missing, one is chosen twice, or neither column nor default says the dataset.
+        Conflict: it is being read already.
+    """
+    found = _locked(session, actor, import_id)
+    if found.state is not ImportState.COLUMNS:
+        raise Conflict("The columns of this file are chosen already")
+    problems: list[Invalid] = []
+    for member in columns.NEEDED:
+        if not chosen.get(member):
+            problems.append(Invalid.field(member, "needs a column"))
+    for member, header in chosen.items():
+        if header and header not in found.headers:
+            problems.append(Invalid.field(member, "is no column of this file"))
+        elif header and list(chosen.values()).count(header) > 1:
+            problems.append(Invalid.field(member, "has a column that another one has too"))
+    for member, default in (("dataset_name", upload.dataset_name), ("publisher", upload.publisher)):
+        if not chosen.get(member) and not default:
+            problems.append(Invalid.field(member, "needs a column, or a name for all rows"))
+    if problems:
+        raise Invalid(*(problem for refused in problems for problem in refused.problems))
+    limits.text(upload.dataset_name, "dataset_name", limits.DATASET_NAME_MAX, least=0)
+    limits.text(upload.publisher, "publisher", limits.NAME_MAX, least=0)
+    found.columns = {member: header for member, header in chosen.items() if header}
+    found.dataset_name, found.publisher = upload.dataset_name, upload.publisher
+    found.after_reading = upload.after_reading
+    found.state = ImportState.READING
+    if found.feed_id is not None:
+        # The next look at the feed reads it in the same way.
+        session.get_one(DatasetFeed, found.feed_id).columns = found.columns
+    session.flush()
+    enqueue(session, found)
+    return found
+
+
+def store(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
+    """Store what was read. Raises Conflict when it is not waiting for that, or there is nothing to store."""
+    found = _locked(session, actor, import_id)
+    if found.state is not ImportState.READ:
+        raise Conflict("This import is not waiting to be stored any more")
+    if not (found.to_store or found.retiring):
+        raise Conflict("There is nothing to store")
+    found.state, found.moved_at = ImportState.STORING, clock.now()
+    session.flush()
+    enqueue(session, found)
+    return found
+
+
+def stop(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
+    """Stop an import. What is stored stays; the same file can be imported again and changes only what is missing."""
+    found = _locked(session, actor, import_id)
+    if found.state not in ENDED:
+        end(session, found, ImportState.STOPPED)
+    return found
+
+
+def fail(session: Session, import_id: uuid.UUID, problem: str) -> None:
+    """End an import that cannot go on; ``problem`` is one sentence."""
+    found = session.get(DatasetImport, import_id)
+    if found is not None and found.state not in ENDED:
+        found.problem = problem[:500]
+        end(session, found, ImportState.FAILED)
+
+
+def end(session: Session, found: DatasetImport, state: ImportState) -> None:
+    """End an import in this state: record what it did, and delete its file and all rows but the first refused ones."""
+    found.state, found.ended_at, found.moved_at = state, clock.now(), clock.now()
+    clear_file(session, found)
+    last_kept = session.scalars(
+        sa.select(DatasetImportRow.position)
+        .where(DatasetImportRow.import_id == found.id, DatasetImportRow.outcome == RowOutcome.REFUSE)
+        .order_by(DatasetImportRow.position)
+        .offset(_KEPT_ROWS)
+        .limit(1)
+    ).first()
+    is_gone = DatasetImportRow.outcome != RowOutcome.REFUSE
+    if last_kept is not None:
+        is_gone = sa.or_(is_gone, DatasetImportRow.position >= last_kept)
+    session.execute(
+        sa.delete(DatasetImportRow)
+        .where(DatasetImportRow.import_id == found.id, is_gone)
+        .execution_options(synchronize_session=False)
+    )
+    session.flush()
+
+
+def clear_file(session: Session, found: DatasetImport) -> None:
+    """Delete the file of an import; its items are rows now, or nobody needs it any more."""
+    session.execute(
+        sa.delete(DatasetImportPiece)
+        .where(DatasetImportPiece.import_id == found.id)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def record(session: Session, found: DatasetImport, actor: Actor, names: Sequence[str]) -> None:
+    """Record a stored import in the community's history; ``names`` are its datasets."""
+    after: dict[str, Any] = {
+        "datasets": sorted(names),
+        "new": found.added,
+        "changed": found.changed,
+        "unchanged": found.unchanged,
+        "retired": found.retired,
+        "refused": found.refused,
+        "serves_all": found.serves_all,
+    }
+    why = Why(cause=f"feed {found.source}") if found.feed_id is not None else Why()
+    history.record(
+        session,
+        SYSTEM if found.feed_id is not None else actor,
+        found.community_id,
+        "dataset.imported",
+        "community",
+        found.community_id,
+        after=after,
+        why=why,
+    )
+
+
+def enqueue(session: Session, found: DatasetImport, suffix: str = "") -> None:
+    """Enqueue the job of the import's present state. The job finds its place by itself."""
+    args, key = {"import_id": str(found.id)}, f"{found.id}:{found.state.value}{suffix}"
+    outbox.enqueue(session, IMPORT_JOB, args, community_id=found.community_id, key=key)
+
+
+def has_left_behind(session: Session) -> bool:
+    """Whether an import has stalled or was abandoned."""
+    return (
+        session.scalar(sa.select(sa.or_(sa.exists().where(_stalled()), sa.exists().where(_abandoned()))))
+        is True
+    )
+
+
+def enqueue_stalled(session: Session) -> None:
+    """Enqueue running imports again that have had no batch for ``STALLED``: their job was lost."""
+    now = clock.now()
+    for found in session.scalars(sa.select(DatasetImport).where(_stalled())):
+        enqueue(session, found, f":{int(now.timestamp() // STALLED.total_seconds())}")
+
+
+def stop_abandoned(session: Session) -> None:
+    """Stop imports that have waited too long for somebody: their files and rows would stay for ever."""
+    for found in session.scalars(sa.select(DatasetImport).where(_abandoned())).all():
+        found.problem = "Nobody went on with it for a week."
+        end(session, found, ImportState.STOPPED)
+
+
+def _stalled() -> sa.ColumnElement[bool]:
+    return DatasetImport.state.in_(RUNNING) & (DatasetImport.moved_at < clock.now() - STALLED)
+
+
+def _abandoned() -> sa.ColumnElement[bool]:
+    waiting = (ImportState.COLUMNS, ImportState.READ)
+    return DatasetImport.state.in_(waiting) & (DatasetImport.moved_at < clock.now() - ABANDONED)
+
+
+def _locked(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
+    found = get(session, actor, import_id)
+    serialise(session, found.community_id)
+    session.refresh(found)
+    return found

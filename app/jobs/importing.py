@@ -1,0 +1,68 @@
+"""Runs imports of fact-checks and looks at feeds: no transaction is open while a file is parsed or fetched."""
+
+import tempfile
+import uuid
+from itertools import islice
+from typing import BinaryIO
+
+from app.core.db import Database
+from app.core.factcheck import feed_looks, formats, import_steps, imports
+from app.core.factcheck.feed_looks import FeedFetcher
+from app.core.factcheck.published import Fault, Found
+from app.core.vocabulary import ImportState
+
+_IN_MEMORY = 8_388_608
+
+
+def run(database: Database, import_id: uuid.UUID) -> None:
+    """Read or store an import, whichever it waits for. Killed anywhere and run again, it goes on."""
+    with database.reading() as session:
+        state = import_steps.state(session, import_id)
+    if state is ImportState.READING:
+        _read(database, import_id)
+    elif state is ImportState.STORING:
+        has_more = True
+        while has_more:
+            with database.writing() as session:
+                has_more = import_steps.store_batch(session, import_id)
+
+
+def _read(database: Database, import_id: uuid.UUID) -> None:
+    with database.reading() as session:
+        spec = import_steps.spec(session, import_id)
+    with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+        for number in range(spec.pieces):
+            with database.reading() as session:
+                file.write(import_steps.piece(session, import_id, number))
+        file.seek(0)
+        try:
+            _read_file(database, import_id, spec, file)  # type: ignore[arg-type]  # a spooled file is one
+        except formats.BadFile as bad:
+            with database.writing() as session:
+                imports.fail(session, import_id, f"{bad}.")
+
+
+def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec, file: BinaryIO) -> None:
+    found = formats.distinct(file, spec.how)
+    # What an earlier run has read is parsed again, but not stored again.
+    read = sum(1 for _ in islice(found, spec.records))
+    while batch := list[Found | Fault](islice(found, import_steps.READ_BATCH)):
+        position = file.tell()
+        with database.writing() as session:
+            if not import_steps.add(session, import_id, read, batch, position):
+                return
+        read += len(batch)
+    with database.writing() as session:
+        import_steps.finish_reading(session, import_id, read)
+
+
+def look(database: Database, fetcher: FeedFetcher, feed_id: uuid.UUID) -> None:
+    """Fetch a feed and begin an import if its content is new."""
+    with database.reading() as session:
+        known = feed_looks.to_fetch(session, feed_id)
+    if known is None:
+        return
+    url, etag, last_modified = known
+    fetched = fetcher.fetch(url, etag, last_modified)
+    with database.writing() as session:
+        feed_looks.finish(session, feed_id, url, fetched)
