@@ -6,6 +6,7 @@ from typing import Any
 
 from app.core import clock, mail
 from app.core.actions import acknowledgements
+from app.core.attachments import adding, fetching
 from app.core.classify.language import detect
 from app.core.helpfulness import refits
 from app.core.learning import schedule
@@ -15,7 +16,7 @@ from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
-from app.jobs import learning, mailing, rescoring
+from app.jobs import attachments, learning, mailing, rescoring
 from app.wiring import JobEngine, Wiring
 
 SWEEP = "sweep"
@@ -35,6 +36,12 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def observe_services(request_id: str) -> None:
         observe(wiring, uuid.UUID(request_id))
+
+    def fetch_attachment(attachment_id: str) -> None:
+        attachments.fetch(wiring, uuid.UUID(attachment_id))
+
+    def clean_media() -> None:
+        attachments.clean(wiring)
 
     def carry_out_hold(hold_id: str) -> None:
         with wiring.database.writing() as session:
@@ -83,6 +90,10 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(submitting.SCORE_JOB, score_request)
+    # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.
+    jobs.register(adding.FETCH_JOB, fetch_attachment)
+    jobs.register(attachments.CLEAN_JOB, clean_media, attempts=1)
+    jobs.every(attachments.CLEAN_JOB, attachments.CLEAN_SECONDS)
     jobs.register(observing.OBSERVE_JOB, observe_services, attempts=2)
     jobs.register(replays.REPLAY_JOB, replay_range)
     jobs.register(acknowledgements.LOOK_AGAIN_JOB, look_again)
@@ -161,6 +172,8 @@ def sweep(wiring: Wiring) -> None:
         queue.expire(session, limit)
     with wiring.database.writing() as session:
         overturns.enqueue_stalled(session)
+    with wiring.database.writing() as session:
+        fetching.enqueue_lost(session)
 
 
 def prune(wiring: Wiring) -> None:
@@ -184,3 +197,5 @@ def remove_content(wiring: Wiring) -> None:
                 if retention.remove(session, community_id, days, is_first=is_first) == 0:
                     break
             is_first = False
+    if limits:
+        attachments.clean(wiring)

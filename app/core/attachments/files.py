@@ -46,7 +46,7 @@ class MediaStore(Protocol):
         ...
 
     def names(self) -> Iterator[str]:
-        """The names of all files. Raises StoreFailed."""
+        """The names of all files; none if others may store files here too. Raises StoreFailed."""
         ...
 
     def where(self) -> str:

@@ -146,7 +146,8 @@ def erase_identity(
     """Erase a person by their platform identity, including the account that their profile is linked to.
 
     Their user id is replaced by a pseudonym everywhere: as a post's author or submitter, a note's author or a
-    rater. The attachments of their posts are deleted. The platform's own data is not affected: what it sends about them later creates a new profile.
+    rater. The attachments of their posts are deleted. The platform's own data is not affected: what it sends about
+    them later creates a new profile.
 
     Raises:
         Invalid: this platform's user ids are unique only together with a ``provider_scope``.
