@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -53,7 +53,7 @@ class FolderStore:
             raise MissingFile(name) from error
         except OSError as error:
             raise StoreFailed(f"{self.folder}: {error.strerror}") from error
-        return _pieces(file, start, length)
+        return Pieces(_pieces(file, start, length), file.close)
 
     def remove(self, name: str) -> None:
         try:
@@ -70,9 +70,27 @@ class FolderStore:
         return str(self.folder)
 
 
+class Pieces(Iterator[bytes]):
+    """The pieces of a file that is being read. ``close`` works also before the first piece, as a generator's does not:
+    a browser may leave, or ask for the headers alone.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], close: Callable[[], object]) -> None:
+        self._pieces, self._close = pieces, close
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._pieces)
+        except BaseException:
+            self._close()
+            raise
+
+    def close(self) -> None:
+        self._close()
+
+
 def _pieces(file: IO[bytes], start: int, length: int) -> Iterator[bytes]:
-    with file:
-        file.seek(start)
-        while length > 0 and (piece := file.read(min(PIECE, length))):
-            length -= len(piece)
-            yield piece
+    file.seek(start)
+    while length > 0 and (piece := file.read(min(PIECE, length))):
+        length -= len(piece)
+        yield piece

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 import httpx
 
 from app.adapters.media import sigv4
-from app.adapters.media.folder_store import NAME, PIECE
+from app.adapters.media.folder_store import NAME, PIECE, Pieces
 from app.core import clock
 from app.core.attachments.files import MissingFile, StoreFailed
 
@@ -41,7 +41,7 @@ class S3Store:
         if response.status_code not in (200, 206) or (response.status_code == 200 and start > 0):
             response.close()
             raise StoreFailed(f"{self.where()} answered {response.status_code}")
-        return _pieces(response, length)
+        return Pieces(_pieces(response, length), response.close)
 
     def remove(self, name: str) -> None:
         self._done("DELETE", self._of(name), {}, sigv4.EMPTY, also=(404,))
@@ -116,5 +116,3 @@ def _pieces(response: httpx.Response, length: int) -> Iterator[bytes]:
                 return
     except httpx.HTTPError as error:
         raise StoreFailed(str(error) or type(error).__name__) from error
-    finally:
-        response.close()

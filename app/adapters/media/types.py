@@ -55,6 +55,8 @@ def media_type(head: bytes) -> tuple[str, AttachmentKind]:
         return ("video/ogg", AttachmentKind.VIDEO) if is_video else ("audio/ogg", AttachmentKind.AUDIO)
     if head.startswith(b"fLaC"):
         return "audio/flac", AttachmentKind.AUDIO
+    if head.startswith(b"%PDF-"):
+        return "application/pdf", AttachmentKind.FILE
     if head.startswith(b"ID3") or (head[:1] == b"\xff" and head[1:2] in (b"\xfb", b"\xf3", b"\xf2", b"\xfa")):
         return "audio/mpeg", AttachmentKind.AUDIO
     return OTHER, AttachmentKind.FILE

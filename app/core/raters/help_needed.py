@@ -66,7 +66,7 @@ def waiting_for(
     loaded = session.scalars(
         sa.select(Action)
         .where(Action.id.in_(first))
-        .options(selectinload(Action.request), selectinload(Action.note))
+        .options(selectinload(Action.request).selectinload(Request.attachments), selectinload(Action.note))
     )
     by_id = {action.id: action for action in loaded}
     return [by_id[action_id] for action_id in first]

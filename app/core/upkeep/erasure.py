@@ -44,6 +44,7 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
+from app.core.vocabulary import MediaVeil
 
 NAMELESS = "Erased"
 """Replaces a name where the column may not be empty."""
@@ -219,6 +220,7 @@ def _empty(session: Session, account: Account) -> None:
     account.disabled_at = account.disabled_at or now
     account.theme, account.timezone = "system", "UTC"
     account.shortcuts = account.content_warnings = True
+    account.media_veil = MediaVeil.BLUR
     account.last_community_id = None
     session.execute(
         sa.update(Action)
