@@ -179,13 +179,13 @@ def test_markup_is_rendered_with_the_source_beside_it_and_marks_come_first(
 ) -> None:
     words = "See [the *harbour*](https://evil.example/x) <b>now</b>\n\n> quoted\n\n" + "line\n" * 30
     text = visit(cast.rater).get(f"/review/{stage.post(words)}").text
-    assert '<div class="raw"><mark>See </mark>[the *harbour*](https://evil.example/x) &lt;b&gt;' in text
+    assert '<div class="typed"><mark>See </mark>[the *harbour*](https://evil.example/x) &lt;b&gt;' in text
     assert (
         '<p>See the <em>harbour</em> <span class="to">→ evil.example</span> &lt;b&gt;now&lt;/b&gt;</p>'
         in text
     )
     assert "<blockquote>" in text
-    assert text.index("As formatted by its author") > text.index('class="raw"')
+    assert text.index("As formatted by its author") > text.index('class="typed"')
     assert "Show all of it" in text
     plain = visit(cast.rater).get(f"/review/{stage.post('Two * three * four, see_this_name.')}").text
     assert "As formatted" not in plain

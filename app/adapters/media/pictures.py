@@ -2,7 +2,6 @@
 
 import hashlib
 import threading
-from collections.abc import Callable
 from io import BytesIO
 
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -89,12 +88,3 @@ def _written(picture: Image.Image, kind: str, **options: int) -> PreparedFile:
     target.seek(0)
     name = hashlib.sha256(content).hexdigest()
     return PreparedFile(name, len(content), f"image/{kind.lower()}", target)
-
-
-def drawn(draw: Callable[[Image.Image], None], size: tuple[int, int]) -> bytes:
-    """A picture of our own making as PNG, for the demonstration."""
-    picture = Image.new("RGB", size)
-    draw(picture)
-    target = BytesIO()
-    picture.save(target, "PNG")
-    return target.getvalue()
