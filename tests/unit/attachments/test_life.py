@@ -1,25 +1,32 @@
 """An attachment's life: fetched once after the commit, kept or refused, and removed with its post."""
 
+import hashlib
 import uuid
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.adapters.media.obtaining import checked
+from app.commands.backup import backups
+from app.commands.doctor import work
 from app.core.attachments import fetching, files
 from app.core.attachments.adding import FETCH_JOB, NewAttachment
 from app.core.attachments.fetching import FetchFailed, Obtained
 from app.core.attachments.files import StoreFailed
+from app.core.errors import Invalid
 from app.core.models import Attachment, Community, MediaFile, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import submitting
 from app.core.upkeep import erasure
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, RequestStatus
 from app.jobs import attachments, registry
-from app.wiring import Wiring
+from app.process import runtime
+from app.settings import Settings
+from app.wiring import Wiring, wire
 from tests import factories
 from tests.cast import PLATFORM, Cast
 from tests.clocks import advance
@@ -245,3 +252,36 @@ def test_a_store_that_fails_is_asked_again_and_unknown_files_of_our_folder_are_d
     wiring.media.put("ef" * 32, BytesIO(b"x"), 1)
     assert attachments.clean(wiring) == 1
     assert len(_stored(wiring)) == 2
+
+
+def test_a_backup_has_the_files_and_doctor_tells_of_them(
+    wiring: Wiring, cast: Cast, jobs: InlineEngine, web: Web, tmp_path: Path
+) -> None:
+    runtime.migrate(wiring.settings)
+    web.pages = {"https://a.example/1": pictures.png()}
+    request_id = _submit(wiring, cast, *web.pages)
+    jobs.run_all()
+    (kept,) = _of(wiring, request_id)
+    file = tmp_path / "backup"
+    backups.back_up(wiring.settings, file)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+    other = Settings(_env_file=None, environment="test", data_dir=tmp_path / "other").ready()
+    assert backups.restore(other, file).files == 2
+    restored = wire(other)
+    try:
+        assert set(restored.media.names()) == {kept.sha256, kept.preview_sha256}
+        whole = b"".join(restored.media.read(kept.sha256 or "", 0, 10_000))
+        assert hashlib.sha256(whole).hexdigest() == kept.sha256
+        assert _of(restored, request_id)[0].state is KEPT
+        (found,) = work.attachments(restored)
+        assert found.detail.startswith("2 files, 0.0 MB, in ")
+        restored.media.remove(kept.sha256 or "")
+        assert [one.state for one in work.attachments(restored)] == ["warn", "ok"]
+    finally:
+        restored.database.dispose()
+
+    damaged = file.read_bytes().replace(whole[-40:], bytes(40))
+    file.write_bytes(damaged)
+    with pytest.raises(Invalid, match="damaged"):
+        backups.restore(other, file, force=True)
