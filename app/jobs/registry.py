@@ -11,7 +11,7 @@ from app.core.classify.language import detect
 from app.core.helpfulness import refits
 from app.core.learning import schedule
 from app.core.raters import digests
-from app.core.requests import observing, retention, scoring, submitting
+from app.core.requests import image_scoring, observing, retention, scoring, submitting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
@@ -39,6 +39,9 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def fetch_attachment(attachment_id: str) -> None:
         attachments.fetch(wiring, uuid.UUID(attachment_id))
+
+    def score_images(request_id: str, turn: int) -> None:
+        attachments.score_images(wiring, uuid.UUID(request_id), turn)
 
     def clean_media() -> None:
         attachments.clean(wiring)
@@ -92,6 +95,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(submitting.SCORE_JOB, score_request)
     # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.
     jobs.register(adding.FETCH_JOB, fetch_attachment)
+    jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
     jobs.register(attachments.CLEAN_JOB, clean_media, attempts=1)
     jobs.every(attachments.CLEAN_JOB, attachments.CLEAN_SECONDS)
     jobs.register(observing.OBSERVE_JOB, observe_services, attempts=2)

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.attachments import files
 from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
 from app.core.services import calls
-from app.core.vocabulary import DeliveryState, RequestStatus, ServiceMode
+from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
 from app.wiring import Wiring
 
@@ -85,7 +85,7 @@ def attachments(wiring: Wiring) -> Iterator[Finding]:
     what, limit = "attachments", clock.now() - LATE
     with wiring.database.reading() as session:
         totals = files.totals(session)
-        late = _count(session, sa.text("attachments.state = 'waiting'"), Attachment.due_at < limit)
+        late = _count(session, Attachment.state == AttachmentState.WAITING, Attachment.due_at < limit)
         newest = session.scalars(
             sa.select(Attachment).where(Attachment.sha256.is_not(None)).order_by(Attachment.fetched_at.desc())
         ).first()

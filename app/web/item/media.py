@@ -95,7 +95,6 @@ def for_action(action: Action) -> Media | None:
 
 def _medium(action: Action, attachment: Attachment) -> Medium:
     host, path = _place(attachment.url)
-    at = {"action_id": action.id, "number": attachment.position}
     kind = KINDS[attachment.kind]
     return Medium(
         number=attachment.position,
@@ -107,8 +106,8 @@ def _medium(action: Action, attachment: Attachment) -> Medium:
         host=host,
         path=path,
         link=attachment.url if attachment.kind is AttachmentKind.LINK else "",
-        url=url_for("web.media", **at),
-        preview_url=url_for("web.media_preview", **at),
+        url=url_for("web.media", action_id=action.id, number=attachment.position),
+        preview_url=url_for("web.media_preview", action_id=action.id, number=attachment.position),
         width=attachment.stored_width,
         height=attachment.stored_height,
         size=attachment.stored_size,
