@@ -28,7 +28,7 @@ _slots = threading.BoundedSemaphore(AT_ONCE)
 
 
 def fetch(wiring: Wiring, attachment_id: uuid.UUID) -> None:
-    """Fetch one attachment outside of any transaction, check it, store it, and record what became of it."""
+    """Fetch one attachment outside of any transaction, check it, store it, and record the outcome."""
     if not _slots.acquire(blocking=False):
         with wiring.database.writing() as session:
             fetching.postpone(session, attachment_id, BUSY_SECONDS)

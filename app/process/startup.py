@@ -122,7 +122,7 @@ def _demonstration(settings: Settings) -> Demo | None:
 
 
 def keep_picture(wiring: Wiring) -> KeepPicture:
-    """Return what stores the demo's pictures, checked and written anew like fetched ones."""
+    """Return what stores the demo's pictures, checked and re-encoded like fetched ones."""
 
     def keep(session: Session, attachment_id: uuid.UUID, content: bytes) -> None:
         with pictures.rewrite(content) as obtained:

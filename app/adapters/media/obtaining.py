@@ -1,6 +1,6 @@
 """Fetches attachments over HTTP and checks what came: the ``Obtainer`` used in production.
 
-Addresses are checked and pinned as those of webhooks are (`app.adapters.net`), at every redirect anew. Nothing of the
+Addresses are checked and pinned as those of webhooks are (`app.adapters.net`), and again at every redirect. Nothing of the
 service or its readers is sent along: no cookie, no referrer, no credentials.
 """
 
@@ -84,7 +84,7 @@ class HttpObtainer:
     def _fetched(self, url: str, kind: AttachmentKind) -> tuple[IO[bytes], int, str]:
         end = time.monotonic() + SECONDS.get(kind, OTHER_SECONDS)
         for _ in range(REDIRECTS + 1):
-            content: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - whoever gets it closes it
+            content: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - the caller closes it
             try:
                 result = self._exchange(url, kind, content, end)
             except BaseException:

@@ -1,4 +1,4 @@
-"""Pictures are decoded and written anew: no metadata, no second file behind the first, a size that pages can bear."""
+"""Pictures are decoded and re-encoded: no metadata, no second file behind the first, a size that pages can bear."""
 
 import hashlib
 import threading
@@ -25,7 +25,7 @@ _decoding = threading.Lock()
 
 
 def rewrite(content: bytes) -> Obtained:
-    """Decode a picture, of an animation the first frame, and write it and its preview anew.
+    """Decode a picture, of an animation the first frame, and re-encode it with its preview.
 
     Raises:
         FetchFailed: it has too many pixels, or it cannot be decoded.

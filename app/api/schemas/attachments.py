@@ -50,7 +50,7 @@ class AttachmentCreate(BaseModel):
 
 
 class AttachmentShown(BaseModel):
-    """An attachment as it was sent, and what became of it. ``media_type`` is found in its content."""
+    """An attachment as it was sent, with its state. ``media_type`` is found in its content."""
 
     model_config = ConfigDict(extra="forbid")
 

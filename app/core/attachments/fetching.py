@@ -70,7 +70,7 @@ class Obtainer(Protocol):
     """Fetches and checks attachments. Thread-safe."""
 
     def obtain(self, url: str, kind: AttachmentKind) -> Obtained:
-        """Fetch an address and check what it gives. Pictures are written anew, without metadata.
+        """Fetch an address and check what it gives. Pictures are re-encoded, without metadata.
 
         Raises:
             FetchFailed: it cannot be reached, or is not what it should be.

@@ -1,4 +1,4 @@
-"""Serves the stored files of attachments, to whoever may see the post. The URL tells nothing but post and number.
+"""Serves the stored files of attachments, to people who may see the post. The URL tells nothing but post and number.
 
 Files come from strangers. So each answer has a type that was found in the content, forbids the browser to guess
 another, may run nothing and load nothing, and is kept by no shared cache.
