@@ -1,7 +1,7 @@
 """Fetches attachments over HTTP and checks what came: the ``Obtainer`` used in production.
 
-Addresses are checked and pinned as those of webhooks are (`app.adapters.net`), and again at every redirect. Nothing of the
-service or its readers is sent along: no cookie, no referrer, no credentials.
+Addresses are checked and pinned as those of webhooks are (`app.adapters.net`), and again at every redirect. Nothing of
+the service or its readers is sent along: no cookie, no referrer, no credentials.
 """
 
 import hashlib

@@ -254,6 +254,7 @@ def test_a_store_that_fails_is_asked_again_and_unknown_files_of_our_folder_are_d
     assert len(_stored(wiring)) == 2
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_backup_has_the_files_and_doctor_tells_of_them(
     wiring: Wiring, cast: Cast, jobs: InlineEngine, web: Web, tmp_path: Path
 ) -> None:
