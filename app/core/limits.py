@@ -40,6 +40,8 @@ TRUST_LEVEL_MAX = 100
 SOURCES_MAX = 10
 SOURCE_MAX = 2_048
 ATTACHMENTS_MAX = 10
+ATTACHMENTS_WITH_FLAT_MAX = ATTACHMENTS_MAX + 2
+"""With those of the attributes ``attachment_url`` and ``embedded_image_url``."""
 ATTACHMENT_URL_MAX = 2_048
 ATTACHMENT_URL_PATTERN = r"^https://[^\s/?#@\\]+([/?#]\S*)?$"
 ALT_MAX = 2_000

@@ -34,8 +34,9 @@ def check(attachments: Sequence[NewAttachment], field: str = "attachments") -> N
     Raises:
         Invalid: too many, an address that is not https, or a value over its limit; it names the field.
     """
-    if len(attachments) > limits.ATTACHMENTS_MAX:
-        raise Invalid.field(field, f"must be at most {limits.ATTACHMENTS_MAX}; there are {len(attachments)}")
+    most = limits.ATTACHMENTS_WITH_FLAT_MAX
+    if len(attachments) > most:
+        raise Invalid.field(field, f"must be at most {most}; there are {len(attachments)}")
     for place, attachment in enumerate(attachments):
         try:
             _check(attachment)
