@@ -43,7 +43,8 @@ ATTACHMENTS_MAX = 10
 ATTACHMENTS_WITH_FLAT_MAX = ATTACHMENTS_MAX + 2
 """With those of the attributes ``attachment_url`` and ``embedded_image_url``."""
 ATTACHMENT_URL_MAX = 2_048
-ATTACHMENT_URL_PATTERN = r"^https://[^\s/?#@\\]+([/?#]\S*)?$"
+ATTACHMENT_URL_PATTERN = r"^https://[^\x00-\x20/?#@\\]+([/?#][^\x00-\x20]*)?$"
+"""Without ``\\s``, which regular expressions of other languages read differently."""
 ALT_MAX = 2_000
 FILENAME_MAX = 255
 SIDE_MAX = 2**31 - 1

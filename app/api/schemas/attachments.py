@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from app.api.shapes import STORABLE, one_of
@@ -29,6 +29,15 @@ MediaUrl = Annotated[
     AfterValidator(_https),
 ]
 """The address of an attachment."""
+
+
+def _whole(value: Any) -> Any:
+    # To JSON Schema, 4.0 is an integer.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Side = Annotated[int, Field(ge=0, le=limits.SIDE_MAX), BeforeValidator(_whole)]
+Size = Annotated[int, Field(ge=0, le=limits.SIZE_MAX), BeforeValidator(_whole)]
 Kind = Annotated[AttachmentKind, one_of(AttachmentKind)]
 FlatKind = Literal["image", "video", "file"]
 
@@ -44,9 +53,9 @@ class AttachmentCreate(BaseModel):
         None, description="What the picture shows, as its author wrote it."
     )
     filename: Annotated[str, Field(max_length=limits.FILENAME_MAX), STORABLE] | None = None
-    width: Annotated[int, Field(ge=0, le=limits.SIDE_MAX)] | None = Field(None, description="In pixels.")
-    height: Annotated[int, Field(ge=0, le=limits.SIDE_MAX)] | None = Field(None, description="In pixels.")
-    size: Annotated[int, Field(ge=0, le=limits.SIZE_MAX)] | None = Field(None, description="In bytes.")
+    width: Side | None = Field(None, description="In pixels.")
+    height: Side | None = Field(None, description="In pixels.")
+    size: Size | None = Field(None, description="In bytes.")
 
 
 class AttachmentShown(BaseModel):
