@@ -65,6 +65,19 @@ class Settings(BaseSettings):
         description="Comma-separated `host` or `host:port` entries of classifiers in your network. Operators of every "
         "community may connect services there, over plain http and at private addresses.",
     )
+    media_allow_hosts: str = Field(
+        "",
+        description="Comma-separated `host` or `host:port` entries in your network that attachments of posts may be "
+        "fetched from.",
+    )
+    media_url: str = Field(
+        "",
+        description="Bucket of an S3-compatible store for attachments, such as `https://s3.example.org/bucket/prefix`; "
+        "empty means the folder `media` in the data folder.",
+    )
+    media_region: str = Field("us-east-1", description="Its region.")
+    media_key_id: str = Field("", description="Its access key id.")
+    media_secret_key: SecretStr = Field(SecretStr(""), description="Its secret access key.")
     webhook_retry_delays: str = Field(
         "10,30", description="Seconds to wait before the second, third, … delivery attempt."
     )
@@ -226,6 +239,18 @@ class Settings(BaseSettings):
                 raise ValueError("BRIDGENOTE_AI_API_KEY must be printable ASCII without spaces")
         return self
 
+    @model_validator(mode="after")
+    def _media_store_has_what_it_needs(self) -> Self:
+        if not self.media_url:
+            return self
+        if not re.fullmatch(r"https?://[^\s/?#@]+/[^\s/?#]+(/[^\s?#]*)?", self.media_url):
+            raise ValueError("BRIDGENOTE_MEDIA_URL must be an address such as https://s3.example.org/bucket")
+        if not (self.media_key_id and self.media_secret_key.get_secret_value()):
+            raise ValueError(
+                "BRIDGENOTE_MEDIA_KEY_ID and BRIDGENOTE_MEDIA_SECRET_KEY must be set with BRIDGENOTE_MEDIA_URL"
+            )
+        return self
+
     @field_validator("public_url")
     @classmethod
     def _public_url_is_an_address(cls, value: str) -> str:
@@ -292,6 +317,11 @@ class Settings(BaseSettings):
             return self.public_url
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
+
+    @property
+    def media_folder(self) -> Path:
+        """Where attachments are stored, unless ``media_url`` names a bucket."""
+        return self.data_dir.resolve() / "media"
 
     @property
     def logs_as_json(self) -> bool:

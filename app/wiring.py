@@ -12,11 +12,16 @@ from sqlalchemy.orm import Session
 from app.adapters.builtin_notes import BuiltinWriter
 from app.adapters.feed_fetcher import HttpFeedFetcher
 from app.adapters.mail import FolderMailer, SmtpMailer
+from app.adapters.media.folder_store import FolderStore
+from app.adapters.media.obtaining import HttpObtainer
+from app.adapters.media.s3_store import S3Store
 from app.adapters.openai_notes import OpenAiCompatibleWriter
 from app.adapters.services.kinds import known_kinds
 from app.adapters.services.ledger import DatabaseLedger
 from app.adapters.webhook_sender import HttpSender
 from app.core import outbox
+from app.core.attachments.fetching import Obtainer
+from app.core.attachments.files import MediaStore
 from app.core.classify import CATEGORIES, Classifier
 from app.core.classify.rulepack import RulePackClassifier
 from app.core.classify.seed import SeedClassifier
@@ -77,6 +82,8 @@ class Wiring:
     mailer: Mailer
     mail_links: MailLinks
     services: ServicePool
+    obtainer: Obtainer
+    media: MediaStore
     rules: CommunityRules = field(default_factory=CommunityRules)
     learned: LearnedModels = field(default_factory=LearnedModels)
     matches: KeptMatches = field(default_factory=KeptMatches)
@@ -153,6 +160,8 @@ def wire(settings: Settings) -> Wiring:
             AllowList.parse(settings.service_allow_hosts),
             DatabaseLedger(lambda: wiring.database),
         ),
+        obtainer=HttpObtainer(AllowList.parse(settings.media_allow_hosts)),
+        media=media_store(settings),
     )
     database.on_commit = wiring.wake.set
     return wiring
@@ -191,6 +200,18 @@ def note_writer(settings: Settings, classifiers: Sequence[Classifier]) -> NoteWr
         fallback=builtin,
         classifiers=classifiers,
         deadline=settings.ai_deadline,
+    )
+
+
+def media_store(settings: Settings) -> MediaStore:
+    """Create the store of attachments: the bucket in the settings, or a folder if none is set."""
+    if not settings.media_url:
+        return FolderStore(settings.media_folder)
+    return S3Store(
+        settings.media_url,
+        settings.media_region,
+        settings.media_key_id,
+        settings.media_secret_key.get_secret_value(),
     )
 
 

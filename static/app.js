@@ -14,8 +14,11 @@
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
     const row = document.activeElement?.closest("[data-row]");
-    const candidates = [...(row?.querySelectorAll(selector) ?? []), ...document.querySelectorAll(selector)];
-    return candidates.find((element) => seen(element) && !element.disabled);
+    const usable = (scope) => [...(scope?.querySelectorAll(selector) ?? [])].filter((one) => seen(one) && !one.disabled);
+    const inRow = usable(row);
+    const candidates = inRow.length ? inRow : usable(document);
+    // Pictures that are still covered come before what hides the whole post again.
+    return candidates.find((one) => one.matches("[data-reveal]:not(:checked)")) ?? candidates[0];
   }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
   // chooses which of them Ctrl+Enter will send, and a line beside them says so.

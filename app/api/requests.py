@@ -1,6 +1,7 @@
 """Requests: submit, list, poll, read, patch, withdraw (docs/integration.md)."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any
@@ -13,12 +14,15 @@ from app.api import auth, community_servers, jsonapi
 from app.api.blueprints import opens_communities, polls, public
 from app.api.errors import render
 from app.api.parse import JSON_API
+from app.api.schemas.attachments import from_flat
 from app.api.schemas.requests import RequestCreate, RequestDocument, RequestList, RequestPatch, RequestQuery
 from app.core import clock
 from app.core.actions.decisions import NO_ACTION
+from app.core.attachments import reading as attachment_reading
+from app.core.attachments.adding import NewAttachment
 from app.core.errors import Conflict, IllegalMove
 from app.core.ids import parse_id
-from app.core.models import Request
+from app.core.models import Attachment, Request
 from app.core.notes import notes
 from app.core.paging import Page
 from app.core.permissions import Actor
@@ -55,7 +59,7 @@ def create_request(json_data: RequestCreate) -> Response:
         if not receipt.new:
             shown = _shown(session, reading.find(session, actor, str(receipt.request.id)))
     if receipt.new:
-        shown = show_new(receipt.request)
+        shown = show_new(receipt.request, receipt.attachments)
     path = f"/requests/{shown['id']}"
     if not receipt.new and wired().settings.duplicate_request_status == 409:
         return render(Explained(409, "This request_id was submitted before", {"Location": jsonapi.url(path)}))
@@ -66,8 +70,27 @@ def create_request(json_data: RequestCreate) -> Response:
 
 
 def _submission(body: RequestCreate) -> submitting.Submission:
-    fields = body.model_dump(exclude={"community_server_id", "original_message_content", "metadata"})
-    return submitting.Submission(content=body.original_message_content, extra=body.metadata, **fields)
+    fields = body.model_dump(exclude=_OWN_FORM)
+    sent = [NewAttachment(**one.model_dump()) for one in body.attachments or ()]
+    sent += from_flat(
+        body.attachment_url, body.attachment_type, body.attachment_metadata, body.embedded_image_url
+    )
+    return submitting.Submission(
+        content=body.original_message_content, extra=body.metadata, attachments=sent, **fields
+    )
+
+
+_OWN_FORM = {
+    "community_server_id",
+    "original_message_content",
+    "metadata",
+    "attachments",
+    "attachment_url",
+    "attachment_type",
+    "attachment_metadata",
+    "embedded_image_url",
+}
+"""Attributes of a submission that the core has in another form."""
 
 
 @public.get("/requests")
@@ -99,7 +122,12 @@ def list_requests(query_data: RequestQuery) -> Response:
             page = reading.decided(session, statement, since, query_data.slice())
             meta["next_since"] = _next_since(page, since, _is_one_community(actor, query_data))
         open_actions = reading.actions_of(session, page.rows)
-        return jsonapi.answer(jsonapi.listing(page, lambda row: show(row, open_actions.get(row.id)), **meta))
+        attachments = attachment_reading.for_requests(session, page.rows)
+        return jsonapi.answer(
+            jsonapi.listing(
+                page, lambda row: show(row, open_actions.get(row.id), attachments.get(row.id, ())), **meta
+            )
+        )
 
 
 def _is_one_community(actor: Actor, query: RequestQuery) -> bool:
@@ -182,7 +210,8 @@ def _answer(session: Session, row: Any) -> Response:
 
 
 def _shown(session: Session, row: Any) -> dict[str, Any]:
-    return show(row, reading.actions_of(session, [row]).get(row.id))
+    attachments = attachment_reading.for_requests(session, [row])
+    return show(row, reading.actions_of(session, [row]).get(row.id), attachments.get(row.id, ()))
 
 
 _ATTRIBUTES = {
@@ -208,12 +237,27 @@ _ATTRIBUTES = {
 _submitted = attrgetter(*_ATTRIBUTES.values())
 
 
-def show_new(request: Request) -> dict[str, Any]:
+def show_new(request: Request, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
     """Return the resource object of a new request, which has only the submitted data; status in upper case."""
-    return _resource(request.id, dict(zip(_ATTRIBUTES, _submitted(request), strict=True)))
+    attributes = dict(zip(_ATTRIBUTES, _submitted(request), strict=True))
+    return _resource(request.id, attributes | _attached(attachments))
 
 
-def show(row: Any, open_action: Any) -> dict[str, Any]:
+def _attached(attachments: Sequence[Attachment]) -> dict[str, Any]:
+    """Return the attribute ``attachments``, as it was sent and with the state of each; nothing without any."""
+    names = ("url", "kind", "alt", "filename", "width", "height", "size", "state", "reason", "media_type")
+    shown = [
+        {
+            name: jsonapi.json_value(value)
+            for name in names
+            if (value := getattr(attachment, name)) is not None
+        }
+        for attachment in attachments
+    ]
+    return {"attachments": shown} if shown else {}
+
+
+def show(row: Any, open_action: Any, attachments: Sequence[Attachment] = ()) -> dict[str, Any]:
     """Return the resource object of a row of ``requests.reading``.
 
     ``open_action`` is the action of a request that is not decided yet, or None.
@@ -236,6 +280,7 @@ def show(row: Any, open_action: Any) -> dict[str, Any]:
         tier = _TIERS.get(open_action.action_tier.number)
         attributes |= {"moderation_action": tier, "action_id": open_action.id}
     attributes["note_status"] = row.note_status
+    attributes |= _attached(attachments)
     return _resource(row.id, attributes)
 
 

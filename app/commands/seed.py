@@ -16,7 +16,13 @@ def seed(demo: bool) -> None:
         raise click.ClickException("Demo sign-ins exist only in development, on a loopback address")
     with runtime.opened(settings) as wiring:
         if demo:
-            demo_data = seeding.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
+            demo_data = seeding.seed(
+                wiring.database,
+                wiring.classifiers,
+                wiring.sealer,
+                settings.data_dir,
+                startup.keep_picture(wiring),
+            )
             message = startup.demo_lines(demo_data) if demo_data is not None else ""
         else:
             with wiring.database.writing() as session:

@@ -43,6 +43,21 @@ BULK_MAX = 50
 TRUST_LEVEL_MAX = 100
 SOURCES_MAX = 10
 SOURCE_MAX = 2_048
+ATTACHMENTS_MAX = 10
+ATTACHMENTS_WITH_FLAT_MAX = ATTACHMENTS_MAX + 2
+"""With those of the attributes ``attachment_url`` and ``embedded_image_url``."""
+ATTACHMENT_URL_MAX = 2_048
+ATTACHMENT_URL_PATTERN = r"^https://[^\x00-\x20/?#@\\]+([/?#][^\x00-\x20]*)?$"
+"""Without ``\\s``, which regular expressions of other languages read differently."""
+ALT_MAX = 2_000
+FILENAME_MAX = 255
+SIDE_MAX = 2**31 - 1
+SIZE_MAX = 2**53
+IMAGE_BYTES = 10 * 1024 * 1024
+VIDEO_BYTES = 50 * 1024 * 1024
+PREVIEW_BYTES = 40_000
+PIXELS_MAX = 40_000_000
+"""The largest picture that is decoded, in pixels."""
 SECRET_MIN = 8
 SECRET_MAX = 500
 
@@ -144,6 +159,16 @@ def source(value: str, field: str = "sources") -> str:
         raise Invalid.field(
             field, f"must each be an address that begins with https://; {value[:50]} is not", value
         )
+    return value
+
+
+def attachment_url(value: str, field: str = "url") -> str:
+    """Return the URL of an attachment: https with a host, without a user name or spaces (docs/attachments.md)."""
+    storable(value, field)
+    if len(value) > ATTACHMENT_URL_MAX:
+        raise Invalid.field(field, f"must be at most {ATTACHMENT_URL_MAX:,} characters", value[:50] + "…")
+    if not re.fullmatch(ATTACHMENT_URL_PATTERN[1:-1], value):
+        raise Invalid.field(field, "must be an address that begins with https://", value[:200])
     return value
 
 

@@ -264,3 +264,44 @@ class FeedOutcome(StrEnum):
     IMPORTED = "imported"
     UNCHANGED = "unchanged"
     FAILED = "failed"
+
+
+class AttachmentKind(StrEnum):
+    """What an attachment of a post is, as the integration says. A link is never fetched."""
+
+    IMAGE = "image"
+    VIDEO = "video"
+    AUDIO = "audio"
+    FILE = "file"
+    LINK = "link"
+
+
+class AttachmentState(StrEnum):
+    """``kept``: the file is stored, or the attachment is a link (docs/attachments.md)."""
+
+    WAITING = "waiting"
+    KEPT = "kept"
+    REFUSED = "refused"
+
+
+class AttachmentRefusal(StrEnum):
+    """Why an attachment was refused."""
+
+    BAD_ADDRESS = "bad_address"
+    NOT_FOUND = "not_found"
+    UNREACHABLE = "unreachable"
+    TOO_SLOW = "too_slow"
+    TOO_LARGE = "too_large"
+    TOO_MANY_PIXELS = "too_many_pixels"
+    WRONG_TYPE = "wrong_type"
+    UNSUPPORTED = "unsupported"
+    DAMAGED = "damaged"
+    NOT_STORED = "not_stored"
+
+
+class MediaVeil(StrEnum):
+    """How pictures of posts in sensitive categories look until the reader opens them."""
+
+    BLUR = "blur"
+    GREYSCALE = "greyscale"
+    NEITHER = "neither"

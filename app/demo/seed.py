@@ -18,7 +18,8 @@ from app.core.models import ApiKey, Community
 from app.core.people import accounts
 from app.core.permissions import SYSTEM
 from app.core.sealing import Sealer
-from app.demo import sign_ins
+from app.demo import pictures, sign_ins
+from app.demo.pictures import KeepPicture
 from app.demo.sign_ins import Demo
 from app.demo.story import Story
 
@@ -42,10 +43,17 @@ def open_first_community(session: Session) -> bool:
     return True
 
 
-def seed(database: Database, classifiers: Sequence[Classifier], sealer: Sealer, folder: Path) -> Demo | None:
+def seed(
+    database: Database,
+    classifiers: Sequence[Classifier],
+    sealer: Sealer,
+    folder: Path,
+    keep_picture: KeepPicture | None = None,
+) -> Demo | None:
     """Fill an empty database with the demo and save the sign-ins in ``folder``.
 
-    Returns None, and changes nothing, if the database is not empty.
+    ``keep_picture`` stores the pictures of some posts; without it they have none. Returns None, and
+    changes nothing, if the database is not empty.
     """
     try:
         with database.writing() as session:
@@ -54,6 +62,8 @@ def seed(database: Database, classifiers: Sequence[Classifier], sealer: Sealer, 
             if not is_empty(session):
                 return None
             demo = Story(session, classifiers, sealer, clock.now()).tell()
+            if keep_picture is not None:
+                pictures.attach(session, keep_picture)
             # The demo's community is six weeks old, so hide the first steps for new communities.
             session.execute(sa.update(Community).values(getting_started_hidden_at=Community.created_at))
             # Discard the jobs that the verbs enqueued: the story has already done their work.

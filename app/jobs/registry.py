@@ -8,6 +8,7 @@ from typing import Any
 
 from app.core import clock, mail
 from app.core.actions import acknowledgements
+from app.core.attachments import adding, fetching
 from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.factcheck import feed_looks, feeds, imports, search
@@ -16,14 +17,14 @@ from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.models import Request
 from app.core.raters import digests
-from app.core.requests import observing, retention, scoring, submitting, waiting
+from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Waiting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
-from app.jobs import importing, learning, mailing, rescoring, rollups
+from app.jobs import attachments, importing, learning, mailing, rescoring, rollups
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -46,6 +47,15 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def observe_services(request_id: str) -> None:
         observe(wiring, uuid.UUID(request_id))
+
+    def fetch_attachment(attachment_id: str) -> None:
+        attachments.fetch(wiring, uuid.UUID(attachment_id))
+
+    def score_images(request_id: str, turn: int) -> None:
+        attachments.score_images(wiring, uuid.UUID(request_id), turn)
+
+    def clean_media() -> None:
+        attachments.clean(wiring)
 
     def carry_out_hold(hold_id: str) -> None:
         with wiring.database.writing() as session:
@@ -112,6 +122,11 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
     jobs.register(submitting.SCORE_JOB, score_request)
+    # Failed fetches are tried again by jobs of their own; this is for a database that cannot be reached.
+    jobs.register(adding.FETCH_JOB, fetch_attachment)
+    jobs.register(image_scoring.SCORE_IMAGES_JOB, score_images, attempts=3)
+    jobs.register(attachments.CLEAN_JOB, clean_media, attempts=1)
+    jobs.every(attachments.CLEAN_JOB, attachments.CLEAN_SECONDS)
     jobs.register(observing.OBSERVE_JOB, observe_services, attempts=2)
     jobs.register(replays.REPLAY_JOB, replay_range)
     jobs.register(acknowledgements.LOOK_AGAIN_JOB, look_again)
@@ -233,10 +248,14 @@ def sweep(wiring: Wiring) -> None:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
+        has_lost = fetching.has_lost(session)
     if has_left_behind:
         with wiring.database.writing() as session:
             imports.enqueue_stalled(session)
             imports.stop_abandoned(session)
+    if has_lost:
+        with wiring.database.writing() as session:
+            fetching.enqueue_lost(session)
     while has_waiting:
         with wiring.database.writing() as session:
             has_waiting = search.add_waiting(session) == search.WAITING
@@ -263,3 +282,5 @@ def remove_content(wiring: Wiring) -> None:
                 if retention.remove(session, community_id, days, is_first=is_first) == 0:
                     break
             is_first = False
+    if limits:
+        attachments.clean(wiring)

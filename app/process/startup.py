@@ -5,16 +5,22 @@ import logging
 import signal
 import sys
 import threading
+import uuid
 from types import FrameType
 
+from sqlalchemy.orm import Session
+
+from app.adapters.media import pictures
+from app.core.attachments import fetching, files
 from app.core.communities import first_admin
 from app.demo import seed
+from app.demo.pictures import KeepPicture
 from app.demo.sign_ins import Demo
 from app.process import logs, runtime
 from app.process.serve import serve as serve_http
 from app.process.worker import WSGIApp
 from app.settings import Settings
-from app.wiring import wire
+from app.wiring import Wiring, wire
 
 log = logging.getLogger(__name__)
 
@@ -104,13 +110,28 @@ def _demonstration(settings: Settings) -> Demo | None:
         return None
     wiring = wire(settings)
     try:
-        created = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir)
+        created = seed.seed(
+            wiring.database, wiring.classifiers, wiring.sealer, settings.data_dir, keep_picture(wiring)
+        )
         if created is not None:
             return created
         with wiring.database.reading() as session:
             return seed.load_demo(session, settings.data_dir)
     finally:
         wiring.database.dispose()
+
+
+def keep_picture(wiring: Wiring) -> KeepPicture:
+    """Return what stores the demo's pictures, checked and re-encoded like fetched ones."""
+
+    def keep(session: Session, attachment_id: uuid.UUID, content: bytes) -> None:
+        with pictures.rewrite(content) as obtained:
+            files.announce(session, obtained)
+            for file in obtained.files:
+                wiring.media.put(file.sha256, file.content, file.size)
+            fetching.keep(session, attachment_id, obtained)
+
+    return keep
 
 
 def _first_admin_token(settings: Settings) -> str | None:

@@ -4,9 +4,10 @@ Every page works without script. The same view serves both, so each template par
 be returned alone. Only `render` and `done` decide which of the two to return.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from flask import Response, flash, make_response, redirect, render_template, request
+from flask import Response, flash, g, make_response, redirect, render_template, request
 from htmx_flask.requests import HtmxHeaders
 from markupsafe import Markup
 
@@ -98,4 +99,46 @@ def done(part: str | None, url: str, message: str, *, status: int = 200, **conte
         return response
     response = make_response(redirect(url, 303))
     response.vary.add("HX-Request")
+    return response
+
+
+SANDBOX = "default-src 'none'; sandbox"
+"""The Content-Security-Policy of files that strangers wrote."""
+FILE_CACHE = "private, max-age=600"
+_PREVIEW_MOST = 1024 * 1024
+
+
+def stored_file(
+    read: Callable[[str, int, int], Iterator[bytes]],
+    name: str,
+    size: int | None,
+    media_type: str,
+    disposition: str,
+) -> Response:
+    """Return a stored file, or with ``Range`` one part of it; 416 for a part that does not exist.
+
+    ``read(name, start, length)`` gives the bytes; without ``size`` the file is small and is read as a whole.
+    """
+    asked = request.range
+    start, end = 0, size or 0
+    status = 200
+    if size is not None and asked is not None and asked.units == "bytes" and len(asked.ranges) == 1:
+        part = asked.range_for_length(size)
+        if part is None:
+            response = make_response("", 416)
+            response.headers["Content-Range"] = f"bytes */{size}"
+            return response
+        (start, end), status = part, 206
+    if size is None:
+        response = Response(b"".join(read(name, 0, _PREVIEW_MOST)), 200)
+    else:
+        response = Response(read(name, start, end - start), status, direct_passthrough=True)
+        response.headers["Content-Length"] = str(end - start)
+        response.headers["Accept-Ranges"] = "bytes"
+    if status == 206:
+        response.headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    response.headers["Content-Type"] = media_type
+    response.headers["Content-Disposition"] = disposition
+    response.headers["Content-Security-Policy"] = SANDBOX
+    g.cache_control = FILE_CACHE
     return response

@@ -31,6 +31,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "style-src 'self'",
         # Pico's ticks and arrows are data: images.
         "img-src 'self' data:",
+        "media-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
@@ -100,8 +101,8 @@ def register(app: Flask, settings: Settings) -> None:
 
 @web.after_request
 def keep_no_copy(response: Response) -> Response:
-    """Forbid caching of all dashboard pages."""
-    response.headers["Cache-Control"] = "no-store"
+    """Forbid caching of all dashboard pages; stored files of posts may stay in the reader's own browser a while."""
+    response.headers["Cache-Control"] = g.get("cache_control", "no-store")
     return response
 
 

@@ -25,6 +25,7 @@ from app.core.people import accounts
 from app.core.vocabulary import ActionState, NoteStatus
 from app.demo import seed
 from app.jobs.registry import register_all
+from app.process import startup
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests.browser import palette
@@ -85,7 +86,7 @@ def _served(folder: Path) -> Iterator[tuple[str, Wiring]]:
     wiring = wire(settings)
     migrations.upgrade(wiring.database.engine)
     clock.set_source(lambda: NOW)
-    seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
+    seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder, startup.keep_picture(wiring))
     clock.set_source(lambda: NOW)
     jobs = InlineEngine(wiring.database.engine)
     jobs.prepare()

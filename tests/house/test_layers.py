@@ -21,6 +21,7 @@ CORE_ORDER = (
     "models",
     "history",
     "webhooks",
+    "attachments",
     "people",
     "classify",
     "policies",

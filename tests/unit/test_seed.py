@@ -17,6 +17,7 @@ from app.core import clock
 from app.core.history import chain as history
 from app.core.models import (
     Action,
+    Attachment,
     Community,
     Decision,
     Delivery,
@@ -48,7 +49,9 @@ from app.core.vocabulary import (
 from app.demo import seed
 from app.demo.desk import REASONS
 from app.demo.people import CAMPS
+from app.demo.pictures import DRAWN
 from app.demo.sign_ins import Demo
+from app.process import startup
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
@@ -84,7 +87,8 @@ def seeded(request: pytest.FixtureRequest, shared: Shared) -> Iterator[Seeded]:
             url = server.url(server.create(request.getfixturevalue("postgres_template")))
         settings = Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready()
         wiring = wire(settings)
-        demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder)
+        keep = startup.keep_picture(wiring)
+        demo = seed.seed(wiring.database, wiring.classifiers, wiring.sealer, folder, keep)
         wiring.database.dispose()
         assert demo is not None
         return settings, demo
@@ -130,6 +134,15 @@ def test_a_second_seeding_changes_nothing(seeded: Seeded) -> None:
     with seeded.wiring.database.reading() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Community)) == 1
         assert seed.load_demo(session, seeded.folder) == seeded.demo
+
+
+def test_some_posts_have_pictures_and_the_files_are_there(seeded: Seeded) -> None:
+    with seeded.wiring.database.reading() as session:
+        pictures = session.scalars(sa.select(Attachment).where(Attachment.sha256.is_not(None))).all()
+    assert len(pictures) == len(DRAWN)
+    for picture in pictures:
+        assert b"".join(seeded.wiring.media.read(picture.sha256 or "", 0, 3)) == b"\xff\xd8\xff"
+        assert picture.alt
 
 
 def test_every_state_has_something_to_show(seeded: Seeded) -> None:

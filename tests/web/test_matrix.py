@@ -202,6 +202,8 @@ POST /review/<uuid:action_id>/claim                             401 403 303 303 
 POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/draft                             401 403 303 303 303 404
 POST /review/<uuid:action_id>/draft/discard                     401 403 303 303 303 404
+GET  /review/<uuid:action_id>/media/<int:number>                303 404 404 404 404 404
+GET  /review/<uuid:action_id>/media/<int:number>/preview        303 404 404 404 404 404
 POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
 POST /review/<uuid:action_id>/notes                             401 422 422 422 422 404
 GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model
 
+from app.api.schemas.attachments import AttachmentCreate, AttachmentShown, FlatKind, MediaUrl
 from app.api.shapes import (
     NOT_BLANK,
     STORABLE,
@@ -137,6 +138,15 @@ class RequestCreate(Body):
     dataset_item_id: (
         Annotated[str, Field(min_length=1, max_length=limits.DATASET_ITEM_MAX), STORABLE] | None
     ) = None
+    attachments: Annotated[list[AttachmentCreate], Field(max_length=limits.ATTACHMENTS_MAX)] | None = Field(
+        None, description="Pictures, videos, sounds, files and links of the post, in its order."
+    )
+    attachment_url: MediaUrl | None = Field(None, description="Means one attachment, after `attachments`.")
+    attachment_type: FlatKind | None = Field(None, description="Its kind; `file` if it is not given.")
+    attachment_metadata: dict[str, Any] | None = Field(
+        None, description="Its `filename`, `alt`, `width`, `height` and `size`; the rest is ignored."
+    )
+    embedded_image_url: MediaUrl | None = Field(None, description="Means one attachment of the kind `image`.")
 
 
 class RequestPatch(Body):
@@ -197,6 +207,7 @@ class RequestAttributes(Shown):
     recommended_action: str | None = None
     action_id: Uuid | None = None
     note_status: NoteStatus | None = None
+    attachments: list[AttachmentShown] | None = None
 
 
 _request = resource_of("Request", "requests", RequestAttributes)

@@ -1,15 +1,15 @@
 """Backup and restore: one file contains the whole database, with the job engine's tables, at one point in time.
 
-A backup of SQLite is an SQLite database; a backup of PostgreSQL is a custom-format archive of ``pg_dump``. Neither
-contains the encryption key. Keep it elsewhere: without it, the webhooks' secrets in the file cannot be read (decision
-0021).
+A backup of SQLite is an SQLite database; a backup of PostgreSQL is a custom-format archive of ``pg_dump``. With stored
+files of attachments it is a tar archive of the database and the files (``media``). None contains the encryption key.
+Keep it elsewhere: without it, the webhooks' secrets in the file cannot be read (decision 0021).
 """
 
 import contextlib
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -17,7 +17,7 @@ from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
 
 from app import migrations
-from app.commands.backup import postgres, sqlite
+from app.commands.backup import media, postgres, sqlite
 from app.core.communities import communities
 from app.core.db import Database
 from app.core.errors import Conflict, Invalid
@@ -27,7 +27,7 @@ from app.core.upkeep import resealing, restoring
 from app.core.upkeep.restoring import Suspended
 from app.process import runtime
 from app.settings import Settings
-from app.wiring import make_sealer, writes_to
+from app.wiring import make_sealer, media_store, writes_to
 
 MAGIC = {b"SQLite format 3\x00": "sqlite", b"PGDMP": "postgresql"}
 """The first bytes of each kind of backup."""
@@ -38,16 +38,17 @@ SQL_URL = "BRIDGENOTE_DATABASE_URL"
 @dataclass(frozen=True)
 class Restored:
     """Result of a restore. ``broken``: communities whose history does not verify; ``sealed``: number of secrets that
-    the current encryption key cannot decrypt."""
+    the current encryption key cannot decrypt; ``files``: number of files of attachments."""
 
     revision: str
     suspended: Suspended
     broken: list[str]
     sealed: int
+    files: int = 0
 
 
 def back_up(settings: Settings, path: Path) -> int:
-    """Write a backup of the database to ``path``, mode 0600, and return its size in bytes.
+    """Write a backup of the database and the stored files to ``path``, mode 0600, and return its size in bytes.
 
     The service may run meanwhile; the file contains what was committed when the backup began. ``path`` is replaced in
     one step at the end. Raises ``Conflict`` if the backup fails; ``path`` is then unchanged.
@@ -58,6 +59,8 @@ def back_up(settings: Settings, path: Path) -> int:
             sqlite.write(Path(url.database or ""), unfinished)
         else:
             postgres.write(url, unfinished)
+        if not settings.media_url:
+            media.bundle(unfinished, settings.media_folder)
         size = unfinished.stat().st_size
     return size
 
@@ -79,6 +82,14 @@ def restore(
         Conflict: the database is in use, or not empty without ``force``; the backup is damaged or of newer code.
         Invalid: the file is not a backup, or is a backup of the other kind of database.
     """
+    with media.database_of(path, settings.data_dir) as database:
+        restored = _restore(settings, database, force=force, score_waiting=score_waiting, say=say)
+    return replace(restored, files=media.restore_files(path, media_store(settings)))
+
+
+def _restore(
+    settings: Settings, path: Path, *, force: bool, score_waiting: bool, say: Callable[[str], None]
+) -> Restored:
     url = sa.make_url(settings.sqlalchemy_url)
     kind = kind_of(path)
     if kind != url.get_backend_name():
@@ -104,6 +115,7 @@ def restore(
 def kind_of(path: Path) -> str:
     """Return ``sqlite`` or ``postgresql``. Raises Invalid for any other file."""
     with path.open("rb") as file:
+        file.seek(media.FIRST_CONTENT if media.is_archive(path) else 0)
         beginning = file.read(16)
     for magic, kind in MAGIC.items():
         if beginning.startswith(magic):

@@ -11,7 +11,7 @@ from app.commands.opening import prepared_settings
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False, writable=True, path_type=Path))
 def backup(file: Path) -> None:
-    """Write the whole database to FILE, while the service runs.
+    """Write the whole database and the stored files of attachments to FILE, while the service runs.
 
     Keep the encryption key elsewhere: it is not in the file, and a restore needs it.
     """
@@ -38,6 +38,8 @@ def restore(file: Path, force: bool, score_waiting: bool) -> None:
     scored = (
         "are being scored" if score_waiting else "were not scored yet and are marked failed: try them again"
     )
+    if result.files:
+        click.echo(f"  {result.files} files of attachments are back.")
     for count, what in (
         (
             suspended.deliveries,

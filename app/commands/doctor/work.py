@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
-from app.core.models import ConnectedService, Delivery, Request, Webhook
+from app.core.attachments import files
+from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
 from app.core.services import calls
-from app.core.vocabulary import DeliveryState, RequestStatus, ServiceMode
+from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
 from app.jobs import tables
 from app.wiring import Wiring
 
@@ -77,6 +78,30 @@ def deliveries(wiring: Wiring) -> Iterator[Finding]:
         yield fail(what, f"{late} have been due for more than 5 minutes", "is a server or worker running?")
     if not (dead or parked or late):
         yield ok(what, "none is late or failed")
+
+
+def attachments(wiring: Wiring) -> Iterator[Finding]:
+    """How much is stored, and whether it can be read back."""
+    what, limit = "attachments", clock.now() - LATE
+    with wiring.database.reading() as session:
+        totals = files.totals(session)
+        late = _count(session, Attachment.state == AttachmentState.WAITING, Attachment.due_at < limit)
+        newest = session.scalars(
+            sa.select(Attachment).where(Attachment.sha256.is_not(None)).order_by(Attachment.fetched_at.desc())
+        ).first()
+    if newest is not None:
+        try:
+            b"".join(wiring.media.read(newest.sha256 or "", 0, 1))
+        except files.MissingFile:
+            yield warn(
+                what,
+                f"the newest file is not in {wiring.media.where()}",
+                "restore the files with the database, or name the store that has them",
+            )
+    if late:
+        yield warn(what, f"{late} have waited for more than 5 minutes", "start more workers")
+    size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
+    yield ok(what, f"{size}; {totals.waiting} waiting")
 
 
 def endpoints(wiring: Wiring) -> Iterator[Finding]:

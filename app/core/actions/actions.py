@@ -325,6 +325,7 @@ def with_content(session: Session, actor: Actor, action_id: uuid.UUID) -> Action
         .where(Action.id == action_id)
         .options(
             selectinload(Action.request).selectinload(Request.decision),
+            selectinload(Action.request).selectinload(Request.attachments),
             selectinload(Action.note),
             selectinload(Action.held),
         )

@@ -3,6 +3,7 @@
 Relationships are ``lazy="raise"``: each query names what it loads, so that a template cannot start queries.
 """
 
+from app.core.models.attachments import Attachment, MediaFile
 from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
 from app.core.models.communities import Category, Community, ThresholdSet
 from app.core.models.content import Note, Rating, Request, Score, Skip
@@ -40,6 +41,7 @@ __all__ = [
     "Action",
     "AiDraft",
     "ApiKey",
+    "Attachment",
     "Attempt",
     "Category",
     "Community",
@@ -64,6 +66,7 @@ __all__ = [
     "LearnedModel",
     "Learning",
     "LinkCode",
+    "MediaFile",
     "Membership",
     "Note",
     "NoteDraft",

@@ -15,6 +15,7 @@ from app.core.types import UtcDateTime, word
 from app.core.vocabulary import Classification, HelpfulnessLevel, NoteStatus, RequestStatus
 
 if TYPE_CHECKING:
+    from app.core.models.attachments import Attachment
     from app.core.models.decisions import Decision
 
 
@@ -23,6 +24,7 @@ class Request(Stamped, Base):
 
     ``language``: what `classify.language.detect` found when the post was scored; None before that. ``is_test``: its
     metadata says that it was sent to try out the service, so no statistic counts it (decision 0031).
+    ``has_attachments``: lists ask for attachments only where there are some.
     """
 
     __tablename__ = "requests"
@@ -121,12 +123,16 @@ class Request(Stamped, Base):
     scored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     language: Mapped[str | None] = mapped_column(sa.String(8))
     is_test: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    has_attachments: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     failure: Mapped[str | None] = mapped_column(sa.Text)
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     content_removed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     decision: Mapped["Decision | None"] = relationship(lazy="raise", back_populates="request", viewonly=True)
     note: Mapped["Note | None"] = relationship(lazy="raise", foreign_keys=[note_id], viewonly=True)
+    attachments: Mapped[list["Attachment"]] = relationship(
+        lazy="raise", viewonly=True, order_by="Attachment.position"
+    )
 
 
 _HIGHEST = sa.text("is_highest AND score > 0")

@@ -11,7 +11,7 @@ from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
 from app.core.types import UtcDateTime, word
-from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, Role
+from app.core.vocabulary import Digest, KeyTemplate, LinkPurpose, MediaVeil, Role
 
 
 class Account(Stamped, Base):
@@ -33,6 +33,9 @@ class Account(Stamped, Base):
     theme: Mapped[str] = mapped_column(sa.String(10), default="system")
     shortcuts: Mapped[bool] = mapped_column(default=True)
     content_warnings: Mapped[bool] = mapped_column(default=True)
+    media_veil: Mapped[MediaVeil] = mapped_column(
+        word(MediaVeil), default=MediaVeil.BLUR, server_default="blur"
+    )
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
     undo_seconds: Mapped[int | None] = mapped_column()
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")

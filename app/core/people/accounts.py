@@ -22,7 +22,7 @@ from app.core.ids import new_id, parse_id
 from app.core.models import Account, AccountLink, Membership, Notice, SignIn
 from app.core.people.passwords import is_common
 from app.core.permissions import Actor
-from app.core.vocabulary import Role
+from app.core.vocabulary import MediaVeil, Role
 
 hasher = PasswordHasher()
 """Argon2id with the library's parameters (RFC 9106, low-memory); tests replace it with a cheap one."""
@@ -302,8 +302,10 @@ def set_preferences(
     content_warnings: bool,
     timezone: str,
     undo_seconds: int | None = None,
+    media_veil: MediaVeil | None = None,
 ) -> None:
-    """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting.
+    """Set how the dashboard looks and behaves for this account. ``undo_seconds`` None: the community's setting;
+    ``media_veil`` None: as it was.
 
     Raises:
         Invalid: unknown theme or timezone, or ``undo_seconds`` out of range.
@@ -316,6 +318,7 @@ def set_preferences(
     if undo_seconds is not None and not least <= undo_seconds <= most:
         raise Invalid.field("undo_seconds", f"must be a whole number from {least} to {most}", undo_seconds)
     account.undo_seconds = undo_seconds
+    account.media_veil = media_veil or account.media_veil
     account.theme, account.timezone = theme, timezone
     account.shortcuts, account.content_warnings = shortcuts, content_warnings
 

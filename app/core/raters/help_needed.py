@@ -88,7 +88,7 @@ def waiting_for(
     loaded = session.scalars(
         sa.select(Action)
         .where(Action.id.in_(first))
-        .options(selectinload(Action.request), selectinload(Action.note))
+        .options(selectinload(Action.request).selectinload(Request.attachments), selectinload(Action.note))
     )
     by_id: dict[uuid.UUID, Asked] = {action.id: action for action in loaded}
     missing = [asked_id for asked_id in first if asked_id not in by_id]

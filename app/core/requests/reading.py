@@ -49,6 +49,7 @@ _SHOWN = (
         _request.similarity_score,
         _request.dataset_name,
         _request.dataset_item_id,
+        _request.has_attachments,
         _decision.decided_at,
         _decision.decision,
         _decision.tier,

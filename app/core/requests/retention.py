@@ -2,7 +2,7 @@
 
 What stays: the decision, its scores, the ids of matched rules, and the content's hash, so that exemptions from
 scanning and repeated submissions are still recognised. What is removed: the text, its author's id, the platform's
-metadata, and the positions of the matches.
+metadata, the attachments, and the positions of the matches.
 """
 
 import uuid
@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.attachments import removing
 from app.core.communities import settings as community_settings
 from app.core.db import serialise
 from app.core.history import chain as history
@@ -86,6 +87,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
         .execution_options(synchronize_session=False)
     )
     session.flush()
+    removing.remove(session, [request.id for request in due if request.has_attachments])
     erasure.content_erased(session, community_id, identities)
     return len(due)
 

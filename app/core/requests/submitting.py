@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,12 +15,14 @@ from sqlalchemy.orm.attributes import instance_dict
 from app.core import clock, limits, outbox
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
+from app.core.attachments import adding
+from app.core.attachments.adding import NewAttachment
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, Note, Request
+from app.core.models import Action, Attachment, Note, Request
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
 from app.core.policies.routing import ESCALATED, Route
@@ -45,15 +47,20 @@ class Submission:
     similarity_score: float | None = None
     dataset_name: str | None = None
     dataset_item_id: str | None = None
+    attachments: Sequence[NewAttachment] = ()
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """The stored request; whether this call created it; whether a duplicate's content differs from the stored one."""
+    """The stored request; whether this call created it; whether a duplicate's content differs from the stored one.
+
+    ``attachments`` are those of a new request.
+    """
 
     request: Request
     new: bool
     content_differs: bool = False
+    attachments: Sequence[Attachment] = ()
 
 
 def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: Submission) -> Receipt:
@@ -71,7 +78,8 @@ def submit(session: Session, actor: Actor, community_id: uuid.UUID, submission: 
             content_differs=existing.content_sha256 != exemptions.digest(submission.content),
         )
     _enqueue_scoring(session, request)
-    return Receipt(request, new=True)
+    stored = adding.add(session, request, submission.attachments) if submission.attachments else ()
+    return Receipt(request, new=True, attachments=stored)
 
 
 def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: Submission) -> Request | None:
@@ -82,8 +90,9 @@ def _insert_unless_known(session: Session, community_id: uuid.UUID, submission: 
     now = clock.now()
     row = {
         **_NOTHING_YET,
-        **vars(submission),
+        **{name: value for name, value in vars(submission).items() if name in _COLUMNS},
         "is_test": marks.is_test(submission.extra),
+        "has_attachments": bool(submission.attachments),
         "id": new_id(),
         "community_id": community_id,
         "status": RequestStatus.PENDING,
@@ -229,6 +238,7 @@ def _check(submission: Submission) -> None:
         raise Invalid.field("similarity_score", "must be a number from 0 to 1", submission.similarity_score)
     if submission.extra is not None:
         _check_metadata(submission.extra)
+    adding.check(submission.attachments)
 
 
 def _check_metadata(extra: Mapping[str, Any]) -> None:

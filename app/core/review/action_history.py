@@ -107,7 +107,7 @@ def change(session: Session, actor: Actor, entry_id: uuid.UUID) -> ActionChange:
         .join(Action, Action.id == HistoryEntry.object_id)
         .join(Request, Request.id == Action.request_id)
         .where(HistoryEntry.id == entry_id, HistoryEntry.object_type == "action")
-        .options(contains_eager(Action.request))
+        .options(contains_eager(Action.request).selectinload(Request.attachments))
     ).first()
     if row is None:
         raise NotFound("entry")

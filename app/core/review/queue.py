@@ -72,7 +72,7 @@ def queue(
 ) -> QueuePage:
     """A page of the items under review: the first, or the one ``after`` or ``before`` an item's id.
 
-    At most seven queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
+    At most eight queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
     no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
@@ -230,5 +230,9 @@ def _as_rows(statement: sa.Select[Any]) -> Any:
     return (
         statement.add_columns(Account.display_name)
         .outerjoin(Account, sa.and_(Account.id == Action.claimed_by_id, Action.claimed_until > clock.now()))
-        .options(selectinload(Action.request), selectinload(Action.note), selectinload(Action.held))
+        .options(
+            selectinload(Action.request).selectinload(Request.attachments),
+            selectinload(Action.note),
+            selectinload(Action.held),
+        )
     )

@@ -66,6 +66,7 @@ def waiting(
 
 SHOWN = (
     selectinload(Action.request).selectinload(Request.decision),
+    selectinload(Action.request).selectinload(Request.attachments),
     selectinload(Action.note),
     selectinload(Action.held),
 )

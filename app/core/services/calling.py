@@ -79,6 +79,26 @@ class ServiceClassifier:
         """Score each text; failures are in ``Result.error`` (see ``Classifier.score``)."""
         return [self._score(text) for text in texts]
 
+    @property
+    def takes_images(self) -> bool:
+        return self.kind is not None and self.kind.takes_images
+
+    def score_images(self, text: str, images: Sequence[str]) -> Result:
+        """Score pictures, each with the text beside it: the highest scores of all. Every picture is one request.
+
+        ``images`` are data URLs. Failures are in ``Result.error``; then nothing is scored.
+        """
+        began = time.monotonic()
+        try:
+            if isinstance(self.adapter, Failure):
+                raise self.adapter
+            answer = _highest([self._ask(self.adapter, [text], [image])[0] for image in images])
+        except Failure as failure:
+            ms = (time.monotonic() - began) * 1000
+            error = Retryable(failure.after, failure.reason) if failure.retry else Permanent(failure.reason)
+            return Result(model=self.settings.model, ms=ms, error=error)
+        return self._result(answer, (time.monotonic() - began) * 1000)
+
     def _score(self, text: str) -> Result:
         began = time.monotonic()
         key = self._cache_key(text)
@@ -126,11 +146,11 @@ class ServiceClassifier:
             raise Failure("broken answer: it scores none of the mapped categories", retry=False)
         return combined
 
-    def _ask(self, adapter: Adapter, texts: Sequence[str]) -> list[Answer]:
+    def _ask(self, adapter: Adapter, texts: Sequence[str], images: Sequence[str] = ()) -> list[Answer]:
         """Ask up to ``ATTEMPTS`` times; every attempt counts in the budget."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                return self._try(adapter, texts)
+                return self._try(adapter, texts, images)
             except Failure as failure:
                 delay = max(FIRST_DELAY * 2 ** (attempt - 1), failure.after or 0.0)
                 if attempt == ATTEMPTS or not failure.retry or delay > LONGEST_DELAY:
@@ -138,14 +158,14 @@ class ServiceClassifier:
             self.sleep(delay)
         raise AssertionError("the last attempt returns or raises")
 
-    def _try(self, adapter: Adapter, texts: Sequence[str]) -> list[Answer]:
+    def _try(self, adapter: Adapter, texts: Sequence[str], images: Sequence[str]) -> list[Answer]:
         with self.gate.passed(self.settings.deadline):
             most = self.settings.most_requests
             if not self.ledger.reserve(self.service_id, most, self.settings.price):
                 raise Failure(BUDGET_SPENT, retry=False)
             began = time.monotonic()
             try:
-                answers = checked(adapter.ask(texts), len(texts))
+                answers = checked(adapter.ask(texts, images) if images else adapter.ask(texts), len(texts))
             except Failure as failure:
                 # A refused request says nothing about the service's health, a failing one does.
                 if failure.retry:

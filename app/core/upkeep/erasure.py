@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.attachments import removing
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
@@ -45,6 +46,7 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
+from app.core.vocabulary import MediaVeil
 
 NAMELESS = "Erased"
 """Replaces a name where the column may not be empty."""
@@ -147,7 +149,8 @@ def erase_identity(
     """Erase a person by their platform identity, including the account that their profile is linked to.
 
     Their user id is replaced by a pseudonym everywhere: as a post's author or submitter, a note's author or a
-    rater. The platform's own data is not affected: what it sends about them later creates a new profile.
+    rater. The attachments of their posts are deleted. The platform's own data is not affected: what it sends about
+    them later creates a new profile.
 
     Raises:
         Invalid: this platform's user ids are unique only together with a ``provider_scope``.
@@ -187,6 +190,8 @@ def erase_identity(
         gone[what] = gone.get(what, 0) + rows
     for what, rows in _kept(session, people).items():
         kept[what] = kept.get(what, 0) + rows
+    # A picture or the name of a file may show the person. The words of their posts stay, as the decisions' basis.
+    gone["attachments"] = removing.remove(session, _with_attachments(session, in_communities, user_id))
     gone["names on posts"] = _rename_on_posts(session, in_communities, user_id, pseudonym)
     learning_erasure.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
@@ -217,6 +222,7 @@ def _empty(session: Session, account: Account) -> None:
     account.disabled_at = account.disabled_at or now
     account.theme, account.timezone = "system", "UTC"
     account.shortcuts = account.content_warnings = True
+    account.media_veil = MediaVeil.BLUR
     account.last_community_id = None
     session.execute(
         sa.update(Action)
@@ -289,6 +295,19 @@ def _mentions(in_communities: sa.Select[Any], user_id: str) -> sa.ColumnElement[
     return sa.and_(
         Request.community_id.in_(in_communities),
         sa.or_(Request.platform_author_id == user_id, Request.requested_by == user_id),
+    )
+
+
+def _with_attachments(session: Session, in_communities: sa.Select[Any], user_id: str) -> list[uuid.UUID]:
+    """The posts that this person wrote with attachments."""
+    return list(
+        session.scalars(
+            sa.select(Request.id).where(
+                Request.community_id.in_(in_communities),
+                Request.platform_author_id == user_id,
+                Request.has_attachments,
+            )
+        )
     )
 
 

@@ -19,6 +19,7 @@ from app.core.people.link_codes import ShownCode
 from app.core.permissions import Permission
 from app.core.raters import digests
 from app.core.upkeep import linking
+from app.core.vocabulary import MediaVeil
 from app.web import auth, forms, page
 from app.web.account.devices import device
 from app.web.account.forms import AccountForms, NameForm
@@ -27,6 +28,11 @@ from app.wiring import wired
 
 THEME_WORDS = {"system": "As my device is set", "light": "Light", "dark": "Dark"}
 DIGEST_WORDS = {"off": "Never", "daily": "At most once a day", "weekly": "At most once a week"}
+MEDIA_WORDS = {
+    MediaVeil.BLUR: "Blurred and grey until I open them",
+    MediaVeil.GREYSCALE: "Grey until I open them",
+    MediaVeil.NEITHER: "As they are",
+}
 DEVICE_ZONE = "UTC"
 """Default of a new account: ``auth`` then uses the browser's time zone. For real UTC there is Etc/UTC."""
 
@@ -45,6 +51,10 @@ class SettingsForm(Form):
 
     theme = RadioField("Theme", choices=forms.choices(THEME_WORDS))
     content_warnings = BooleanField("Hide sensitive posts until I choose “Show content”")
+    media_veil = RadioField(
+        "Pictures and videos of sensitive posts",
+        choices=forms.choices({k.value: w for k, w in MEDIA_WORDS.items()}),
+    )
     shortcuts = BooleanField("Single-key shortcuts")
     timezone = SelectField("Timezone", choices=_zones())
     undo_seconds = StringField("Seconds to undo a decision")
@@ -66,7 +76,8 @@ def settings() -> Response:
 
 @web.post("/settings")
 def save_settings() -> Response:
-    form = forms.posted(SettingsForm, digest=auth.current_reader().account.digest.value)
+    account = auth.current_reader().account
+    form = forms.posted(SettingsForm, digest=account.digest.value, media_veil=account.media_veil.value)
     if form.validate():
         try:
             with wired().database.writing() as session:
@@ -77,6 +88,7 @@ def save_settings() -> Response:
                     theme=form.theme.data,
                     shortcuts=bool(form.shortcuts.data),
                     content_warnings=bool(form.content_warnings.data),
+                    media_veil=MediaVeil(form.media_veil.data),
                     timezone=form.timezone.data,
                     undo_seconds=forms.number((form.undo_seconds.data or "").strip())
                     if form.undo_seconds.raw_data
@@ -118,6 +130,7 @@ def show(
     shown = form or SettingsForm(
         theme=account.theme,
         content_warnings=account.content_warnings,
+        media_veil=account.media_veil.value,
         shortcuts=account.shortcuts,
         timezone=account.timezone or DEVICE_ZONE,
         undo_seconds=account.undo_seconds or "",

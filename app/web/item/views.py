@@ -22,10 +22,11 @@ from app.core.vocabulary import (
     HelpfulnessLevel,
     Verb,
 )
-from app.web import excerpts, veils
+from app.web import excerpts, markup, veils
 from app.web.categories import UNNAMED, category_name, content_name
 from app.web.filters import highlight
-from app.web.item import threads
+from app.web.item import media, threads
+from app.web.item.media import Media
 from app.web.veils import Veil
 
 ANSWERS: Mapping[str, HelpfulnessLevel] = {
@@ -57,7 +58,9 @@ NUMBERS_ALONE = "Numbers alone do not decide: people who usually disagree have t
 class BlindItem:
     """An item before it is answered: the post, the category's description, and the question.
 
-    ``kind`` is the category's name for text after "Possible".
+    ``kind`` is the category's name for text after "Possible". ``rendered`` is the whole post with its markup, None
+    without any. ``is_folded``: it is long, and is shown in part at first, unless ``shows_marks_below``: a marked
+    passage would be hidden. ``media`` are its attachments.
     """
 
     id: uuid.UUID
@@ -75,6 +78,10 @@ class BlindItem:
     posted_at: datetime
     around: threads.ThreadContext
     unnamed: str = ""
+    rendered: Markup | None = None
+    is_folded: bool = False
+    shows_marks_below: bool = False
+    media: Media | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +164,8 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
     start, end = (0, len(text)) if whole else excerpts.window(text, spans)
     shifted_spans = [(first - start, last - start) for first, last in spans]
     marked = highlight(text[start:end], shifted_spans)
+    is_whole = start == 0 and end == len(text)
+    folded = markup.lines(text[start:end]) > markup.FOLD_LINES
     return BlindItem(
         id=action.id,
         category=category_name(action.category),
@@ -173,6 +182,11 @@ def blind_item(action: Asked, url: str, *, whole: bool = False, form: str | None
         posted_at=request.platform_timestamp or request.requested_at,
         around=threads.from_metadata(request.extra),
         unnamed=UNNAMED.get(action.category or "", ""),
+        rendered=markup.rendered(text) if is_whole else None,
+        is_folded=folded,
+        shows_marks_below=folded
+        and any(markup.lines(text[start:last]) > markup.FOLD_LINES for _first, last in spans),
+        media=media.for_action(action),
     )
 
 

@@ -17,6 +17,8 @@ from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import excerpt, full_time
+from app.web.item import media
+from app.web.item.media import Media
 from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.pending_undo import PendingDecision
@@ -49,6 +51,7 @@ class QueueRow:
     held: PendingDecision | None
     apart: str
     is_ticked: bool = False
+    media: Media | None = None
 
     @property
     def name(self) -> str:
@@ -95,6 +98,7 @@ def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = fr
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
         is_ticked=action.id in ticked,
+        media=media.for_action(action),
     )
 
 

@@ -55,9 +55,18 @@ def count_rating() -> None:
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
-    """Return the item if the reader may rate it. Raises the same NotFound for withdrawn, foreign and staff's items."""
-    action = actions.with_content(session, auth.current_actor(), action_id)
+    """Return the item if the reader may rate it, and make its community the current one.
+
+    Raises the same NotFound for withdrawn, foreign and staff's items.
+    """
+    action = find_to_read(session, action_id)
     auth.enter(action.community_id)
+    return action
+
+
+def find_to_read(session: Session, action_id: uuid.UUID) -> Action:
+    """Return the item as ``find`` does, without changing what the reader's browser remembers."""
+    action = actions.with_content(session, auth.current_actor(), action_id)
     is_staff = auth.may(Permission.MODERATE, action.community_id)
     if action.request.withdrawn_at is not None or not (is_for_raters(action) or is_staff):
         raise NotFound("item")

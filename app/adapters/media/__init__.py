@@ -1,0 +1,1 @@
+"""Fetching, checking and storing the attachments of posts (docs/attachments.md)."""

@@ -1,0 +1,199 @@
+"""Fetches attachments over HTTP and checks what came: the ``Obtainer`` used in production.
+
+Addresses are checked and pinned as those of webhooks are (`app.adapters.net`), and again at every redirect. Nothing of
+the service or its readers is sent along: no cookie, no referrer, no credentials.
+"""
+
+import hashlib
+import ssl
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import IO
+from urllib.parse import quote, urldefrag, urljoin
+
+import httpx
+
+from app.adapters.media import pictures, types
+from app.adapters.net import (
+    Deadline,
+    Dial,
+    GuardedBackend,
+    GuardedTransport,
+    Lookups,
+    Resolver,
+    system_addresses,
+)
+from app.adapters.net import dial as dial_address
+from app.core import limits
+from app.core.attachments.fetching import FetchFailed, Obtained, PreparedFile
+from app.core.vocabulary import AttachmentKind, AttachmentRefusal
+from app.core.webhooks.sending import AllowList, BadAddress, check_url
+
+REDIRECTS = 3
+SECONDS = {AttachmentKind.VIDEO: 120.0, AttachmentKind.AUDIO: 120.0}
+OTHER_SECONDS = 30.0
+"""How long one fetch may take in all, with its redirects."""
+LEAST_SPEED = 16_384
+"""Bytes per second that a server must send on average, after ``FIRST_SECONDS``."""
+FIRST_SECONDS = 8.0
+MOST_BYTES = {AttachmentKind.VIDEO: limits.VIDEO_BYTES, AttachmentKind.AUDIO: limits.VIDEO_BYTES}
+IN_MEMORY = 1024 * 1024
+"""Larger files wait on disk."""
+_URL_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
+_GONE = frozenset({401, 403, 404, 410, 451})
+_LATER = frozenset({408, 425, 429})
+_HEADERS = {
+    "Accept": "image/avif,image/webp,image/*,video/*,audio/*,*/*;q=0.5",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "User-Agent": "Bridgenote",
+}
+
+
+class HttpObtainer:
+    """Fetches from public https URLs and from the hosts in ``allow``. Threads share one instance.
+
+    ``resolver``, ``dial`` and ``tls`` are as in ``HttpSender``; ``first_seconds`` as ``FIRST_SECONDS``.
+    """
+
+    def __init__(
+        self,
+        allow: AllowList,
+        resolver: Resolver = system_addresses,
+        dial: Dial = dial_address,
+        tls: ssl.SSLContext | None = None,
+        first_seconds: float = FIRST_SECONDS,
+    ) -> None:
+        self._allow = allow
+        self._lookups = Lookups(resolver)
+        self._dial = dial
+        self._tls = tls
+        self._first_seconds = first_seconds
+
+    def obtain(self, url: str, kind: AttachmentKind) -> Obtained:
+        """Fetch an attachment and check it (see ``Obtainer.obtain``)."""
+        content, size, sha256 = self._fetched(url, kind)
+        try:
+            return checked(content, size, sha256, kind)
+        except BaseException:
+            content.close()
+            raise
+
+    def _fetched(self, url: str, kind: AttachmentKind) -> tuple[IO[bytes], int, str]:
+        end = time.monotonic() + SECONDS.get(kind, OTHER_SECONDS)
+        for _ in range(REDIRECTS + 1):
+            content: IO[bytes] = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - the caller closes it
+            try:
+                result = self._exchange(url, kind, content, end)
+            except BaseException:
+                content.close()
+                raise
+            if isinstance(result, tuple):
+                return content, *result
+            content.close()
+            url = result
+        raise FetchFailed(AttachmentRefusal.UNREACHABLE)
+
+    def _exchange(
+        self, url: str, kind: AttachmentKind, content: IO[bytes], end: float
+    ) -> tuple[int, str] | str:
+        """GET one address: write the answer to ``content`` and return its size and hash, or where it redirects to."""
+        address = quote(urldefrag(url).url, safe=_URL_SAFE)
+        try:
+            target = check_url(address, self._allow)
+            request = httpx.Request("GET", address, headers=_HEADERS)
+        except (BadAddress, httpx.InvalidURL, ValueError) as error:
+            raise FetchFailed(AttachmentRefusal.BAD_ADDRESS) from error
+        deadline = Deadline(min(self._first_seconds, end - time.monotonic()))
+        backend = GuardedBackend(target, deadline, self._lookups, self._dial)
+        try:
+            with GuardedTransport(backend, self._tls or _tls()) as transport:
+                response = transport.handle_request(request)
+                try:
+                    status = response.status_code
+                    if 300 <= status < 400 and status != 304 and "Location" in response.headers:
+                        return urljoin(address, response.headers["Location"])
+                    _check_status(status)
+                    most = MOST_BYTES.get(kind, limits.IMAGE_BYTES)
+                    return self._copied(response, content, most, deadline, end)
+                finally:
+                    response.close()
+        except (httpx.TimeoutException, TimeoutError) as error:
+            raise FetchFailed(AttachmentRefusal.TOO_SLOW, retry=True) from error
+        except httpx.TransportError as error:
+            is_forbidden = str(error).startswith("address not allowed")
+            reason = AttachmentRefusal.BAD_ADDRESS if is_forbidden else AttachmentRefusal.UNREACHABLE
+            raise FetchFailed(reason, retry=not is_forbidden) from error
+
+    def _copied(
+        self, response: httpx.Response, content: IO[bytes], most: int, deadline: Deadline, end: float
+    ) -> tuple[int, str]:
+        if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
+            # It was not accepted, and a small answer could unpack to any size.
+            raise FetchFailed(AttachmentRefusal.UNSUPPORTED)
+        announced = response.headers.get("Content-Length", "")
+        if announced.isascii() and announced.isdigit() and int(announced[:18]) > most:
+            raise FetchFailed(AttachmentRefusal.TOO_LARGE)
+        began, size, digest = time.monotonic(), 0, hashlib.sha256()
+        for chunk in _chunks(response):
+            size += len(chunk)
+            if size > most:
+                raise FetchFailed(AttachmentRefusal.TOO_LARGE)
+            digest.update(chunk)
+            content.write(chunk)
+            # A server that sends a byte now and then gets no more time for it.
+            until = min(end, began + self._first_seconds + size / LEAST_SPEED)
+            deadline.restart(until - time.monotonic())
+        content.seek(0)
+        return size, digest.hexdigest()
+
+
+def checked(content: IO[bytes], size: int, sha256: str, kind: AttachmentKind) -> Obtained:
+    """Return what can be stored of a fetched file, if its content is what the integration said.
+
+    A sound may be called a video and the other way round: both have the same containers. What is called a file is
+    whatever it is.
+
+    Raises:
+        FetchFailed: it is something else, or it is a picture that must not be shown.
+    """
+    head = content.read(types.HEAD_BYTES)
+    content.seek(0)
+    if not head:
+        raise FetchFailed(AttachmentRefusal.DAMAGED)
+    media_type, found = types.media_type(head)
+    if kind is AttachmentKind.IMAGE and found is not AttachmentKind.IMAGE:
+        # SVG is a picture, but one that runs scripts.
+        is_other_picture = types.is_markup(head) or types.is_unknown_picture(head)
+        raise FetchFailed(AttachmentRefusal.UNSUPPORTED if is_other_picture else AttachmentRefusal.WRONG_TYPE)
+    plays = (AttachmentKind.VIDEO, AttachmentKind.AUDIO)
+    if kind in plays and found not in plays:
+        raise FetchFailed(AttachmentRefusal.WRONG_TYPE)
+    if found is AttachmentKind.IMAGE:
+        if size > limits.IMAGE_BYTES:
+            raise FetchFailed(AttachmentRefusal.TOO_LARGE)
+        obtained = pictures.rewrite(content.read())
+        content.close()
+        return obtained
+    return Obtained(PreparedFile(sha256, size, media_type, content))
+
+
+def _chunks(response: httpx.Response) -> Iterator[bytes]:
+    # The raw stream: iter_bytes would decompress it.
+    yield from response.stream  # type: ignore[misc]  # a sync transport gives a sync stream
+
+
+def _check_status(status: int) -> None:
+    if 200 <= status < 300:
+        return
+    if status in _GONE:
+        raise FetchFailed(AttachmentRefusal.NOT_FOUND)
+    raise FetchFailed(AttachmentRefusal.UNREACHABLE, retry=status >= 500 or status in _LATER)
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    """The usual authorities, read when the first attachment is fetched."""
+    return httpx.create_ssl_context(trust_env=False)

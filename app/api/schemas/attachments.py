@@ -1,0 +1,118 @@
+"""Input and output models of attachments (docs/attachments.md)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from app.api.shapes import STORABLE, one_of
+from app.core import limits
+from app.core.attachments.adding import NewAttachment
+from app.core.errors import Invalid
+from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState
+
+
+def _https(value: str) -> str:
+    try:
+        return limits.attachment_url(value)
+    except Invalid as refused:
+        raise PydanticCustomError("value_error", "{why}", {"why": refused.problems[0].msg}) from refused
+
+
+MediaUrl = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=limits.ATTACHMENT_URL_MAX,
+        json_schema_extra={"pattern": limits.ATTACHMENT_URL_PATTERN},
+    ),
+    AfterValidator(_https),
+]
+"""The address of an attachment."""
+
+
+def _whole(value: Any) -> Any:
+    # To JSON Schema, 4.0 is an integer.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Side = Annotated[int, Field(ge=0, le=limits.SIDE_MAX), BeforeValidator(_whole)]
+Size = Annotated[int, Field(ge=0, le=limits.SIZE_MAX), BeforeValidator(_whole)]
+Kind = Annotated[AttachmentKind, one_of(AttachmentKind)]
+FlatKind = Literal["image", "video", "file"]
+
+
+class AttachmentCreate(BaseModel):
+    """A picture, video, sound, file or link of the post. All but links are fetched once, after the answer."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    url: MediaUrl = Field(description="Begins with https://.")
+    kind: Kind
+    alt: Annotated[str, Field(max_length=limits.ALT_MAX), STORABLE] | None = Field(
+        None, description="What the picture shows, as its author wrote it."
+    )
+    filename: Annotated[str, Field(max_length=limits.FILENAME_MAX), STORABLE] | None = None
+    width: Side | None = Field(None, description="In pixels.")
+    height: Side | None = Field(None, description="In pixels.")
+    size: Size | None = Field(None, description="In bytes.")
+
+
+class AttachmentShown(BaseModel):
+    """An attachment as it was sent, with its state. ``media_type`` is found in its content."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: str
+    kind: AttachmentKind
+    alt: str | None = None
+    filename: str | None = None
+    width: int | None = None
+    height: int | None = None
+    size: int | None = None
+    state: AttachmentState
+    reason: AttachmentRefusal | None = None
+    media_type: str | None = None
+
+
+def from_flat(
+    url: str | None, kind: str | None, details: dict[str, Any] | None, embedded_image: str | None
+) -> list[NewAttachment]:
+    """The attachments that the flat attributes mean: one for ``attachment_url``, one for ``embedded_image_url``.
+
+    ``details`` is ``attachment_metadata``, a free object: what is not usable in it is ignored.
+    """
+    found = []
+    if url is not None:
+        given = details or {}
+        found.append(
+            NewAttachment(
+                url,
+                AttachmentKind(kind or "file"),
+                alt=_text(given, limits.ALT_MAX, "alt", "description"),
+                filename=_text(given, limits.FILENAME_MAX, "filename", "name"),
+                width=_number(given, "width", limits.SIDE_MAX),
+                height=_number(given, "height", limits.SIDE_MAX),
+                size=_number(given, "size", limits.SIZE_MAX),
+            )
+        )
+    if embedded_image is not None:
+        found.append(NewAttachment(embedded_image, AttachmentKind.IMAGE))
+    return found
+
+
+def _text(given: dict[str, Any], most: int, *names: str) -> str | None:
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str) and value:
+            try:
+                return limits.text(value[:most], name, most, least=0)
+            except Invalid:
+                return None
+    return None
+
+
+def _number(given: dict[str, Any], name: str, most: int) -> int | None:
+    value = given.get(name)
+    is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+    return value if is_number else None

@@ -1,0 +1,188 @@
+"""Scores of a post's pictures, from connected services that take images (docs/attachments.md).
+
+Pictures are fetched after the text was scored, so they are scored once, later, and can only raise: they may open an
+action for a post whose text led to nothing. Where there is an action or a decision already, people see the scores.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, outbox
+from app.core.actions import actions, decisions, exemptions
+from app.core.actions.moves import make_move
+from app.core.classify import NOTABLE
+from app.core.db import serialise
+from app.core.history.why import Why
+from app.core.models import Action, Attachment, Community, ConnectedService, Request, Score
+from app.core.notes import notes
+from app.core.permissions import SYSTEM
+from app.core.policies import policies
+from app.core.policies.routing import Route, decide, for_review
+from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.requests.scorings import Scoring, combined
+from app.core.services.calling import ServiceClassifier
+from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
+
+SCORE_IMAGES_JOB = "score_images"
+WAITS = (2.0, 10.0, 60.0, 300.0, 900.0)
+"""Seconds to wait, in turn, for the text to be scored first."""
+SUFFIX = "+images"
+"""What the name of a service has where its scores are those of pictures."""
+CAUSE = "its pictures were scored"
+TEXT_MAX = 2_000
+"""Characters of the post that are sent beside each picture."""
+
+
+def enqueue_if_complete(session: Session, request_id: uuid.UUID) -> None:
+    """Have a post's pictures scored once none of its attachments waits, if the community has services that count."""
+    rows = session.scalars(sa.select(Attachment).where(Attachment.request_id == request_id)).all()
+    if not _pictures(rows) or any(row.state is AttachmentState.WAITING for row in rows):
+        return
+    community_id = rows[0].community_id
+    has_service = sa.select(ConnectedService.id).where(
+        ConnectedService.community_id == community_id,
+        ConnectedService.mode == ServiceMode.IN_FORCE,
+        ConnectedService.removed_at.is_(None),
+    )
+    if session.scalar(has_service.limit(1)) is not None:
+        enqueue(session, request_id, community_id, 0)
+
+
+def enqueue(session: Session, request_id: uuid.UUID, community_id: uuid.UUID, turn: int) -> None:
+    """Have the pictures scored after the commit; in a later ``turn`` after a wait."""
+    outbox.enqueue(
+        session,
+        SCORE_IMAGES_JOB,
+        {"request_id": str(request_id), "turn": turn},
+        community_id=community_id,
+        key=f"{request_id}/{turn}",
+        delay=WAITS[turn - 1] if turn else 0.0,
+    )
+
+
+def pictures_to_score(
+    session: Session, request_id: uuid.UUID, turn: int
+) -> tuple[Request, Sequence[Attachment]] | None:
+    """The post and its pictures; None when there is nothing to do, or the text must be scored first."""
+    request = session.get(Request, request_id)
+    if request is None or request.withdrawn_at is not None or request.content_removed_at is not None:
+        return None
+    if request.scored_at is None and request.status in (RequestStatus.PENDING, RequestStatus.IN_PROGRESS):
+        if turn < len(WAITS):
+            enqueue(session, request_id, request.community_id, turn + 1)
+        return None
+    rows = session.scalars(
+        sa.select(Attachment).where(Attachment.request_id == request_id).order_by(Attachment.position)
+    ).all()
+    pictures = _pictures(rows)
+    return (request, pictures) if pictures else None
+
+
+def classify(classifiers: Sequence[ServiceClassifier], text: str, images: Sequence[str]) -> list[Scoring]:
+    """Ask each service about the pictures, given as data URLs. Call it outside of any transaction."""
+    scorings = []
+    for classifier in classifiers:
+        result = classifier.score_images(text[:TEXT_MAX], images)
+        scorings.append(
+            Scoring(
+                f"{classifier.name}{SUFFIX}",
+                f"{classifier.version}+{result.model}"[:100],
+                classifier.tier1_categories if result.calibrated else frozenset(),
+                result,
+                round(result.ms),
+                classifier.categories,
+                local=False,
+            )
+        )
+    return scorings
+
+
+def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring]) -> Action | None:
+    """Store the scores of the pictures, and open an action if they alone lead to one. Repeating it changes nothing."""
+    request = session.get_one(Request, request_id)
+    serialise(session, request.community_id)
+    session.refresh(request)
+    known = set(session.scalars(sa.select(Score.classifier).where(Score.request_id == request_id).distinct()))
+    new = [scoring for scoring in scorings if scoring.classifier not in known]
+    if not new or request.withdrawn_at is not None or request.content_removed_at is not None:
+        return None
+    _store(session, request, new)
+    community = session.get_one(Community, request.community_id, populate_existing=True)
+    if (
+        request.status is not RequestStatus.COMPLETED
+        or community.archived_at is not None
+        or actions.live_for(session, request_id) is not None
+        or decisions.for_request(session, request_id) is not None
+        or exemptions.is_exempt(session, request)
+    ):
+        return None
+    thresholds = policies.current(session, request.community_id)
+    rules = policies.category_rules(thresholds)
+    route = decide(combined(new), rules)
+    if route is None:
+        return None
+    if route.tier is ActionTier.IMMEDIATE and community.paused_at is not None:
+        route = for_review(route, rules)
+    make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Why(cause=CAUSE))
+    note = notes.write_rationale(
+        session, request, route.category, policies.describe(route.category), route.verb
+    )
+    evidence = _evidence(request, route, new, thresholds.version)
+    return actions.open_for(session, request, route, evidence, note)
+
+
+def _pictures(rows: Sequence[Attachment]) -> list[Attachment]:
+    return [row for row in rows if row.sha256 and (row.media_type or "").startswith("image/")]
+
+
+def _store(session: Session, request: Request, scorings: Sequence[Scoring]) -> None:
+    """Store the scores. Previews count the highest score of each category, so a higher one takes the place of it."""
+    highest = {
+        row.category: row
+        for row in session.scalars(sa.select(Score).where(Score.request_id == request.id, Score.is_highest))
+    }
+    now = clock.now()
+    for scoring in scorings:
+        for category, value in scoring.scores.items():
+            row = score_row(request, scoring, category, value, now)
+            row.tier1_capable = category in scoring.tier1
+            before = highest.get(category)
+            if not request.is_test and (before is None or row.score > before.score):
+                if before is not None:
+                    before.is_highest = False
+                row.is_highest, highest[category] = True, row
+            session.add(row)
+        session.add_all(unrouted_rows(request, scoring, now))
+    session.flush()
+
+
+def _evidence(
+    request: Request, route: Route, scorings: Sequence[Scoring], policy_version: int
+) -> dict[str, Any]:
+    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
+    return {
+        "score": route.score,
+        "category": route.category,
+        "labels": [name for name, value in scores.items() if value > NOTABLE],
+        "scores": scores,
+        "details": {
+            "tier": route.tier.number,
+            "threshold": route.threshold,
+            "classifiers": [
+                {
+                    "name": scoring.classifier,
+                    "version": scoring.version,
+                    "model": scoring.result.model,
+                    "ms": scoring.milliseconds,
+                }
+                for scoring in scorings
+            ],
+            "matches": [],
+            "config_version": policy_version,
+            "content_sha256": request.content_sha256,
+        },
+    }

@@ -1,0 +1,140 @@
+"""Attachments of a post as pages show them. Only our own copies are shown; the browser asks no other server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from flask import url_for
+
+from app.core.models import Action, Attachment
+from app.core.policies import policies
+from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, MediaVeil
+from app.web import auth
+
+KINDS: Mapping[AttachmentKind, str] = {
+    AttachmentKind.IMAGE: "Picture",
+    AttachmentKind.VIDEO: "Video",
+    AttachmentKind.AUDIO: "Sound",
+    AttachmentKind.FILE: "File",
+    AttachmentKind.LINK: "Link",
+}
+REASONS: Mapping[str, str] = {
+    AttachmentRefusal.BAD_ADDRESS: "its address leads into a private network or is not valid",
+    AttachmentRefusal.NOT_FOUND: "it is no longer where it was",
+    AttachmentRefusal.UNREACHABLE: "its server could not be reached",
+    AttachmentRefusal.TOO_SLOW: "its server was too slow",
+    AttachmentRefusal.TOO_LARGE: "it is too large",
+    AttachmentRefusal.TOO_MANY_PIXELS: "it has too many pixels",
+    AttachmentRefusal.WRONG_TYPE: "it is not what it is said to be",
+    AttachmentRefusal.UNSUPPORTED: "its format is not shown here, because it may carry scripts or cannot be read",
+    AttachmentRefusal.DAMAGED: "it is damaged",
+    AttachmentRefusal.NOT_STORED: "it could not be stored",
+}
+_SHOWS = (("image/", "picture"), ("video/", "video"), ("audio/", "sound"))
+
+
+@dataclass(frozen=True)
+class Medium:
+    """One attachment. ``shows``: picture, video, sound, file, link, waiting or refused.
+
+    ``name`` is its name among the post's attachments; ``words`` says why there is nothing to see. ``width`` and
+    ``height`` are in pixels, ``size`` in bytes.
+    """
+
+    number: int
+    shows: str
+    name: str
+    alt: str
+    filename: str
+    words: str
+    host: str
+    path: str
+    link: str
+    url: str
+    preview_url: str
+    width: int | None
+    height: int | None
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Media:
+    """The attachments of one post. ``veil``: how pictures look until the reader opens them."""
+
+    id: str
+    veil: MediaVeil
+    items: Sequence[Medium]
+
+    @property
+    def is_veiled(self) -> bool:
+        return self.veil is not MediaVeil.NEITHER
+
+    @property
+    def pictures(self) -> Sequence[Medium]:
+        """Those that can be seen as pictures."""
+        return [one for one in self.items if one.shows == "picture"]
+
+    @property
+    def words(self) -> str:
+        """Its attachments in words: "2 pictures, 1 link"."""
+        counts: dict[str, int] = {}
+        for item in self.items:
+            kind = item.name.split()[0].lower()
+            counts[kind] = counts.get(kind, 0) + 1
+        return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
+
+
+def for_action(action: Action) -> Media | None:
+    """Return the attachments of an action's post for the signed-in reader; None without any."""
+    if not action.request.has_attachments:
+        return None
+    chosen = auth.current_reader().account.media_veil
+    veil = chosen if action.category in policies.SENSITIVE else MediaVeil.NEITHER
+    return Media(str(action.id), veil, [_medium(action, one) for one in action.request.attachments])
+
+
+def _medium(action: Action, attachment: Attachment) -> Medium:
+    host, path = _place(attachment.url)
+    kind = KINDS[attachment.kind]
+    return Medium(
+        number=attachment.position,
+        shows=_shows(attachment),
+        name=f"{kind} {attachment.position}",
+        alt=(attachment.alt or "").strip(),
+        filename=(attachment.filename or "").strip(),
+        words=_words(attachment, kind),
+        host=host,
+        path=path,
+        link=attachment.url if attachment.kind is AttachmentKind.LINK else "",
+        url=url_for("web.media", action_id=action.id, number=attachment.position),
+        preview_url=url_for("web.media_preview", action_id=action.id, number=attachment.position),
+        width=attachment.stored_width,
+        height=attachment.stored_height,
+        size=attachment.stored_size,
+    )
+
+
+def _shows(attachment: Attachment) -> str:
+    if attachment.state is not AttachmentState.KEPT:
+        return attachment.state.value
+    if attachment.kind is AttachmentKind.LINK:
+        return "link"
+    media_type = attachment.media_type or ""
+    return next((word for prefix, word in _SHOWS if media_type.startswith(prefix)), "file")
+
+
+def _words(attachment: Attachment, kind: str) -> str:
+    if attachment.state is AttachmentState.WAITING:
+        return f"{kind}, being fetched. Reload the page in a moment."
+    if attachment.state is AttachmentState.REFUSED:
+        return f"{kind}, not shown: {REASONS.get(attachment.reason or '', 'it was refused')}."
+    return ""
+
+
+def _place(url: str) -> tuple[str, str]:
+    """Return host and path of a URL, for people to read."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname or "", parts.path if parts.path != "/" else ""
+    except ValueError:
+        return url[:60], ""
