@@ -347,6 +347,31 @@
     for (const moment of ["htmx:afterSwap", "htmx:afterSettle"]) document.addEventListener(moment, keep, { once: true });
   });
 
+  // --- Rows change in place while the page is open: the poll says what each shows, and the answer brings those that changed.
+  // A tick stays, focus stays on the same control of the row, and a row whose button was just pressed waits for its own answer. ---
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (!event.detail.elt.hasAttribute("data-live-rows")) return;
+    const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
+    if (rows.length) event.detail.parameters.rows = rows.join("~");
+  });
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const old = event.detail.target;
+    const fresh = old.matches("[data-live]") && event.detail.fragment.querySelector("[data-live]");
+    if (!fresh) return;
+    if (old.querySelector(".htmx-request")) {
+      event.detail.shouldSwap = false;
+      return;
+    }
+    const controls = (row) => [...row.querySelectorAll("a, button, input")];
+    const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
+    if (was && box) box.checked = was.checked;
+    const at = controls(old).indexOf(document.activeElement);
+    if (at < 0) return;
+    const same = document.activeElement.id && fresh.querySelector(`#${CSS.escape(document.activeElement.id)}`);
+    const next = same || controls(fresh)[at] || controls(fresh).at(-1);
+    document.addEventListener("htmx:oobAfterSwap", () => next?.focus({ preventScroll: true }), { once: true });
+  });
+
   // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;

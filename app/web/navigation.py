@@ -8,6 +8,7 @@ from app.core.communities import founding
 from app.core.models import Community
 from app.core.permissions import Permission
 from app.web import auth, origins
+from app.web.moderate import open_counts
 from app.web.page import NavItem
 from app.web.webhooks import deliveries
 from app.wiring import wired
@@ -109,7 +110,9 @@ def offers_first_steps(community: Community) -> bool:
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
     """Return the groups of links for this reader's role, without pages that are not routed."""
     query = f"?community={community.slug}" if community and several else ""
-    counted = deliveries.attention(community)
+    counted: dict[str, tuple[int | str | None, str]] = {**deliveries.attention(community)}
+    waiting = open_counts.in_navigation(community)
+    counted.update(waiting)
     groups = []
     if community is not None and offers_first_steps(community):
         first = url_for("web.getting_started_page")
@@ -122,6 +125,7 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
                 icon,
                 _is_current(url_for(view)),
                 *counted.get(view, (None, "")),
+                live=open_counts.element_id(view) if view in waiting else "",
             )
             for label, view, icon, needed in entries
             if has_page(view)

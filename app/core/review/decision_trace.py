@@ -4,6 +4,9 @@ A held decision changes nothing yet, but a moderator who decides and undoes it l
 """
 
 import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -60,6 +63,30 @@ def by_whom(session: Session, object_id: uuid.UUID) -> str:
     who = "the community" if row.actor_kind == "system" and row.what in _DECIDING else row.actor_name
     minutes = int((clock.now() - row.at).total_seconds() // 60)
     return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
+
+
+@dataclass(frozen=True)
+class Decider:
+    """Who decided an object last, and when. ``name`` is "the community" if no person decided."""
+
+    name: str
+    at: datetime
+
+
+def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Decider]:
+    """Who decided these objects last, by object id; one query. Objects without a decision are left out."""
+    if not object_ids:
+        return {}
+    rows = session.execute(
+        sa.select(HistoryEntry.object_id, HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(HistoryEntry.object_id.in_(object_ids), HistoryEntry.what.in_(_DECIDING))
+        .order_by(HistoryEntry.number)
+    )
+    return {
+        object_id: Decider("the community" if kind == "system" else name or "somebody", at)
+        for object_id, name, at, kind in rows
+    }
 
 
 def why_of(hold: Hold) -> Why:

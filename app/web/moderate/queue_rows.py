@@ -1,22 +1,27 @@
-"""Rows of the review queue, for the whole table and for a single row that htmx replaces."""
+"""Rows of the review queue, for the whole table and for single rows that htmx replaces."""
 
+import base64
+import binascii
+import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.core import limits
 from app.core.models import Action
 from app.core.permissions import Actor
-from app.core.review import queue
+from app.core.review import decision_trace, queue
+from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
-from app.web.filters import excerpt, full_time
+from app.web.filters import ago, excerpt, full_time
 from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.pending_undo import PendingDecision
@@ -30,7 +35,8 @@ PART = "moderate/_queue_row.html"
 class QueueRow:
     """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
-    ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone.
+    ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
+    who decided, for a row that stays on the page after its decision.
     """
 
     id: uuid.UUID
@@ -49,6 +55,22 @@ class QueueRow:
     held: PendingDecision | None
     apart: str
     is_ticked: bool = False
+    decided: Decider | None = None
+
+    @property
+    def live(self) -> str:
+        """The row's id and a digest of everything in it that may change, both short: the poll sends it for each row."""
+        facts = (
+            self.version,
+            self.claimant,
+            self.is_mine,
+            self.state,
+            self.ratings,
+            self.held.progress if self.held else "",
+            ago(self.decided.at) if self.decided else "",
+        )
+        digest = hashlib.blake2b(repr(facts).encode(), digest_size=3)
+        return f"{_encode(self.id.bytes)}.{_encode(digest.digest())}"
 
     @property
     def name(self) -> str:
@@ -71,7 +93,12 @@ def rows(
     ]
 
 
-def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
+def row_of_item(
+    item: QueueItem,
+    actor: Actor,
+    ticked: frozenset[uuid.UUID] = frozenset(),
+    decided: Decider | None = None,
+) -> QueueRow:
     """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
     The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
@@ -95,7 +122,42 @@ def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = fr
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
         is_ticked=action.id in ticked,
+        decided=decided,
     )
+
+
+def rows_by_id(
+    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
+) -> list[QueueRow]:
+    """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
+    items = queue.items(session, actor, community_id, ids)
+    closed = [item.action.id for item in items if item.action.action_state is not ActionState.UNDER_REVIEW]
+    decided = decision_trace.deciders(session, closed)
+    return [row_of_item(item, actor, decided=decided.get(item.action.id)) for item in items]
+
+
+def changed(
+    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
+) -> list[QueueRow]:
+    """Return the rows that differ from what the page shows (``QueueRow.live`` by id)."""
+    rows = rows_by_id(session, actor, community_id, list(shown))
+    return [row for row in rows if row.live != shown[row.id]]
+
+
+def shown_rows(text: str) -> dict[uuid.UUID, str]:
+    """Parse the poll's parameter: ``QueueRow.live`` of each row on the page, separated by "~". Others are ignored."""
+    shown = {}
+    for live in text.split("~")[: limits.BULK_MAX]:
+        encoded_id, _, _ = live.partition(".")
+        try:
+            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(encoded_id + "=="))] = live
+        except (ValueError, binascii.Error):
+            continue
+    return shown
+
+
+def _encode(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _is_veiled(action: Action) -> bool:
@@ -123,8 +185,8 @@ def _name(action: Action) -> RowName:
 
 def row(session: Session, actor: Actor, action: Action) -> QueueRow:
     """Return the row of one action, in any state."""
-    (item,) = queue.items(session, actor, action.community_id, [action.id])
-    return row_of_item(item, actor)
+    (found,) = rows_by_id(session, actor, action.community_id, [action.id])
+    return found
 
 
 def context() -> dict[str, Any]:

@@ -23,7 +23,7 @@ from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.filters import state_phrase
-from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
+from app.web.moderate import moderation, open_counts, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, Choice, SaveFilterForm
@@ -52,21 +52,28 @@ def review() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
-    """The number of items that arrived after the page was rendered; 204 if the page already shows this number."""
-    since, shown = forms.query_arg("since"), forms.query_arg("shown")
+    """What changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
+
+    The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
+    """
+    since = forms.query_arg("since")
     try:
         moment = datetime.fromisoformat(since)
     except ValueError:
         return make_response("", 204)
     if moment.tzinfo is None:
         return make_response("", 204)
+    actor, community = auth.current_actor(), auth.current_community()
+    shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
     with wired().database.reading() as session:
-        count = queue.newer_than(
-            session, auth.current_actor(), auth.current_community().id, moment, moderation.wanted_queue()
-        )
-    if str(count) == (shown or "0"):
+        count = queue.newer_than(session, actor, community.id, moment, moderation.wanted_queue())
+        rows = queue_rows.changed(session, actor, community.id, shown_rows) if shown_rows else []
+    counts = open_counts.context(community)
+    is_same = str(count) == (forms.query_arg("shown") or "0")
+    if is_same and not rows and counts["waiting"] == forms.query_arg("waiting"):
         return make_response("", 204)
-    return page.render("moderate/_queue_new.html", "moderate/_queue_new.html", **_new(count, since))
+    part = "moderate/_queue_live.html"
+    return page.render(part, part, rows=rows, **queue_rows.context(), **_new(count, since, counts))
 
 
 @web.get("/review/settled")
@@ -80,10 +87,9 @@ def settled() -> Response:
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        items = queue.items(session, actor, community.id, ids)
-        if any(item.action.held is not None for item in items):
+        rows = queue_rows.rows_by_id(session, actor, community.id, ids)
+        if any(row.held is not None for row in rows):
             return Response(status=204)
-        rows = [queue_rows.row_of_item(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
         "moderate/_queue_settled.html",
@@ -253,18 +259,24 @@ def _show(
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
-        **_new(0, now.isoformat()),
+        **_new(0, now.isoformat(), open_counts.context(community)),
         **queue_rows.context(),
     )
 
 
-def _new(count: int, since: str) -> dict[str, Any]:
-    query = forms.queried(QueueForm).query()
+def _new(count: int, since: str, counts: dict[str, Any]) -> dict[str, Any]:
+    query = {
+        **forms.queried(QueueForm).query(),
+        "since": since,
+        "shown": str(count),
+        "waiting": counts["waiting"],
+    }
     return {
+        **counts,
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",
-        "new_url": url_for("web.new_count") + "?" + encoded({**query, "since": since, "shown": str(count)}),
+        "new_url": url_for("web.new_count") + "?" + encoded(query),
         "show_url": moderation.queue_url(),
     }
 
