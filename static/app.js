@@ -354,6 +354,17 @@
     const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
     if (rows.length) event.detail.parameters.rows = rows.join("~");
   });
+  // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
+  const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (!filters(event)) return;
+    for (const [name, value] of [...event.detail.formData]) if (!value) event.detail.formData.delete(name);
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (filters(event) && !document.querySelector(".error-summary")) {
+      say("status", document.querySelector("#queue-head .lead")?.textContent ?? "No items match.");
+    }
+  });
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
     const old = event.detail.target;
     const fresh = old.matches("[data-live]") && event.detail.fragment.querySelector("[data-live]");

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from app.core import clock
 from app.core.actions import decisions
 from app.core.actions.moves import begin, make_move
+from app.core.actions.urgency import urgency
 from app.core.errors import Invalid
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
@@ -83,6 +84,7 @@ def open_for(
     ``cause`` is recorded in history; None: the score and the threshold that it exceeds.
     """
     reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
+    urgent = urgency(clock.now(), route.target, route.severity, route.score, request.extra)
     action = Action(
         id=new_id(),
         community_id=request.community_id,
@@ -97,6 +99,9 @@ def open_for(
         decided_verb=route.verb.value,
         note_id=note.id,
         proposed_at=None if reviewed else clock.now(),
+        platform_author_id=request.platform_author_id,
+        due_at=urgent.due_at,
+        urgent_at=urgent.urgent_at,
     )
     cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
     begin(session, SYSTEM, action, why=Why(cause=cause))

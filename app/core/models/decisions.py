@@ -29,6 +29,10 @@ SECOND_LOOK = (
 """Which actions wait for a second look: an open one, or applied by a score alone. An index repeats it."""
 _SECOND_LOOK = sa.text(SECOND_LOOK)
 _OPEN = sa.text("action_state IN ('under_review', 'retro_review')")
+QUEUED = "action_state = 'under_review'"
+"""Which actions are in the review queue. Its indexes repeat it."""
+HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('applied', 'retro_review', 'confirmed')"
+"""Which actions keep a post hidden now. An index repeats it."""
 
 
 class Action(Stamped, Base):
@@ -37,7 +41,8 @@ class Action(Stamped, Base):
     ``decided_verb`` is the category's configured verb. ``restores_id`` names the action that an ``unhide`` undoes;
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
-    moderator decided on, None while that is ``category``.
+    moderator decided on, None while that is ``category``. ``platform_author_id`` repeats the request's, for lists.
+    ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``).
     """
 
     __tablename__ = "moderation_actions"
@@ -70,6 +75,30 @@ class Action(Stamped, Base):
             "retro_review_at",
             sqlite_where=_OPEN,
             postgresql_where=_OPEN,
+        ),
+        # The queue in its default order, and what of it is overdue.
+        sa.Index(
+            "ix_moderation_actions_urgent",
+            "community_id",
+            "urgent_at",
+            "id",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
+        sa.Index(
+            "ix_moderation_actions_due",
+            "community_id",
+            "due_at",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
+        # How many posts of an author are hidden, counted for every row of the queue.
+        sa.Index(
+            "ix_moderation_actions_hidden",
+            "community_id",
+            "platform_author_id",
+            sqlite_where=sa.text(HIDDEN),
+            postgresql_where=sa.text(HIDDEN),
         ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
@@ -108,6 +137,9 @@ class Action(Stamped, Base):
     scan_exempt_content_hash: Mapped[str | None] = mapped_column(sa.String(64))
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
+    due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    urgent_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
     version: Mapped[int] = mapped_column(default=1)
 
     request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)

@@ -1,7 +1,7 @@
 """The review queue: pages of open items for moderators, and reviews that end without a decision."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,22 +9,32 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
-from app.core import clock, limits
+from app.core import clock, limits, scoring
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Action, Hold, Request
+from app.core.models import Account, Action, Hold, Note, Request
+from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.review import post_search, queue_order
 from app.core.review.queue_order import Sort
 from app.core.vocabulary import ActionState, ReviewGroup
+
+_DISAGREEMENTS: Mapping[str, str] = {
+    "divisive": "split",
+    "one-sided": "split",
+    "unbalanced": "one side only",
+    "undecided": "undecided",
+}
+"""Why enough ratings did not decide, by the slug of the rule (docs/consensus.md)."""
 
 
 @dataclass(frozen=True)
 class QueueFilter:
     """Filters and order of the queue.
 
-    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody`` or empty for all.
+    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody`` or empty for all. ``author`` and
+    ``channel`` are the platform's ids. ``overdue``: only items past their category's target time.
     """
 
     categories: tuple[str, ...] = ()
@@ -32,7 +42,10 @@ class QueueFilter:
     claimed_by: str = ""
     search: str = ""
     group: ReviewGroup | None = None
-    sort: Sort = Sort.OLDEST
+    author: str = ""
+    channel: str = ""
+    overdue: bool = False
+    sort: Sort = Sort.URGENT
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,13 @@ class QueueItem:
 
     action: Action
     claimant: str | None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the item waits longer than its category's target time."""
+        action = self.action
+        is_waiting = action.action_state is ActionState.UNDER_REVIEW and action.due_at is not None
+        return is_waiting and action.due_at <= clock.now()  # type: ignore[operator]  # the line above excludes None
 
 
 def queue(
@@ -156,6 +176,29 @@ def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
     return ended
 
 
+def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[str]) -> dict[str, int]:
+    """How many posts of these authors are hidden now, by author; one query on an index of hidden posts."""
+    if not authors:
+        return {}
+    rows = session.execute(
+        sa.select(Action.platform_author_id, sa.func.count())
+        .where(
+            Action.community_id == community_id,
+            Action.platform_author_id.in_(authors),
+            sa.text(HIDDEN),
+        )
+        .group_by(Action.platform_author_id)
+    )
+    return {author: count for author, count in rows if author}
+
+
+def disagreement(note: Note | None, needed: int) -> str:
+    """Why ratings have not decided: "split", "one side only" or "undecided"; empty while there are too few of them."""
+    if note is None or note.ratings_count < needed or note.status_rule is None:
+        return ""
+    return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
+
+
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
     return [
@@ -183,8 +226,13 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
     """Select the actions under review that match, unordered. The caller checks the actor's permission."""
     statement = sa.select(Action).where(
         Action.community_id == community_id,
-        Action.action_state == ActionState.UNDER_REVIEW,
+        # Written out, not a parameter: only so are the queue's indexes used for certain.
+        sa.text(f"moderation_actions.{QUEUED}"),
     )
+    if filters.overdue:
+        statement = statement.where(Action.due_at <= clock.now())
+    if filters.author:
+        statement = statement.where(Action.platform_author_id == filters.author)
     if filters.categories:
         statement = statement.where(Action.category.in_(filters.categories))
     if filters.group is not None:
@@ -197,10 +245,12 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
         statement = statement.where(
             sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= clock.now())
         )
-    if filters.search or filters.languages:
+    if filters.search or filters.languages or filters.channel:
         statement = statement.join(Request, Request.id == Action.request_id)
     if filters.languages:
         statement = statement.where(Request.language.in_(filters.languages))
+    if filters.channel:
+        statement = statement.where(Request.platform_channel_id == filters.channel)
     if filters.search:
         statement = statement.where(post_search.finds(filters.search))
     return statement

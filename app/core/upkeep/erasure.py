@@ -292,6 +292,15 @@ def _mentions(in_communities: sa.Select[Any], user_id: str) -> sa.ColumnElement[
 
 def _rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: str, pseudonym: str) -> int:
     rows = 0
+    theirs = sa.select(Request.id).where(
+        Request.community_id.in_(in_communities), Request.platform_author_id == user_id
+    )
+    _changed(
+        session,
+        sa.update(Action)
+        .where(Action.request_id.in_(theirs), Action.platform_author_id == user_id)
+        .values(platform_author_id=pseudonym, updated_at=Action.updated_at),
+    )
     for column in (Request.platform_author_id, Request.requested_by):
         rows += _changed(
             session,

@@ -20,6 +20,7 @@ from app.web.forms import at_most, choices, number
 from app.web.languages import language_name
 
 SORTS = {
+    Sort.URGENT: "Most urgent first",
     Sort.OLDEST: "Oldest first",
     Sort.NEWEST: "Newest first",
     Sort.SCORE: "Highest score first",
@@ -31,6 +32,7 @@ LOOK_SORTS = {
     second_looks.Sort.OLDEST: "Oldest first",
     second_looks.Sort.SCORE: "Highest score first",
 }
+OVERDUE = {"": "Any", "1": "Overdue"}
 CLAIMANTS = {"": "Anyone or nobody", "nobody": "Nobody", "me": "Me"}
 
 
@@ -41,10 +43,13 @@ class QueueForm(FilterForm):
     q = SearchField("Search", [at_most(200, "Search")])
     category = SeveralField("Category", validate_choice=False)
     language = SeveralField("Language", validate_choice=False)
+    author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
+    channel = StringField("Channel", [at_most(limits.ID_MAX, "Channel")])
     claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="")
-    sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.OLDEST.value)
+    overdue = SelectField("Target time", choices=choices(OVERDUE), default="")
+    sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.URGENT.value)
 
-    PLAIN: ClassVar = {"sort": Sort.OLDEST.value}
+    PLAIN: ClassVar = {"sort": Sort.URGENT.value}
 
     def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
         """Offer what waiting items have, and what the query string selects even if none waits."""
@@ -54,7 +59,7 @@ class QueueForm(FilterForm):
     @property
     def is_narrowed(self) -> bool:
         """Whether any filter is set. The order does not count."""
-        return any((self.q.data, self.category.data, self.language.data, self.claimed_by.data))
+        return bool(self.query().keys() - {"community", "sort"})
 
     def wanted(self) -> QueueFilter:
         """Return the filter that the form describes. Call ``validate()`` first."""
@@ -63,6 +68,9 @@ class QueueForm(FilterForm):
             languages=tuple(self.language.data or ()),
             claimed_by=self.claimed_by.data or "",
             search=typed(self.q),
+            author=typed(self.author),
+            channel=typed(self.channel).removeprefix("#"),
+            overdue=bool(self.overdue.data),
             sort=Sort(self.sort.data),
         )
 

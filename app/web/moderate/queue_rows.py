@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core import limits
-from app.core.models import Action
+from app.core import clock, limits
+from app.core.actions import urgency
+from app.core.models import Action, Request
 from app.core.permissions import Actor
 from app.core.review import decision_trace, queue
 from app.core.review.decision_trace import Decider
@@ -20,8 +22,9 @@ from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import encoded
-from app.web.filters import ago, excerpt, full_time
+from app.web.filter_forms import Query, encoded
+from app.web.filters import ago, channel, excerpt, full_time, span
+from app.web.languages import language_name
 from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.pending_undo import PendingDecision
@@ -36,7 +39,8 @@ class QueueRow:
     """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
-    who decided, for a row that stays on the page after its decision.
+    who decided, for a row that stays on the page after its decision. ``facts`` about author and
+    post follow the author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide.
     """
 
     id: uuid.UUID
@@ -56,6 +60,11 @@ class QueueRow:
     apart: str
     is_ticked: bool = False
     decided: Decider | None = None
+    author: str = ""
+    author_url: str = ""
+    facts: Sequence[str] = ()
+    overdue: str = ""
+    disagreement: str = ""
 
     @property
     def live(self) -> str:
@@ -66,6 +75,7 @@ class QueueRow:
             self.is_mine,
             self.state,
             self.ratings,
+            self.overdue,
             self.held.progress if self.held else "",
             ago(self.decided.at) if self.decided else "",
         )
@@ -84,13 +94,21 @@ class QueueRow:
 
 
 def rows(
-    items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
+    session: Session, items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
 ) -> list[QueueRow]:
     """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
+    hidden = _hidden_posts(session, items)
     return [
-        replace(row_of_item(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)
+        replace(row_of_item(item, actor, ticked, hidden=hidden), apart=more)
+        for item, more in zip(items, apart, strict=True)
     ]
+
+
+def _hidden_posts(session: Session, items: Sequence[QueueItem]) -> Mapping[str, int]:
+    authors = {author for item in items if (author := item.action.platform_author_id)}
+    community_ids = {item.action.community_id for item in items}
+    return queue.hidden_posts(session, community_ids.pop(), authors) if authors else {}
 
 
 def row_of_item(
@@ -98,13 +116,14 @@ def row_of_item(
     actor: Actor,
     ticked: frozenset[uuid.UUID] = frozenset(),
     decided: Decider | None = None,
+    hidden: Mapping[str, int] | None = None,
 ) -> QueueRow:
     """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
     The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
     """
-    action = item.action
-    veiled = _is_veiled(action)
+    action, post = item.action, item.action.request
+    veiled, author = _is_veiled(action), post.platform_author_id or ""
     return QueueRow(
         id=action.id,
         version=action.version,
@@ -123,7 +142,30 @@ def row_of_item(
         apart=_name(action).whole,
         is_ticked=action.id in ticked,
         decided=decided,
+        author=author,
+        author_url=f"{url_for('web.review')}?{encoded({**_community(), 'author': author})}" if author else "",
+        facts=_facts(post, (hidden or {}).get(author, 0)),
+        overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
+        disagreement=queue.disagreement(action.note, answering.ratings_needed()),
     )
+
+
+def _facts(post: Request, hidden: int) -> Sequence[str]:
+    """The author's hidden posts, channel, language, and reports and views if the integration gave them."""
+    reports, views = urgency.figure(post.extra, "reports"), urgency.figure(post.extra, "views")
+    facts = (
+        f"{hidden} hidden" if hidden else "",
+        channel(post.platform_channel_id) if post.platform_channel_id else "",
+        language_name(post.language) if post.language else "",
+        f"{reports:,} {'report' if reports == 1 else 'reports'}" if reports else "",
+        f"{views:,} {'view' if views == 1 else 'views'}" if views else "",
+    )
+    return [fact for fact in facts if fact]
+
+
+def _community() -> Query:
+    community = forms.query_arg("community")
+    return {"community": community} if community else {}
 
 
 def rows_by_id(
@@ -133,7 +175,8 @@ def rows_by_id(
     items = queue.items(session, actor, community_id, ids)
     closed = [item.action.id for item in items if item.action.action_state is not ActionState.UNDER_REVIEW]
     decided = decision_trace.deciders(session, closed)
-    return [row_of_item(item, actor, decided=decided.get(item.action.id)) for item in items]
+    hidden = _hidden_posts(session, items)
+    return [row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden) for item in items]
 
 
 def changed(

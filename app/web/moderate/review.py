@@ -23,7 +23,15 @@ from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.filters import state_phrase
-from app.web.moderate import moderation, open_counts, pending_undo, queue_rows, reason_choice, verb_buttons
+from app.web.moderate import (
+    chips,
+    moderation,
+    open_counts,
+    pending_undo,
+    queue_rows,
+    reason_choice,
+    verb_buttons,
+)
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, Choice, SaveFilterForm
@@ -237,6 +245,7 @@ def _show(
         filter_form.offer(
             queue.categories(session, community.id), post_search.languages(session, community.id)
         )
+        rows = queue_rows.rows(session, listed.items, actor, ticked)
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
@@ -244,7 +253,8 @@ def _show(
     return page.render(
         "moderate/review.html",
         status=422 if filter_form.errors and status == 200 else status,
-        rows=queue_rows.rows(listed.items, actor, ticked),
+        rows=rows,
+        chips=chips.chips(filter_form, url_for("web.review")),
         count=listed.count,
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,

@@ -12,6 +12,7 @@ from app.core.permissions import Actor
 from app.core.review import saved_filters
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
+from app.web.filters import channel
 from app.web.languages import language_name
 from app.web.moderate.filters import SORTS
 from app.web.moderate.forms import SaveFilterForm
@@ -81,6 +82,9 @@ def in_words(query: Query) -> str:
         if (languages := _several(query, "language"))
         else "",
         f"“{query['q']}”" if "q" in query else "",
+        f"by {query['author']}" if "author" in query else "",
+        channel(str(query["channel"])) if "channel" in query else "",
+        "overdue" if "overdue" in query else "",
         _CLAIMED.get(str(query.get("claimed_by", "")), ""),
         _SORTED.get(str(query.get("sort", "")), ""),
     ]
