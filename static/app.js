@@ -236,6 +236,24 @@
     }
   });
 
+  // --- Buttons for ticked rows say how many: "Dismiss 3". ---
+  function countTicked() {
+    const ticked = document.querySelectorAll("[data-row] input[type=checkbox]:checked").length;
+    for (const button of document.querySelectorAll("[data-counts]")) {
+      const number = ticked ? String(ticked) : "selected";
+      const words = (text) => text.replace(/ (selected|\d+)(?=$|:)/, ` ${number}`);
+      const name = button.querySelector("small") ?? button.querySelector("span");
+      name.textContent = words(name.textContent);
+      if (button.hasAttribute("aria-label")) button.setAttribute("aria-label", words(button.getAttribute("aria-label")));
+      if (button.dataset.verb) button.dataset.verb = words(button.dataset.verb);
+      if (button.hasAttribute("data-submit")) for (const said of button.form.querySelectorAll("[data-armed] strong")) said.textContent = button.dataset.verb;
+    }
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("input[type=checkbox]")) countTicked();
+  });
+  document.addEventListener("htmx:afterSettle", countTicked);
+
   // --- A chosen template stands in its form's text field at once: in place of the one chosen before, else after what was
   // typed. Leaving the list forgets the choice, or the server would add a text that was changed since. ---
   let filled = "";
@@ -359,6 +377,10 @@
   document.addEventListener("htmx:configRequest", (event) => {
     if (!filters(event)) return;
     for (const [name, value] of [...event.detail.formData]) if (!value) event.detail.formData.delete(name);
+    // Enter in a field is a change and a submit: the list must not be swapped twice, under what is typed next.
+    const asked = new URLSearchParams(event.detail.formData).toString();
+    if (event.detail.elt.dataset.asked === asked) event.preventDefault();
+    event.detail.elt.dataset.asked = asked;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (filters(event) && !document.querySelector(".error-summary")) {
@@ -376,10 +398,10 @@
     const controls = (row) => [...row.querySelectorAll("a, button, input")];
     const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
     if (was && box) box.checked = was.checked;
-    const at = controls(old).indexOf(document.activeElement);
-    if (at < 0) return;
-    const same = document.activeElement.id && fresh.querySelector(`#${CSS.escape(document.activeElement.id)}`);
-    const next = same || controls(fresh)[at] || controls(fresh).at(-1);
+    const focused = controls(old).find((one) => one === document.activeElement);
+    if (!focused) return;
+    const alike = (one) => (focused.id ? one.id === focused.id : one.className === focused.className && one.type === focused.type && one.hasAttribute("data-row-link") === focused.hasAttribute("data-row-link"));
+    const next = controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]");
     document.addEventListener("htmx:oobAfterSwap", () => next?.focus({ preventScroll: true }), { once: true });
   });
 
@@ -397,6 +419,7 @@
   });
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
   enhance(document.body);
+  countTicked();
   // Errors come first, whatever part of the page the address names.
   document.querySelector(".error-summary")?.focus();
   // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.

@@ -65,7 +65,7 @@ def test_a_chosen_reason_fills_the_field_and_what_was_typed_stays(
     expect(reason).to_have_value("See the thread.\nFriends teasing each other.")
     max_.page.get_by_label("Template").select_option("Attack")
     expect(reason).to_have_value("See the thread.\nIt attacks a person.")
-    max_.page.get_by_label("Policy").select_option("Threat")
+    max_.page.get_by_label("File under").select_option("Threat")
     max_.button("Dismiss").click()
     place.becomes(action_id, "dismissed")
     max_.page.reload()

@@ -169,9 +169,11 @@ POST /reset/<token>                                             410 410 410 410 
 GET  /review                                                    303 403 200 200 200 404
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
+POST /review/<uuid:action_id>/author-note                       401 403 422 422 422 404
 GET  /review/<uuid:action_id>/claim                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404
 POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
+POST /review/<uuid:action_id>/escalate                          401 403 422 422 422 404
 POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
 POST /review/<uuid:action_id>/notes                             401 422 422 422 422 404
 GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404
@@ -183,6 +185,7 @@ POST /review/<uuid:action_id>/take-over                         401 403 303 303 
 POST /review/dismiss                                            401 403 422 422 422 404
 POST /review/filters                                            401 403 422 422 422 404
 POST /review/filters/<uuid:filter_id>/delete                    401 403 303 404 404 404
+GET  /review/matching                                           303 403 200 200 200 404
 GET  /review/new-count                                          303 403 204 204 204 404
 POST /review/next                                               401 403 303 303 303 404
 GET  /review/settled                                            303 403 200 200 200 404

@@ -46,8 +46,12 @@ def test_each_filter_in_use_is_a_chip_that_takes_away_only_itself(
         "/review?category=spam&category=toxicity&claimed_by=nobody&overdue=1&sort=newest"
     ).text
     chips = {
-        label: unescape(url)
-        for url, label in re.findall(r'<a href="([^"]+)" aria-label="Remove the filter ([^"]+)"', page)
+        f"{label}: {value}": unescape(url)
+        for url, label, value in re.findall(
+            r'<a href="([^"]+)"><span class="vh">Remove the filter </span>'
+            r'<span class="muted">([^<]+)</span>\s*<bdi>([^<]+)</bdi>',
+            page,
+        )
     }
     assert chips == {
         "Category: Spam": "/review?category=toxicity&claimed_by=nobody&overdue=1&sort=newest",

@@ -100,6 +100,13 @@ class Action(Stamped, Base):
             sqlite_where=sa.text(HIDDEN),
             postgresql_where=sa.text(HIDDEN),
         ),
+        sa.Index(
+            "ix_moderation_actions_queued_author",
+            "community_id",
+            "platform_author_id",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
         sa.Index("ix_moderation_actions_exempt", "community_id", "scan_exempt_content_hash"),
@@ -174,7 +181,8 @@ class Hold(Base):
     """A dashboard decision that is not carried out yet: it can be undone until ``due_at``.
 
     It concerns an action, or a note without an action. ``category`` is the category it is decided on, ``reopen_to``
-    where a reopened dismissal goes.
+    where a reopened dismissal goes. ``act_as``: what the platform is to do instead of what the category is configured
+    for; ``author_text``: what the post's author is told.
     """
 
     __tablename__ = "holds"
@@ -194,5 +202,7 @@ class Hold(Base):
     comment: Mapped[str | None] = mapped_column(sa.Text)
     category: Mapped[str | None] = mapped_column(sa.String(40))
     reopen_to: Mapped[ReopenTo | None] = mapped_column(word(ReopenTo))
+    act_as: Mapped[ActionType | None] = mapped_column(word(ActionType))
+    author_text: Mapped[str | None] = mapped_column(sa.Text)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

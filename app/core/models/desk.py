@@ -50,6 +50,26 @@ class SavedFilter(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
 
+class AuthorNote(Base):
+    """What moderators should know of an author, for all of an author's posts in the community. Never shown to raters.
+
+    Rows are only added: the newest is the note in force (an empty ``text``: none), the others are its history.
+    """
+
+    __tablename__ = "author_notes"
+    __table_args__ = (
+        sa.Index("ix_author_notes_author", "community_id", "platform_author_id", "created_at", "id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    platform_author_id: Mapped[str] = mapped_column(sa.String(255))
+    text: Mapped[str] = mapped_column(sa.Text)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
+    account_name: Mapped[str] = mapped_column(sa.String(255))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
 class Notice(Base):
     """A message to a moderator or operator: a decision overturned or not carried out, a claim taken over, …
 

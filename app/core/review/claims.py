@@ -196,6 +196,18 @@ def claim_next(
     return None
 
 
+def free(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, limit: int
+) -> Sequence[Action]:
+    """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
+    require(actor, Permission.MODERATE, community_id)
+    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
+    statement = queue.filtered(actor, community_id, filters).where(
+        _open_to(actor, clock.now()), Action.id.not_in(held)
+    )
+    return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()
+
+
 def _open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
     """Whether an item can be claimed: nobody holds it, or the actor does, or the lease is over."""
     return sa.or_(

@@ -29,7 +29,9 @@ _DECIDING = frozenset(
     f"{ACTION.name}.{row.target}" for row in ACTION.moves if row.source is not None and row.verb in HELD_VERBS
 )
 """Names of entries about moves that moderators decide."""
-_DECIDING_NOTHING = frozenset({"action.commented", "action.filed", "claim.taken_over", HELD, UNDONE})
+_DECIDING_NOTHING = frozenset(
+    {"action.chosen", "action.commented", "action.filed", "claim.taken_over", HELD, UNDONE}
+)
 
 
 def held(session: Session, actor: Actor, hold: Hold) -> None:
@@ -95,7 +97,9 @@ def why_of(hold: Hold) -> Why:
 
 
 def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Why) -> HistoryEntry:
-    after = {"verb": hold.verb.value} | ({"to": hold.reopen_to.value} if hold.reopen_to else {})
+    after = {"verb": hold.verb.value}
+    after |= {"to": hold.reopen_to.value} if hold.reopen_to else {}
+    after |= {"action_type": hold.act_as.value} if hold.act_as else {}
     return history.record(
         session,
         actor,

@@ -23,6 +23,7 @@ from app.core.models import (
     Account,
     AccountLink,
     Action,
+    AuthorNote,
     Community,
     HistoryEntry,
     HistoryText,
@@ -185,6 +186,10 @@ def erase_identity(
         gone[what] = gone.get(what, 0) + rows
     for what, rows in _kept(session, people).items():
         kept[what] = kept.get(what, 0) + rows
+    about_them = sa.delete(AuthorNote).where(
+        AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
+    )
+    gone["notes about authors"] = _changed(session, about_them)
     gone["names on posts"] = _rename_on_posts(session, in_communities, user_id, pseudonym)
     learning_erasure.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
@@ -220,6 +225,12 @@ def _empty(session: Session, account: Account) -> None:
         sa.update(Action)
         .where(Action.claimed_by_id == account.id)
         .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(AuthorNote)
+        .where(AuthorNote.account_id == account.id)
+        .values(account_name=NAMELESS)
         .execution_options(synchronize_session=False)
     )
     for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):

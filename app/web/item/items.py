@@ -14,7 +14,7 @@ from app.core.permissions import Permission
 from app.core.review import reopening
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
-from app.web.item import author_posts, note_forms, why_status
+from app.web.item import author_note, author_posts, note_forms, why_status
 from app.web.item.note_views import note_view
 from app.web.item.views import OPTIONS, Question, blind_item, question, timeline
 from app.web.moderate import panel
@@ -100,6 +100,7 @@ def item_context(session: Session, action: Action, *, typed_in: str | None = Non
         "steps": timeline(action, action.request, answered=item_question.answer is not None),
         "moderates": moderates,
         "panel": panel.panel(session, auth.current_actor(), action) if moderates else None,
+        "author_note": author_note.for_item(session, auth.current_actor(), action) if moderates else None,
         "past": author_posts.for_item(session, auth.current_actor(), action) if moderates else None,
         "why": why_status.why(session, action.note, action, None) if action.note else None,
         **notes_context(session, action),

@@ -15,7 +15,7 @@ from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
-from app.core.review import claims, reopening, second_looks
+from app.core.review import claims, escalation, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
@@ -60,6 +60,7 @@ class ModeratorPanel:
     form: DecisionForm
     message_form: CommentForm
     buttons: Sequence[VerbButton]
+    others: Sequence[VerbButton]
     claim: Claim
     held: PendingDecision | None
     pending: PendingUndo | None
@@ -87,9 +88,19 @@ class ModeratorPanel:
     is_test: bool = False
 
     @property
-    def chosen(self) -> ActionVerb | None:
-        """The verb of the form that was sent. Ctrl+Enter sends only this one, so no other verb is sent by accident."""
-        return self.form.wanted_verb()
+    def chosen(self) -> str | None:
+        """The button that sent the form. Ctrl+Enter sends only this one, so no other verb is sent by accident."""
+        return self.form.verb.data if self.form.wanted_verb() else None
+
+    @property
+    def chose_other(self) -> bool:
+        """Whether the form came back with another action than the configured one, or with a text to the author."""
+        return self.form.wanted_action() is not None or bool(self.form.author_text.data)
+
+    @property
+    def may_escalate(self) -> bool:
+        """Whether the item can be sent to the community's staff."""
+        return self.held is None and escalation.may_escalate(self.action)
 
     @property
     def confirms(self) -> bool:
@@ -182,6 +193,7 @@ def panel(
         form=decision,
         message_form=message_form or CommentForm(),
         buttons=[] if held else verb_buttons.for_action(actor, action),
+        others=[] if held else verb_buttons.others(actor, action),
         claim=_claim(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
