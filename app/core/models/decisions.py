@@ -42,7 +42,8 @@ class Action(Stamped, Base):
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
     moderator decided on, None while that is ``category``. ``platform_author_id`` repeats the request's, for lists.
-    ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``).
+    ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
+    it out; ``assigned_to_id`` is the account that is to decide it.
     """
 
     __tablename__ = "moderation_actions"
@@ -82,6 +83,8 @@ class Action(Stamped, Base):
             "community_id",
             "urgent_at",
             "id",
+            # The last column lets items that sleep be left out of counts in the index alone.
+            "snoozed_until",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
         ),
@@ -147,6 +150,9 @@ class Action(Stamped, Base):
     platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     urgent_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
+    snoozed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # No foreign key: SQLite can add one to an existing table only by copying the whole table.
+    assigned_to_id: Mapped[uuid.UUID | None] = mapped_column()
     version: Mapped[int] = mapped_column(default=1)
 
     request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)

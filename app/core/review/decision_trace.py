@@ -30,7 +30,16 @@ _DECIDING = frozenset(
 )
 """Names of entries about moves that moderators decide."""
 _DECIDING_NOTHING = frozenset(
-    {"action.chosen", "action.commented", "action.filed", "claim.taken_over", HELD, UNDONE}
+    {
+        "action.chosen",
+        "action.commented",
+        "action.filed",
+        "claim.taken_over",
+        "claim.assigned",
+        "claim.snoozed",
+        HELD,
+        UNDONE,
+    }
 )
 
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, aliased, selectinload
 
 from app.core import clock, limits, scoring
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.history.why import Why
+from app.core.ids import parse_id
 from app.core.models import Account, Action, Hold, Note, Request
 from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
@@ -33,8 +34,9 @@ _DISAGREEMENTS: Mapping[str, str] = {
 class QueueFilter:
     """Filters and order of the queue.
 
-    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody`` or empty for all. ``author`` and
-    ``channel`` are the platform's ids. ``overdue``: only items past their category's target time.
+    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody``, an account's id, or empty for
+    all; it covers claims and assignments. ``author`` and ``channel`` are the platform's ids. ``overdue``: only items
+    past their category's target time. ``snoozed``: only items that are put aside, which are left out otherwise.
     """
 
     categories: tuple[str, ...] = ()
@@ -45,6 +47,7 @@ class QueueFilter:
     author: str = ""
     channel: str = ""
     overdue: bool = False
+    snoozed: bool = False
     sort: Sort = Sort.URGENT
 
 
@@ -67,10 +70,11 @@ class QueuePage:
 
 @dataclass(frozen=True)
 class QueueItem:
-    """One row of the queue: the action with request, note and hold loaded, and its claimant's name or None."""
+    """One row of the queue: the action with request, note and hold loaded, and names of claimant and assignee."""
 
     action: Action
     claimant: str | None
+    assignee: str | None = None
 
     @property
     def is_overdue(self) -> bool:
@@ -123,10 +127,18 @@ def _page(
     """The first ``size`` rows of ``statement``, or the last if ``backwards``; always in the queue's order."""
     order = queue_order.clauses(sort, backwards=backwards)
     rows = [
-        QueueItem(action, name)
-        for action, name in session.execute(_as_rows(statement).order_by(*order).limit(size))
+        QueueItem(action, claimant, assignee)
+        for action, claimant, assignee in session.execute(_as_rows(statement).order_by(*order).limit(size))
     ]
     return rows[::-1] if backwards else rows
+
+
+def first(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, size: int
+) -> Sequence[QueueItem]:
+    """The first items of the filtered queue."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    return _page(session, filtered(actor, community_id, filters), filters.sort, size, backwards=False)
 
 
 def items(
@@ -135,7 +147,7 @@ def items(
     """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
-    return [QueueItem(action, name) for action, name in session.execute(_as_rows(statement))]
+    return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
 
 
 def newer_than(
@@ -237,13 +249,21 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
         statement = statement.where(Action.category.in_(filters.categories))
     if filters.group is not None:
         statement = statement.where(Action.review_group == filters.group)
-    if filters.claimed_by == "me":
+    now = clock.now()
+    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
+    statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
+    if filters.claimed_by == "nobody":
         statement = statement.where(
-            Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now()
+            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
+            Action.assigned_to_id.is_(None),
         )
-    elif filters.claimed_by == "nobody":
+    elif filters.claimed_by:
+        theirs = actor.account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
         statement = statement.where(
-            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= clock.now())
+            sa.or_(
+                sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
+                Action.assigned_to_id == theirs,
+            )
         )
     if filters.search or filters.languages or filters.channel:
         statement = statement.join(Request, Request.id == Action.request_id)
@@ -257,9 +277,11 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:
-    """Add to the actions the relations that a row shows, and the display name of the claimant."""
+    """Add to the actions the relations that a row shows, and the display names of claimant and assignee."""
+    assignee = aliased(Account)
     return (
-        statement.add_columns(Account.display_name)
+        statement.add_columns(Account.display_name, assignee.display_name)
         .outerjoin(Account, sa.and_(Account.id == Action.claimed_by_id, Action.claimed_until > clock.now()))
+        .outerjoin(assignee, assignee.id == Action.assigned_to_id)
         .options(selectinload(Action.request), selectinload(Action.note), selectinload(Action.held))
     )

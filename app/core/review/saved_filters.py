@@ -17,7 +17,9 @@ from app.core.permissions import Actor, Permission, allows, require, require_fou
 NAME_MAX = 60
 MOST = 30
 """Most filters of one account in one community, because they are shown as links above the queue."""
-FIELDS = frozenset({"q", "category", "language", "author", "channel", "overdue", "claimed_by", "sort"})
+FIELDS = frozenset(
+    {"q", "category", "language", "author", "channel", "overdue", "snoozed", "claimed_by", "sort"}
+)
 """The queue's filters, as named in the query string."""
 
 

@@ -228,6 +228,12 @@ def _empty(session: Session, account: Account) -> None:
         .execution_options(synchronize_session=False)
     )
     session.execute(
+        sa.update(Action)
+        .where(Action.assigned_to_id == account.id)
+        .values(assigned_to_id=None, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
         sa.update(AuthorNote)
         .where(AuthorNote.account_id == account.id)
         .values(account_name=NAMELESS)

@@ -23,6 +23,7 @@ def upgrade() -> None:
     op.add_column("moderation_actions", sa.Column("platform_author_id", sa.String(255), nullable=True))
     op.add_column("moderation_actions", sa.Column("due_at", UtcDateTime(), nullable=True))
     op.add_column("moderation_actions", sa.Column("urgent_at", UtcDateTime(), nullable=True))
+    op.add_column("moderation_actions", sa.Column("snoozed_until", UtcDateTime(), nullable=True))
     op.execute(
         "UPDATE moderation_actions SET platform_author_id ="
         " (SELECT r.platform_author_id FROM requests r WHERE r.id = moderation_actions.request_id)"
@@ -48,7 +49,7 @@ def upgrade() -> None:
             .values(due_at=sa.bindparam("due"), urgent_at=sa.bindparam("due")),
             rows,
         )
-    _partial("ix_moderation_actions_urgent", ["community_id", "urgent_at", "id"], _QUEUED)
+    _partial("ix_moderation_actions_urgent", ["community_id", "urgent_at", "id", "snoozed_until"], _QUEUED)
     _partial("ix_moderation_actions_due", ["community_id", "due_at"], _QUEUED)
     _partial("ix_moderation_actions_hidden", ["community_id", "platform_author_id"], _HIDDEN)
 
@@ -61,6 +62,6 @@ def _partial(name: str, columns: list[str], where: str) -> None:
 def downgrade() -> None:
     for name in ("hidden", "due", "urgent"):
         op.drop_index(f"ix_moderation_actions_{name}", "moderation_actions")
-    for column in ("urgent_at", "due_at", "platform_author_id"):
+    for column in ("snoozed_until", "urgent_at", "due_at", "platform_author_id"):
         op.drop_column("moderation_actions", column)
     op.drop_column("categories", "target_minutes")

@@ -26,6 +26,8 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "decision.held": ("hourglass", "Decision held"),
     "decision.undone": ("undo-2", "Decision undone"),
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
+    "claim.assigned": ("user", "Assigned"),
+    "claim.snoozed": ("clock", "Put aside"),
     "claim.taken_over": ("hand", "Taken over from a colleague"),
     "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
     "note.currently_rated_not_helpful": ("thumbs-down", "Rationale rated not helpful"),

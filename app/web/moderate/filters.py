@@ -1,6 +1,7 @@
 """Filter forms of the moderators' lists: review queue, second looks, action history."""
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
@@ -32,6 +33,7 @@ LOOK_SORTS = {
     second_looks.Sort.OLDEST: "Oldest first",
     second_looks.Sort.SCORE: "Highest score first",
 }
+SNOOZED = {"": "Left out", "1": "Only these"}
 OVERDUE = {"": "Any", "1": "Overdue"}
 CLAIMANTS = {"": "Anyone or nobody", "nobody": "Nobody", "me": "Me"}
 
@@ -45,14 +47,22 @@ class QueueForm(FilterForm):
     language = SeveralField("Language", validate_choice=False)
     author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
     channel = StringField("Channel", [at_most(limits.ID_MAX, "Channel")])
-    claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="")
+    claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="", validate_choice=False)
+    snoozed = SelectField("Put aside", choices=choices(SNOOZED), default="")
     overdue = SelectField("Target time", choices=choices(OVERDUE), default="")
     sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.URGENT.value)
 
     PLAIN: ClassVar = {"sort": Sort.URGENT.value}
 
-    def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
+    def offer(
+        self,
+        categories: Sequence[str],
+        languages: Sequence[str] = (),
+        colleagues: Mapping[uuid.UUID, str] | None = None,
+    ) -> None:
         """Offer what waiting items have, and what the query string selects even if none waits."""
+        named = {str(account_id): name for account_id, name in (colleagues or {}).items()}
+        self.claimed_by.choices = choices(CLAIMANTS | named)
         _offer_several(self.category, categories, category_name)
         _offer_several(self.language, languages, language_name)
 
@@ -71,6 +81,7 @@ class QueueForm(FilterForm):
             author=typed(self.author),
             channel=typed(self.channel).removeprefix("#"),
             overdue=bool(self.overdue.data),
+            snoozed=bool(self.snoozed.data),
             sort=Sort(self.sort.data),
         )
 

@@ -90,6 +90,19 @@ class SaveFilterForm(Form):
     shared = BooleanField("Share with all moderators")
 
 
+class AssignForm(Form):
+    """Who is to decide the item (empty: nobody in particular), and a word for them."""
+
+    assignee = SelectField("Assign to", validate_choice=False)
+    handover = StringField("For them", [at_most(limits.REASON_MAX, "For them")])
+
+
+class SnoozeForm(Form):
+    """For how many hours to put an item aside; empty brings it back."""
+
+    snooze = SelectField("Put aside for", validate_choice=False)
+
+
 class CommentForm(Form):
     """A message that only moderators read."""
 

@@ -39,8 +39,9 @@ class QueueRow:
     """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
-    who decided, for a row that stays on the page after its decision. ``facts`` about author and
-    post follow the author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide.
+    who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
+    author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide, ``assignee`` who
+    is to decide it.
     """
 
     id: uuid.UUID
@@ -65,6 +66,7 @@ class QueueRow:
     facts: Sequence[str] = ()
     overdue: str = ""
     disagreement: str = ""
+    assignee: str = ""
 
     @property
     def live(self) -> str:
@@ -76,6 +78,7 @@ class QueueRow:
             self.state,
             self.ratings,
             self.overdue,
+            self.assignee,
             self.held.progress if self.held else "",
             ago(self.decided.at) if self.decided else "",
         )
@@ -146,6 +149,9 @@ def row_of_item(
         author_url=f"{url_for('web.review')}?{encoded({**_community(), 'author': author})}" if author else "",
         facts=_facts(post, (hidden or {}).get(author, 0)),
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
+        assignee="you"
+        if action.assigned_to_id == actor.account_id and item.assignee
+        else item.assignee or "",
         disagreement=queue.disagreement(action.note, answering.ratings_needed()),
     )
 

@@ -12,7 +12,7 @@ from app.core.communities import getting_started
 from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import claims, post_search, queue, saved_filters
+from app.core.review import assignments, claims, post_search, queue, saved_filters
 from app.core.review.queue import QueueFilter, QueuePage
 from app.web import auth, forms, page
 from app.web.blueprint import web
@@ -165,7 +165,9 @@ def show(
             before=parse_id(forms.query_arg("before")),
         )
         filter_form.offer(
-            queue.categories(session, community.id), post_search.languages(session, community.id)
+            queue.categories(session, community.id),
+            post_search.languages(session, community.id),
+            assignments.colleagues(session, actor, community.id),
         )
         rows = queue_rows.rows(session, listed.items, actor, ticked)
         pending = pending_undo.undoable(session, actor, community.id)
