@@ -27,7 +27,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (
         "Moderate",
         (
-            ("Home", "web.desk", "landmark", Permission.SEE_QUEUE),
+            ("Home", "web.desk", "flag", Permission.SEE_QUEUE),
             ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
             ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
             ("Action history", "web.history_page", "history", Permission.SEE_HISTORY),

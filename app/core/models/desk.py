@@ -35,7 +35,8 @@ class ReasonTemplate(Stamped, Base):
 class SavedFilter(Base):
     """A named set of review queue filters. ``query`` maps URL parameters to one value or a list.
 
-    ``shared``: every moderator of the community sees it.
+    ``shared``: every moderator of the community sees it. With a ``position`` it is a queue that operators named, for
+    ``members`` alone (account ids; empty: for all moderators).
     """
 
     __tablename__ = "saved_filters"
@@ -47,6 +48,9 @@ class SavedFilter(Base):
     name: Mapped[str] = mapped_column(sa.String(60))
     query: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
     shared: Mapped[bool] = mapped_column(default=False)
+    position: Mapped[int | None] = mapped_column()
+    # Ids without a foreign key: an account that is gone sees no queue, and its id says nothing.
+    members: Mapped[list[str]] = mapped_column(sa.JSON, default=list, server_default=sa.text("'[]'"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
 

@@ -152,6 +152,13 @@ class IdsField(Field):
         return ""
 
 
+class QueueSettingsForm(Form):
+    """The order of a queue (empty: no queue any more) and whom it is for."""
+
+    position = StringField("Order")
+    member = IdsField("For", default=list)
+
+
 class UndoForm(Form):
     """Decisions to undo: these, or with ``every`` all of the moderator's in the community."""
 

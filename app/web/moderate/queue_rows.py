@@ -40,8 +40,8 @@ class QueueRow:
 
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
-    author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide, ``assignee`` who
-    is to decide it.
+    author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
+    who is to decide it.
     """
 
     id: uuid.UUID

@@ -28,7 +28,7 @@ from app.web.moderate import (
 )
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
-from app.web.moderate.forms import BulkForm, SaveFilterForm
+from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.wiring import wired
 
 PAGE_SIZE = 50
@@ -138,6 +138,25 @@ def save_filter() -> Response:
     return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is saved. {who}")
 
 
+@web.post("/review/filters/<uuid:filter_id>/queue")
+def make_queue(filter_id: uuid.UUID) -> Response:
+    """Make a shared filter a queue, change it, or (without a position) make it an ordinary filter again."""
+    form = forms.posted(QueueSettingsForm)
+    try:
+        with wired().database.writing() as session:
+            kept = saved_filters.make_queue(
+                session, auth.current_actor(), filter_id, forms.number(form.position.data), form.member.data
+            )
+    except Invalid:
+        return page.done(
+            None, moderation.queue_url(), "Enter an order from 1 to 99. Nothing was changed.", status=422
+        )
+    is_queue = f"Queue “{kept.name}” is saved."
+    return page.done(
+        None, moderation.queue_url(), is_queue if kept.position else f"“{kept.name}” is a filter again."
+    )
+
+
 @web.post("/review/filters/<uuid:filter_id>/delete")
 def delete_filter(filter_id: uuid.UUID) -> Response:
     """Delete a saved filter; the list keeps its current filters."""
@@ -164,16 +183,17 @@ def show(
             after=parse_id(forms.query_arg("after")),
             before=parse_id(forms.query_arg("before")),
         )
+        colleagues = assignments.colleagues(session, actor, community.id)
         filter_form.offer(
             queue.categories(session, community.id),
             post_search.languages(session, community.id),
-            assignments.colleagues(session, actor, community.id),
+            colleagues,
         )
         rows = queue_rows.rows(session, listed.items, actor, ticked)
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
-        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving)
+        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, colleagues)
     return page.render(
         "moderate/review.html",
         status=422 if filter_form.errors and status == 200 else status,
