@@ -118,6 +118,100 @@
     target.focus();
     row.scrollIntoView({ block: "nearest" });
   }
+  // X ticks the row with the focus, or the first; with Shift every row from the last ticked one to it.
+  let lastTicked = null;
+  function tick(isRange) {
+    const boxes = [...document.querySelectorAll("[data-row] input[type=checkbox]")].filter(seen);
+    const row = document.activeElement?.closest("[data-row]") ?? boxes[0]?.closest("[data-row]");
+    const box = boxes.find((one) => row?.contains(one));
+    if (!box) return false;
+    const from = boxes.findIndex((one) => one.closest("[data-row]").id === lastTicked);
+    const to = boxes.indexOf(box);
+    if (isRange && from >= 0) for (const one of boxes.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = true;
+    else box.checked = !box.checked;
+    lastTicked = row.id;
+    box.dispatchEvent(new Event("change", { bubbles: true }));
+    if (!document.activeElement?.closest("[data-row]")) (row.querySelector("[data-row-link]") ?? box).focus();
+    return true;
+  }
+  // G and then a letter goes to a page of the navigation.
+  let wentAt = 0;
+
+  // --- Ctrl+K: everything the page can do, found by its name. What decides opens its form and never sends it. ---
+  let commands = [];
+  function nameOf(element) {
+    if (element.getAttribute("aria-label")) return element.getAttribute("aria-label");
+    const labelled = element.labels?.[0] ?? element;
+    const copy = labelled.cloneNode(true);
+    copy.querySelectorAll("kbd, svg, input, select").forEach((part) => part.remove());
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  }
+  function openCommands() {
+    const dialog = document.getElementById("commands");
+    if (dialog.open || document.querySelector("dialog[open]")) return;
+    const found = new Map();
+    const add = (element, run, prefix = "") => {
+      const name = nameOf(element);
+      if (name && !found.has(prefix + name)) found.set(prefix + name, { key: element.dataset.key ?? "", run });
+    };
+    for (const one of document.querySelectorAll("main [data-key], main button, main .head a, main .btn, .saved-links a")) {
+      if (!seen(one) || one.disabled || one.hasAttribute("data-no-default")) continue;
+      const decides = one.matches(".verb, [data-key]");
+      const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
+      if (!isRowButton) add(one, () => (decides ? act(one) : one.click()));
+    }
+    for (const one of document.querySelectorAll("nav[aria-label=Main] a")) add(one, () => one.click(), "Go to ");
+    commands = [...found].map(([name, command]) => ({ name, ...command }));
+    opener = document.activeElement;
+    const input = document.getElementById("command");
+    input.value = "";
+    listCommands();
+    dialog.showModal();
+    input.focus();
+  }
+  function listCommands(at = 0) {
+    const input = document.getElementById("command");
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fitting = commands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+    const index = fitting.length ? (at + fitting.length) % fitting.length : -1;
+    const list = document.getElementById("command-list");
+    list.replaceChildren(
+      ...fitting.map((command, number) => {
+        const item = document.createElement("li");
+        item.id = `command-${number}`;
+        item.role = "option";
+        item.setAttribute("aria-selected", String(number === index));
+        item.append(command.name);
+        if (command.key) item.append(Object.assign(document.createElement("kbd"), { textContent: command.key.toUpperCase() }));
+        item.addEventListener("click", () => runCommand(command));
+        return item;
+      }),
+    );
+    list.children[index]?.scrollIntoView({ block: "nearest" });
+    if (index >= 0) input.setAttribute("aria-activedescendant", `command-${index}`);
+    else input.removeAttribute("aria-activedescendant");
+    return { index, command: fitting[index] };
+  }
+  let chosenCommand = 0;
+  function runCommand(command) {
+    document.getElementById("commands").close();
+    // After the dialog has given the focus back, or it would take it from where the command leads.
+    setTimeout(() => command.run(), 0);
+  }
+  document.getElementById("command")?.addEventListener("input", () => {
+    chosenCommand = 0;
+    listCommands();
+  });
+  document.getElementById("command")?.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") chosenCommand = listCommands(chosenCommand + (event.key === "ArrowDown" ? 1 : -1)).index;
+    else if (event.key === "Enter") {
+      const { command } = listCommands(chosenCommand);
+      if (command) runCommand(command);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
   document.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -137,10 +231,20 @@
       }
       return;
     }
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && document.getElementById("commands")) {
+      event.preventDefault();
+      if (!event.repeat) openCommands();
+      return;
+    }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
     const key = event.key.toLowerCase();
-    if (key === "?") showDialog("keys");
+    const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    wentAt = 0;
+    if (going) going.click();
+    else if (key === "g" && document.querySelector("[data-go]")) wentAt = Date.now();
+    else if (key === "x" && tick(event.shiftKey)) ;
+    else if (key === "?") showDialog("keys");
     else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
     else {
       const element = key.length === 1 && findByKey(key);
@@ -384,7 +488,7 @@
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (filters(event) && !document.querySelector(".error-summary")) {
-      say("status", document.querySelector("#queue-head .lead")?.textContent ?? "No items match.");
+      say("status", document.querySelector("#queue-head .lead")?.textContent ?? "Nothing matches these filters.");
     }
   });
   document.addEventListener("htmx:oobBeforeSwap", (event) => {

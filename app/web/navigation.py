@@ -57,6 +57,16 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
 )
 
 
+GO_KEYS = {
+    "web.desk": "h",
+    "web.help_needed": "h",
+    "web.review": "r",
+    "web.insights_page": "i",
+    "web.thresholds": "t",
+}
+"""The keys that lead to a page after G."""
+
+
 def page_context() -> dict[str, Any]:
     """Return the variables that ``base.html`` needs on every page. With ``g.bare_page`` it reads no database."""
     who = None if g.get("bare_page") else auth.reader()
@@ -126,6 +136,7 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
                 icon,
                 _is_current(url_for(view)),
                 *counted.get(view, (None, "")),
+                go=_go_key(view, community),
                 live=open_counts.element_id(view) if view in waiting else "",
             )
             for label, view, icon, needed in entries
@@ -135,6 +146,13 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
         if items:
             groups.append((title, items))
     return groups
+
+
+def _go_key(view: str, community: Community | None) -> str:
+    """Return the key that leads to this page after G; moderators have a home, others help where it is needed."""
+    if view == "web.help_needed" and community is not None and auth.may(Permission.SEE_QUEUE, community.id):
+        return ""
+    return GO_KEYS.get(view, "")
 
 
 def has_page(view: str) -> bool:

@@ -141,6 +141,24 @@ def first(
     return _page(session, filtered(actor, community_id, filters), filters.sort, size, backwards=False)
 
 
+def neighbours(
+    session: Session, actor: Actor, action: Action, filters: QueueFilter
+) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """The ids of the items before and after this one in the filtered queue, each None at an end; two queries."""
+    require(actor, Permission.SEE_QUEUE, action.community_id)
+    statement = filtered(actor, action.community_id, filters).where(Action.id != action.id)
+    before, after = (
+        session.scalar(
+            statement.with_only_columns(Action.id)
+            .where(queue_order.follows(filters.sort, action, backwards=backwards))
+            .order_by(*queue_order.clauses(filters.sort, backwards=backwards))
+            .limit(1)
+        )
+        for backwards in (True, False)
+    )
+    return before, after
+
+
 def items(
     session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
 ) -> Sequence[QueueItem]:

@@ -97,6 +97,6 @@ def for_several() -> Sequence[VerbButton]:
             act_as=words.on_several.act_as,
             is_bulk=True,
         )
-        for verb, words in reversed(WORDS.items())
+        for verb, words in reversed(list(WORDS.items()))
         if words.on_several is not None
     ]
