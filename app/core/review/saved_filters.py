@@ -28,7 +28,7 @@ FIELDS = frozenset(
 def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[SavedFilter]:
     """The actor's own filters and the shared ones, by name; queues first, in their order.
 
-    A queue that was given to some moderators is left out for the others, except for operators and whoever saved it.
+    A queue that was given to some moderators is left out for the others, except for operators and the one who saved it.
     """
     require(actor, Permission.SEE_QUEUE, community_id)
     found = session.scalars(
