@@ -15,7 +15,9 @@
     const selector = `[data-key="${CSS.escape(key)}"]`;
     const row = document.activeElement?.closest("[data-row]");
     const candidates = [...(row?.querySelectorAll(selector) ?? []), ...document.querySelectorAll(selector)];
-    return candidates.find((element) => seen(element) && !element.disabled);
+    // A form that is folded away opens by its key.
+    const folded = (element) => element.dataset.keyAction === "open" && seen(element.closest("details:not([open])") ?? element);
+    return candidates.find((element) => (seen(element) || folded(element)) && !element.disabled);
   }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
   // chooses which of them Ctrl+Enter will send, and a line beside them says so.
