@@ -188,7 +188,7 @@ POST /review/<uuid:action_id>/take-over                         401 403 303 303 
 POST /review/dismiss                                            401 403 422 422 422 404
 POST /review/filters                                            401 403 422 422 422 404
 POST /review/filters/<uuid:filter_id>/delete                    401 403 303 404 404 404
-POST /review/filters/<uuid:filter_id>/queue                     401 403 403 404 404 404
+POST /review/filters/<uuid:filter_id>/queue                     401 403 404 404 404 404
 GET  /review/matching                                           303 403 200 200 200 404
 GET  /review/new-count                                          303 403 204 204 204 404
 POST /review/next                                               401 403 303 303 303 404

@@ -113,9 +113,11 @@ def make_queue(
         Invalid: the position is out of range, or a member does not moderate the community.
     """
     saved = session.get(SavedFilter, filter_id)
-    if saved is None or not actor.sees(saved.community_id) or not saved.shared:
+    if saved is None:
         raise NotFound("filter")
     require(actor, Permission.REVISE_POLICY, saved.community_id, "filter")
+    if not saved.shared:
+        raise NotFound("filter")
     if position is not None and not 1 <= position <= POSITION_MAX:
         raise Invalid.field("position", f"must be a whole number from 1 to {POSITION_MAX}", position)
     known = assignments.colleagues(session, actor, saved.community_id)
