@@ -73,6 +73,7 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     page = moderator.get("/review/matching?category=spam").text
     assert "Decide all 3 that match" in page
     assert "And 1 more." in page
+    assert 'aria-label="Dismiss 3: keep posts"' in page
     assert not holds_on(wiring)
     items = re.findall(r'name="item" value="([^"]+)"', page)
     assert len(items) == 3

@@ -149,7 +149,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         more=len(form.item.data) - len(rows),
         is_cut=len(form.item.data) == limits.MATCHING_MAX,
         reasons=reasons,
-        buttons=verb_buttons.for_several(),
+        buttons=verb_buttons.for_several(len(form.item.data)),
         chosen=form.verb.data if form.wanted_verb else None,
         back_url=moderation.queue_url(),
         **queue_rows.context(),

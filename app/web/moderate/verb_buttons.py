@@ -85,17 +85,17 @@ def for_note(actor: Actor, note: Note) -> list[VerbButton]:
     return buttons
 
 
-def for_several() -> Sequence[VerbButton]:
-    """Return the buttons for decisions on several rows of the queue at once."""
+def for_several(count: int | None = None) -> Sequence[VerbButton]:
+    """Return the buttons for decisions on several items at once: on ``count`` of them, or on the ticked rows."""
     return [
         VerbButton(
             verb,
-            words.on_several.name,
+            words.on_several.name.replace("selected", str(count)) if count else words.on_several.name,
             words.on_several.kind,
             words.key,
             words.on_several.effect,
             act_as=words.on_several.act_as,
-            is_bulk=True,
+            is_bulk=count is None,
         )
         for verb, words in reversed(list(WORDS.items()))
         if words.on_several is not None
