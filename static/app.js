@@ -14,7 +14,10 @@
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
     const row = document.activeElement?.closest("[data-row]");
-    const usable = (scope) => [...(scope?.querySelectorAll(selector) ?? [])].filter((one) => seen(one) && !one.disabled);
+    // A form that is folded away opens by its key.
+    const folded = (one) => one.dataset.keyAction === "open" && seen(one.closest("details:not([open])") ?? one);
+    const usable = (scope) =>
+      [...(scope?.querySelectorAll(selector) ?? [])].filter((one) => (seen(one) || folded(one)) && !one.disabled);
     const inRow = usable(row);
     const candidates = inRow.length ? inRow : usable(document);
     // Pictures that are still covered come before what hides the whole post again.
@@ -121,6 +124,100 @@
     target.focus();
     row.scrollIntoView({ block: "nearest" });
   }
+  // X ticks the row with the focus, or the first; with Shift every row from the last ticked one to it.
+  let lastTicked = null;
+  function tick(isRange) {
+    const boxes = [...document.querySelectorAll("[data-row] input[type=checkbox]")].filter(seen);
+    const row = document.activeElement?.closest("[data-row]") ?? boxes[0]?.closest("[data-row]");
+    const box = boxes.find((one) => row?.contains(one));
+    if (!box) return false;
+    const from = boxes.findIndex((one) => one.closest("[data-row]").id === lastTicked);
+    const to = boxes.indexOf(box);
+    if (isRange && from >= 0) for (const one of boxes.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = true;
+    else box.checked = !box.checked;
+    lastTicked = row.id;
+    box.dispatchEvent(new Event("change", { bubbles: true }));
+    if (!document.activeElement?.closest("[data-row]")) (row.querySelector("[data-row-link]") ?? box).focus();
+    return true;
+  }
+  // G and then a letter goes to a page of the navigation.
+  let wentAt = 0;
+
+  // --- Ctrl+K: everything the page can do, found by its name. What decides opens its form and never sends it. ---
+  let commands = [];
+  function nameOf(element) {
+    if (element.getAttribute("aria-label")) return element.getAttribute("aria-label");
+    const labelled = element.labels?.[0] ?? element;
+    const copy = labelled.cloneNode(true);
+    copy.querySelectorAll("kbd, svg, input, select").forEach((part) => part.remove());
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  }
+  function openCommands() {
+    const dialog = document.getElementById("commands");
+    if (dialog.open || document.querySelector("dialog[open]")) return;
+    const found = new Map();
+    const add = (element, run, prefix = "") => {
+      const name = nameOf(element);
+      if (name && !found.has(prefix + name)) found.set(prefix + name, { key: element.dataset.key ?? "", run });
+    };
+    for (const one of document.querySelectorAll("main [data-key], main button, main .head a, main .btn, .saved-links a")) {
+      if (!seen(one) || one.disabled || one.hasAttribute("data-no-default")) continue;
+      const decides = one.matches(".verb, [data-key]");
+      const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
+      if (!isRowButton) add(one, () => (decides ? act(one) : one.click()));
+    }
+    for (const one of document.querySelectorAll("nav[aria-label=Main] a")) add(one, () => one.click(), "Go to ");
+    commands = [...found].map(([name, command]) => ({ name, ...command }));
+    opener = document.activeElement;
+    const input = document.getElementById("command");
+    input.value = "";
+    listCommands();
+    dialog.showModal();
+    input.focus();
+  }
+  function listCommands(at = 0) {
+    const input = document.getElementById("command");
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fitting = commands.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+    const index = fitting.length ? (at + fitting.length) % fitting.length : -1;
+    const list = document.getElementById("command-list");
+    list.replaceChildren(
+      ...fitting.map((command, number) => {
+        const item = document.createElement("li");
+        item.id = `command-${number}`;
+        item.role = "option";
+        item.setAttribute("aria-selected", String(number === index));
+        item.append(command.name);
+        if (command.key) item.append(Object.assign(document.createElement("kbd"), { textContent: command.key.toUpperCase() }));
+        item.addEventListener("click", () => runCommand(command));
+        return item;
+      }),
+    );
+    list.children[index]?.scrollIntoView({ block: "nearest" });
+    if (index >= 0) input.setAttribute("aria-activedescendant", `command-${index}`);
+    else input.removeAttribute("aria-activedescendant");
+    return { index, command: fitting[index] };
+  }
+  let chosenCommand = 0;
+  function runCommand(command) {
+    document.getElementById("commands").close();
+    // After the dialog has given the focus back, or it would take it from where the command leads.
+    setTimeout(() => command.run(), 0);
+  }
+  document.getElementById("command")?.addEventListener("input", () => {
+    chosenCommand = 0;
+    listCommands();
+  });
+  document.getElementById("command")?.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") chosenCommand = listCommands(chosenCommand + (event.key === "ArrowDown" ? 1 : -1)).index;
+    else if (event.key === "Enter") {
+      const { command } = listCommands(chosenCommand);
+      if (command) runCommand(command);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+
   document.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -140,10 +237,20 @@
       }
       return;
     }
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && document.getElementById("commands")) {
+      event.preventDefault();
+      if (!event.repeat) openCommands();
+      return;
+    }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
     const key = event.key.toLowerCase();
-    if (key === "?") showDialog("keys");
+    const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    wentAt = 0;
+    if (going) going.click();
+    else if (key === "g" && document.querySelector("[data-go]")) wentAt = Date.now();
+    else if (key === "x" && tick(event.shiftKey)) ;
+    else if (key === "?") showDialog("keys");
     else if (key === "j" || key === "k") step(key === "j" ? 1 : -1);
     else {
       const element = key.length === 1 && findByKey(key);
@@ -238,6 +345,24 @@
       if (seen(box)) box.checked = event.target.checked;
     }
   });
+
+  // --- Buttons for ticked rows say how many: "Dismiss 3". ---
+  function countTicked() {
+    const ticked = document.querySelectorAll("[data-row] input[type=checkbox]:checked").length;
+    for (const button of document.querySelectorAll("[data-counts]")) {
+      const number = ticked ? String(ticked) : "selected";
+      const words = (text) => text.replace(/ (selected|\d+)(?=$|:)/, ` ${number}`);
+      const name = button.querySelector("small") ?? button.querySelector("span");
+      name.textContent = words(name.textContent);
+      if (button.hasAttribute("aria-label")) button.setAttribute("aria-label", words(button.getAttribute("aria-label")));
+      if (button.dataset.verb) button.dataset.verb = words(button.dataset.verb);
+      if (button.hasAttribute("data-submit")) for (const said of button.form.querySelectorAll("[data-armed] strong")) said.textContent = button.dataset.verb;
+    }
+  }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("input[type=checkbox]")) countTicked();
+  });
+  document.addEventListener("htmx:afterSettle", countTicked);
 
   // --- A chosen template stands in its form's text field at once: in place of the one chosen before, else after what was
   // typed. Leaving the list forgets the choice, or the server would add a text that was changed since. ---
@@ -350,6 +475,46 @@
     for (const moment of ["htmx:afterSwap", "htmx:afterSettle"]) document.addEventListener(moment, keep, { once: true });
   });
 
+  // --- Rows change in place while the page is open: the poll says what each shows, and the answer brings those that changed.
+  // A tick stays, focus stays on the same control of the row, and a row whose button was just pressed waits for its own answer. ---
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (!event.detail.elt.hasAttribute("data-live-rows")) return;
+    const rows = [...document.querySelectorAll("[data-live]")].map((row) => row.dataset.live);
+    if (rows.length) event.detail.parameters.rows = rows.join("~");
+  });
+  // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
+  const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (!filters(event)) return;
+    for (const [name, value] of [...event.detail.formData]) if (!value) event.detail.formData.delete(name);
+    // Enter in a field is a change and a submit: the list must not be swapped twice, under what is typed next.
+    const asked = new URLSearchParams(event.detail.formData).toString();
+    if (event.detail.elt.dataset.asked === asked) event.preventDefault();
+    event.detail.elt.dataset.asked = asked;
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (filters(event) && !document.querySelector(".error-summary")) {
+      say("status", document.querySelector("#queue-head .lead")?.textContent ?? "Nothing matches these filters.");
+    }
+  });
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const old = event.detail.target;
+    const fresh = old.matches("[data-live]") && event.detail.fragment.querySelector("[data-live]");
+    if (!fresh) return;
+    if (old.querySelector(".htmx-request")) {
+      event.detail.shouldSwap = false;
+      return;
+    }
+    const controls = (row) => [...row.querySelectorAll("a, button, input")];
+    const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
+    if (was && box) box.checked = was.checked;
+    const focused = controls(old).find((one) => one === document.activeElement);
+    if (!focused) return;
+    const alike = (one) => (focused.id ? one.id === focused.id : one.className === focused.className && one.type === focused.type && one.hasAttribute("data-row-link") === focused.hasAttribute("data-row-link"));
+    const next = controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]");
+    document.addEventListener("htmx:oobAfterSwap", () => next?.focus({ preventScroll: true }), { once: true });
+  });
+
   // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;
@@ -364,6 +529,7 @@
   });
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));
   enhance(document.body);
+  countTicked();
   // Errors come first, whatever part of the page the address names.
   document.querySelector(".error-summary")?.focus();
   // The bar of a decision made on the page before is no news to a screen reader: a live region must change to be read.

@@ -66,6 +66,11 @@ class Verb(StrEnum):
         return {Verb.HIDE: ActionType.HIDE, Verb.DELETE: ActionType.DELETE}.get(self, ActionType.WARN)
 
 
+def decision_word(action_type: ActionType) -> str:
+    """The ``decision`` for an action that a moderator chose: the verb that leads to it, or its own name."""
+    return {ActionType.WARN: Verb.NOTIFY.value}.get(action_type, action_type.value)
+
+
 class ActionTier(StrEnum):
     IMMEDIATE = "tier_1_immediate"
     CONSENSUS = "tier_2_consensus"
@@ -85,6 +90,9 @@ class ActionState(StrEnum):
     UNDER_REVIEW = "under_review"
     DISMISSED = "dismissed"
 
+
+CHOOSABLE = (ActionType.HIDE, ActionType.WARN, ActionType.SILENCE, ActionType.DELETE)
+"""What a moderator may have the platform do instead of what the category is configured for."""
 
 IN_REVIEW = (ActionState.UNDER_REVIEW, ActionState.RETRO_REVIEW)
 """The states in which raters or moderators are asked: the first review, and the second look."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Flask, g, has_app_context
@@ -116,18 +116,23 @@ def ago(moment: datetime) -> str:
 
     A time in the future is "in 2 min".
     """
-    seconds = (clock.now() - moment).total_seconds()
-    span = abs(seconds)
-    if span < 45:
-        return "just now" if seconds >= 0 else "in a moment"
-    if span >= 30 * 86_400:
+    since = clock.now() - moment
+    is_past = since >= timedelta(0)
+    if abs(since) < timedelta(seconds=45):
+        return "just now" if is_past else "in a moment"
+    if abs(since) >= timedelta(days=30):
         local = moment.astimezone(_reader_zone()[0] or UTC)
         return f"{local.day} {local:%b %Y}"
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if span >= size or unit == "min":
-            count = max(1, int(span // size))
-            return f"{count} {unit} ago" if seconds >= 0 else f"in {count} {unit}"
-    raise AssertionError("unreachable: the last unit always answers")
+    return f"{span(since)} ago" if is_past else f"in {span(since)}"
+
+
+def span(time: timedelta) -> str:
+    """Return a length of time in its largest unit, at least a minute: "2 min", "3 h", "5 d"."""
+    seconds = abs(time.total_seconds())
+    for unit, size in (("d", 86_400), ("h", 3_600)):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{max(1, int(seconds // 60))} min"
 
 
 def when(moment: datetime) -> Markup:

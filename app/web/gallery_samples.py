@@ -81,6 +81,11 @@ def queue(count: int) -> dict[str, Any]:
         "save_form": SaveFilterForm(MultiDict()),
         "may_save": False,
         "present_words": "",
+        "queue_members": {},
+        "may_queue": False,
+        "matching_url": "#matching" if count else None,
+        "chips": [],
+        "waiting": "24",
         "new": 3,
         "new_words": "3 new items",
         "new_url": "#new",
@@ -109,6 +114,11 @@ def _row(number: int) -> QueueRow:
         state="dismissed" if number % 8 == 7 else "under_review",
         held=_held() if number == 4 else None,
         apart="",
+        author=f"author-{number}",
+        author_url="#author",
+        facts=("2 hidden", "#market") if number % 5 == 0 else ("#market",),
+        overdue="3 h" if number > 6 else "",
+        disagreement="split" if number % 5 == 4 else "",
     )
 
 

@@ -8,6 +8,7 @@ from app.core.communities import founding
 from app.core.models import Community
 from app.core.permissions import Permission
 from app.web import auth, origins
+from app.web.moderate import open_counts
 from app.web.page import NavItem
 from app.web.webhooks import deliveries
 from app.wiring import wired
@@ -26,6 +27,7 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (
         "Moderate",
         (
+            ("Home", "web.desk", "flag", Permission.SEE_QUEUE),
             ("Review queue", "web.review", "inbox", Permission.SEE_QUEUE),
             ("Second look", "web.second_look", "scan-eye", Permission.SEE_QUEUE),
             ("Action history", "web.history_page", "history", Permission.SEE_HISTORY),
@@ -53,6 +55,16 @@ GROUPS: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     ),
     ("You", (("Settings", "web.settings", "settings", None),)),
 )
+
+
+GO_KEYS = {
+    "web.desk": "h",
+    "web.help_needed": "h",
+    "web.review": "r",
+    "web.insights_page": "i",
+    "web.thresholds": "t",
+}
+"""The keys that lead to a page after G."""
 
 
 def page_context() -> dict[str, Any]:
@@ -109,7 +121,9 @@ def offers_first_steps(community: Community) -> bool:
 def navigation(community: Community | None, *, several: bool = False) -> list[tuple[str, list[NavItem]]]:
     """Return the groups of links for this reader's role, without pages that are not routed."""
     query = f"?community={community.slug}" if community and several else ""
-    counted = deliveries.attention(community)
+    counted: dict[str, tuple[int | str | None, str]] = {**deliveries.attention(community)}
+    waiting = open_counts.in_navigation(community)
+    counted.update(waiting)
     groups = []
     if community is not None and offers_first_steps(community):
         first = url_for("web.getting_started_page")
@@ -122,6 +136,8 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
                 icon,
                 _is_current(url_for(view)),
                 *counted.get(view, (None, "")),
+                go=_go_key(view, community),
+                live=open_counts.element_id(view) if view in waiting else "",
             )
             for label, view, icon, needed in entries
             if has_page(view)
@@ -130,6 +146,13 @@ def navigation(community: Community | None, *, several: bool = False) -> list[tu
         if items:
             groups.append((title, items))
     return groups
+
+
+def _go_key(view: str, community: Community | None) -> str:
+    """Return the key that leads to this page after G; moderators have a home, others help where it is needed."""
+    if view == "web.help_needed" and community is not None and auth.may(Permission.SEE_QUEUE, community.id):
+        return ""
+    return GO_KEYS.get(view, "")
 
 
 def has_page(view: str) -> bool:

@@ -16,7 +16,8 @@ from markupsafe import Markup
 class NavItem:
     """A link of the main navigation. `icon` is a name in `static/icons.svg`; `count` is shown after the label.
 
-    `about` says what is counted, for screen readers.
+    `about` says what is counted, for screen readers. `live` names the element of a count that changes while the page
+    is open; it stands beside the link, whose name stays the same. `go` is the key that leads here after G.
     """
 
     label: str
@@ -25,6 +26,8 @@ class NavItem:
     current: bool = False
     count: int | str | None = None
     about: str = ""
+    live: str = ""
+    go: str = ""
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def test_with_no_verb_chosen_no_key_decides(place: Place, visit: Visit) -> None:
     _summary(max_.page)
     expect(max_.main).to_contain_text("Choose what to decide with one of the buttons.")
     expect(max_.page.get_by_label("Reason")).to_have_value("I have not made up my mind")
-    max_.page.get_by_label("Policy").focus()
+    max_.page.get_by_label("File under").focus()
     max_.press("Enter")
     max_.press("Escape")
     max_.page.wait_for_timeout(300)
@@ -109,7 +109,7 @@ def test_with_no_verb_chosen_no_key_decides(place: Place, visit: Visit) -> None:
     assert place.state(action_id) == "under_review"
 
 
-@pytest.mark.parametrize("label", ["Policy", "Reason"])
+@pytest.mark.parametrize("label", ["File under", "Reason"])
 def test_without_script_enter_in_a_field_decides_nothing(label: str, place: Place, visit: Visit) -> None:
     (action_id,) = place.queue(DOUBTFUL[0])
     max_ = visit(place.moderator, java_script_enabled=False)
@@ -190,10 +190,10 @@ def test_over_ticked_rows_the_chosen_verb_survives_and_no_row_is_claimed_by_acci
     expect(max_.heading("Review queue")).to_be_focused()
     expect(max_.button("Release")).to_have_count(0)
     max_.press("d")
-    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss selected")).to_be_visible()
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 1")).to_be_visible()
     max_.press("Control+Enter")
     _summary(max_.page)
-    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss selected")).to_be_visible()
+    expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 1")).to_be_visible()
     _write_reason(max_, "Old quarrels")
     max_.press("Control+Enter")
     expect(max_.status).to_contain_text("1 item will be dismissed.")

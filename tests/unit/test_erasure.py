@@ -30,6 +30,7 @@ pytestmark = pytest.mark.both_databases
 
 KEPT_WITH_A_ROW_OF_THEIR_OWN = {
     "dataset_imports": "what an operator imported stays, and the account is nameless",
+    "author_notes": "a note about an author is the community's, without the moderator's name",
     "api_keys": "an integration's key is the community's",
     "holds": "undone, with what that brings",
     "moderation_actions": "a claim is let go",

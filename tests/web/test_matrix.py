@@ -130,6 +130,7 @@ GET  /deliveries/replay                                         303 403 403 200 
 POST /deliveries/replay                                         401 403 403 409 409 404
 GET  /deliveries/replays/<uuid:replay_id>                       303 403 403 200 200 404
 GET  /deliveries/replays/<uuid:replay_id>/progress              303 403 403 200 200 404
+GET  /desk                                                      303 403 200 200 200 404
 GET  /endpoints                                                 303 403 403 200 200 404
 POST /endpoints                                                 401 403 403 422 422 404
 GET  /endpoints/<uuid:endpoint_id>                              303 403 403 200 200 404
@@ -197,6 +198,8 @@ POST /reset/<token>                                             410 410 410 410 
 GET  /review                                                    303 403 200 200 200 404
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
+POST /review/<uuid:action_id>/assign                            401 403 303 303 303 404
+POST /review/<uuid:action_id>/author-note                       401 403 422 422 422 404
 GET  /review/<uuid:action_id>/claim                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404
 POST /review/<uuid:action_id>/decide                            401 403 422 422 422 404
@@ -204,6 +207,7 @@ POST /review/<uuid:action_id>/draft                             401 403 303 303 
 POST /review/<uuid:action_id>/draft/discard                     401 403 303 303 303 404
 GET  /review/<uuid:action_id>/media/<int:number>                303 404 404 404 404 404
 GET  /review/<uuid:action_id>/media/<int:number>/preview        303 404 404 404 404 404
+POST /review/<uuid:action_id>/escalate                          401 403 422 422 422 404
 POST /review/<uuid:action_id>/message                           401 403 422 422 422 404
 POST /review/<uuid:action_id>/notes                             401 422 422 422 422 404
 GET  /review/<uuid:action_id>/panel                             303 403 200 200 200 404
@@ -211,12 +215,16 @@ POST /review/<uuid:action_id>/release                           401 403 303 303 
 POST /review/<uuid:action_id>/renew                             401 403 204 204 204 404
 POST /review/<uuid:action_id>/reopen                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/second-look                       401 403 422 422 422 404
+POST /review/<uuid:action_id>/snooze                            401 403 303 303 303 404
 POST /review/<uuid:action_id>/take-over                         401 403 303 303 303 404
 POST /review/dismiss                                            401 403 422 422 422 404
 POST /review/filters                                            401 403 422 422 422 404
 POST /review/filters/<uuid:filter_id>/delete                    401 403 303 404 404 404
+POST /review/filters/<uuid:filter_id>/queue                     401 403 404 404 404 404
+GET  /review/matching                                           303 403 200 200 200 404
 GET  /review/new-count                                          303 403 204 204 204 404
 POST /review/next                                               401 403 303 303 303 404
+POST /review/stop                                               401 403 303 303 303 404
 GET  /review/settled                                            303 403 200 200 200 404
 GET  /second-look                                               303 403 200 200 200 404
 GET  /second-look/<uuid:action_id>                              303 303 303 303 303 303

@@ -83,7 +83,7 @@ def test_a_policy_that_the_community_does_not_have_is_named(
         f"/review/{stage.post()}/decide", verb="dismiss", reason="Kept words", version="1", policy="astrology"
     )
     assert answer.status_code == 422
-    assert "Policy is none of this community&#39;s." in answer.text
+    assert "File under must be one of this community&#39;s categories." in answer.text
     assert "Kept words" in answer.text
 
 

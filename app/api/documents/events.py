@@ -4,7 +4,7 @@ from typing import Any
 
 from app.api.documents import examples
 from app.api.documents.schemas import reference
-from app.core.vocabulary import ActionState, EventName, NoteStatus, Verb
+from app.core.vocabulary import ActionState, ActionType, EventName, NoteStatus, Verb
 from app.core.webhooks.payloads import PROPOSED
 
 _ID = {"type": "string", "format": "uuid"}
@@ -83,7 +83,7 @@ SCHEMAS: dict[str, Any] = {
             "community_server_id": _ID,
             "decision": {
                 "type": "string",
-                "enum": [*(verb.value for verb in Verb), "none"],
+                "enum": [*(verb.value for verb in Verb), ActionType.SILENCE.value, "none"],
                 "description": "`none`: a review ended without action.",
             },
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},

@@ -104,6 +104,7 @@ def record_taken(
         decided_verb=action_type.value,
         reason=reason,
         applied_at=clock.now(),
+        platform_author_id=request.platform_author_id,
     )
     begin(session, actor, action, why=Why(reason or ""))
     return action, True

@@ -13,14 +13,15 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from app.core import clock
 from app.core.actions import decisions
 from app.core.actions.moves import begin, make_move
+from app.core.actions.urgency import urgency
 from app.core.errors import Invalid
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, Note, Request
+from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
 from app.core.policies.routing import Route
-from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb
+from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb, decision_word
 
 
 def get(session: Session, actor: Actor, action_id: uuid.UUID) -> Action:
@@ -85,6 +86,7 @@ def open_for(
     which the caller has found undecided under the community's lock; ``changes`` are then written to it too.
     """
     reviewed = route.tier is ActionTier.CONSENSUS or route.verb is Verb.FLAG
+    urgent = urgency(clock.now(), route.target, route.severity, route.score, request.extra)
     action = Action(
         id=new_id(),
         community_id=request.community_id,
@@ -99,6 +101,9 @@ def open_for(
         decided_verb=route.verb.value,
         note_id=note.id,
         proposed_at=None if reviewed else clock.now(),
+        platform_author_id=request.platform_author_id,
+        due_at=urgent.due_at,
+        urgent_at=urgent.urgent_at,
     )
     cause = cause or f"{route.category} {route.score:.4f} > {route.threshold:g}"
     begin(session, SYSTEM, action, why=Why(cause=cause))
@@ -278,14 +283,39 @@ def return_to_review(session: Session, actor: Actor, action: Action, *, why: Why
     make_move(session, actor, action, ActionState.UNDER_REVIEW, why=why)
 
 
-def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
-    """Send an open review to the community's staff. Already there: nothing changes."""
+def act_instead(
+    session: Session, actor: Actor, action: Action, action_type: ActionType, author_text: str | None
+) -> None:
+    """Have the platform do something else than what the category is configured for, and say what the author is told.
+
+    The caller decides the action afterwards, in the same transaction. Recorded in history if the action changes.
+    """
+    action.reason = author_text or action.reason
+    before = action.action_type
+    if before is not action_type:
+        action.action_type, action.decided_verb = action_type, decision_word(action_type)
+    session.flush()
+    if before is not action_type:
+        history.record(
+            session,
+            actor,
+            action.community_id,
+            "action.chosen",
+            "action",
+            action.id,
+            before={"action_type": before.value},
+            after={"action_type": action_type.value},
+        )
+
+
+def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -> HistoryEntry | None:
+    """Send an open review to the community's staff; return the history entry. Already there: nothing changes."""
     if action.review_group is ReviewGroup.STAFF:
-        return
+        return None
     before, action.review_group = action.review_group, ReviewGroup.STAFF
     action.version += 1
     session.flush()
-    history.record(
+    return history.record(
         session,
         actor,
         action.community_id,

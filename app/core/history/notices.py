@@ -112,6 +112,22 @@ def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry
     session.flush()
 
 
+def tell_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
+    """Notify the community's operators and admins of an item that a moderator sent to staff; not the actor."""
+    operators = session.scalars(
+        sa.select(Membership.account_id)
+        .join(Account, Account.id == Membership.account_id)
+        .where(
+            Membership.community_id == entry.community_id,
+            Membership.role.in_(roles_with(Permission.REVISE_POLICY)),
+            Account.disabled_at.is_(None),
+        )
+    )
+    for account_id in operators:
+        if account_id != actor.account_id:
+            tell_taken_over(session, account_id, entry)
+
+
 def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:
     """Notify the moderator whose held decision was due and could not be carried out; ``entry`` says why."""
     session.add(

@@ -68,7 +68,7 @@ class Category(Base):
     """One category of one threshold set. Thresholds are 0.0 to 1.0; ``tier1`` None never acts without review.
 
     ``severity`` breaks ties between categories, higher first. ``observe_only``: the outcome is recorded with the
-    score, but no action is opened.
+    score, but no action is opened. ``target_minutes``: within which time people should decide; None: by severity.
     """
 
     __tablename__ = "categories"
@@ -91,3 +91,4 @@ class Category(Base):
     severity: Mapped[int] = mapped_column(default=0)
     requires: Mapped[list[str]] = mapped_column(sa.JSON, default=list)
     on_error: Mapped[str] = mapped_column(sa.String(10), default="retry")
+    target_minutes: Mapped[int | None] = mapped_column()

@@ -29,6 +29,10 @@ SECOND_LOOK = (
 """Which actions wait for a second look: an open one, or applied by a score alone. An index repeats it."""
 _SECOND_LOOK = sa.text(SECOND_LOOK)
 _OPEN = sa.text("action_state IN ('under_review', 'retro_review')")
+QUEUED = "action_state = 'under_review'"
+"""Which actions are in the review queue. Its indexes repeat it."""
+HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('applied', 'retro_review', 'confirmed')"
+"""Which actions keep a post hidden now. An index repeats it."""
 
 
 class Action(Stamped, Base):
@@ -37,7 +41,9 @@ class Action(Stamped, Base):
     ``decided_verb`` is the category's configured verb. ``restores_id`` names the action that an ``unhide`` undoes;
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
-    moderator decided on, None while that is ``category``.
+    moderator decided on, None while that is ``category``. ``platform_author_id`` repeats the request's, for lists.
+    ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
+    it out; ``assigned_to_id`` is the account that is to decide it.
     """
 
     __tablename__ = "moderation_actions"
@@ -70,6 +76,39 @@ class Action(Stamped, Base):
             "retro_review_at",
             sqlite_where=_OPEN,
             postgresql_where=_OPEN,
+        ),
+        # The queue in its default order, and what of it is overdue.
+        sa.Index(
+            "ix_moderation_actions_urgent",
+            "community_id",
+            "urgent_at",
+            "id",
+            # The last column lets items that sleep be left out of counts in the index alone.
+            "snoozed_until",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
+        sa.Index(
+            "ix_moderation_actions_due",
+            "community_id",
+            "due_at",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
+        ),
+        # How many posts of an author are hidden, counted for every row of the queue.
+        sa.Index(
+            "ix_moderation_actions_hidden",
+            "community_id",
+            "platform_author_id",
+            sqlite_where=sa.text(HIDDEN),
+            postgresql_where=sa.text(HIDDEN),
+        ),
+        sa.Index(
+            "ix_moderation_actions_queued_author",
+            "community_id",
+            "platform_author_id",
+            sqlite_where=sa.text(QUEUED),
+            postgresql_where=sa.text(QUEUED),
         ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),
@@ -108,6 +147,12 @@ class Action(Stamped, Base):
     scan_exempt_content_hash: Mapped[str | None] = mapped_column(sa.String(64))
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
+    due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    urgent_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
+    snoozed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # No foreign key: SQLite can add one to an existing table only by copying the whole table.
+    assigned_to_id: Mapped[uuid.UUID | None] = mapped_column()
     version: Mapped[int] = mapped_column(default=1)
 
     request: Mapped["Request"] = relationship(lazy="raise", viewonly=True)
@@ -142,7 +187,8 @@ class Hold(Base):
     """A dashboard decision that is not carried out yet: it can be undone until ``due_at``.
 
     It concerns an action, or a note without an action. ``category`` is the category it is decided on, ``reopen_to``
-    where a reopened dismissal goes.
+    where a reopened dismissal goes. ``act_as``: what the platform is to do instead of what the category is configured
+    for; ``author_text``: what the post's author is told.
     """
 
     __tablename__ = "holds"
@@ -162,5 +208,7 @@ class Hold(Base):
     comment: Mapped[str | None] = mapped_column(sa.Text)
     category: Mapped[str | None] = mapped_column(sa.String(40))
     reopen_to: Mapped[ReopenTo | None] = mapped_column(word(ReopenTo))
+    act_as: Mapped[ActionType | None] = mapped_column(word(ActionType))
+    author_text: Mapped[str | None] = mapped_column(sa.Text)
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

@@ -35,7 +35,8 @@ class ReasonTemplate(Stamped, Base):
 class SavedFilter(Base):
     """A named set of review queue filters. ``query`` maps URL parameters to one value or a list.
 
-    ``shared``: every moderator of the community sees it.
+    ``shared``: every moderator of the community sees it. With a ``position`` it is a queue that operators named, for
+    ``members`` alone (account ids; empty: for all moderators).
     """
 
     __tablename__ = "saved_filters"
@@ -47,6 +48,29 @@ class SavedFilter(Base):
     name: Mapped[str] = mapped_column(sa.String(60))
     query: Mapped[dict[str, Any]] = mapped_column(sa.JSON, default=dict)
     shared: Mapped[bool] = mapped_column(default=False)
+    position: Mapped[int | None] = mapped_column()
+    # Ids without a foreign key: an account that is gone sees no queue, and its id says nothing.
+    members: Mapped[list[str]] = mapped_column(sa.JSON, default=list, server_default=sa.text("'[]'"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class AuthorNote(Base):
+    """What moderators should know of an author, for all of an author's posts in the community. Never shown to raters.
+
+    Rows are only added: the newest is the note in force (an empty ``text``: none), the others are its history.
+    """
+
+    __tablename__ = "author_notes"
+    __table_args__ = (
+        sa.Index("ix_author_notes_author", "community_id", "platform_author_id", "created_at", "id"),
+    )
+
+    id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
+    platform_author_id: Mapped[str] = mapped_column(sa.String(255))
+    text: Mapped[str] = mapped_column(sa.Text)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"))
+    account_name: Mapped[str] = mapped_column(sa.String(255))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
 
 

@@ -25,6 +25,8 @@ SENSITIVE = frozenset({"sexual", "self_harm", "threat", "hate"})
 MOST = 50
 """The largest number of categories of one community."""
 SEVERITY_MAX = 1_000
+TARGET_MAX = 30 * 24 * 60
+"""The longest target time of a category, in minutes."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class CategoryDraft:
     """A category's values as an operator enters them. ``tier1`` None: never act without raters.
 
     ``requires`` names the classifiers that the category must not go without, ``on_error`` what happens when one
-    fails: "retry" or "review" (docs/classifiers.md).
+    fails: "retry" or "review" (docs/classifiers.md). ``target_minutes``: within which time people should decide; None:
+    by severity (``routing.default_target``).
     """
 
     name: str
@@ -46,6 +49,7 @@ class CategoryDraft:
     severity: int = 0
     requires: tuple[str, ...] = field(default=())
     on_error: str = "retry"
+    target_minutes: int | None = None
 
 
 DEFAULTS = (
@@ -130,6 +134,7 @@ def rule_of(category: Category | CategoryDraft) -> CategoryRule:
         observe_only=category.observe_only,
         requires=frozenset(category.requires),
         on_error=category.on_error,
+        target_minutes=category.target_minutes,
     )
 
 
@@ -146,6 +151,7 @@ def draft_of(category: Category) -> CategoryDraft:
         severity=category.severity,
         requires=tuple(category.requires),
         on_error=category.on_error,
+        target_minutes=category.target_minutes,
     )
 
 
@@ -306,6 +312,10 @@ def check(drafts: Sequence[CategoryDraft]) -> None:
             raise Invalid.field(
                 "severity", f"must be a whole number from 0 to {SEVERITY_MAX:,}", draft.severity
             )
+        if draft.target_minutes is not None and not 1 <= draft.target_minutes <= TARGET_MAX:
+            raise Invalid.field(
+                "target_minutes", f"must be a whole number from 1 to {TARGET_MAX:,}", draft.target_minutes
+            )
 
 
 def _write(
@@ -353,5 +363,7 @@ def _plain(drafts: Any) -> dict[str, Any]:
             "requires": list(draft.requires),
             "on_error": draft.on_error,
         }
+        # Left out while unset, as in entries from before this setting existed.
+        | ({} if draft.target_minutes is None else {"target_minutes": draft.target_minutes})
         for draft in drafts
     }

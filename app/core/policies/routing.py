@@ -21,7 +21,8 @@ class CategoryRule:
 
     A category with ``observe_only`` routes nothing; ``observed`` returns the routes that it would have caused.
     ``requires`` are classifiers whose score the category must not go without; when one fails, ``on_error`` says
-    whether scoring is tried again ("retry") or the post goes to staff ("review").
+    whether scoring is tried again ("retry") or the post goes to staff ("review"). ``target_minutes`` is the time within
+    which people should decide; None: the ``default_target`` of its severity.
     """
 
     name: str
@@ -35,6 +36,7 @@ class CategoryRule:
     observe_only: bool = False
     requires: frozenset[str] = frozenset()
     on_error: str = "retry"
+    target_minutes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,24 @@ class Route:
     verb: Verb
     review_group: ReviewGroup
     severity: int
+    target_minutes: int | None = None
+
+    @property
+    def target(self) -> int:
+        """Within how many minutes people should decide."""
+        return default_target(self.severity) if self.target_minutes is None else self.target_minutes
+
+
+_TARGETS = ((60, 60), (35, 4 * 60), (20, 12 * 60))
+"""Least severity, and the target time in minutes; the first row that fits counts."""
+LONGEST_TARGET = 24 * 60
+STAFF_TARGET = 4 * 60
+"""Within how many minutes staff should look at a post that a member sent to them."""
+
+
+def default_target(severity: int) -> int:
+    """Within how many minutes people should decide about a category of this severity, unless an operator says so."""
+    return next((minutes for least, minutes in _TARGETS if severity >= least), LONGEST_TARGET)
 
 
 Place = tuple[str, int] | None
@@ -157,6 +177,7 @@ def _route(rule: CategoryRule, scored: Scored) -> Route | None:
             rule.tier1_action,
             rule.review_group,
             rule.severity,
+            rule.target_minutes,
         )
     if scored.score > rule.tier2:
         return Route(
@@ -167,6 +188,7 @@ def _route(rule: CategoryRule, scored: Scored) -> Route | None:
             rule.tier2_action,
             rule.review_group,
             rule.severity,
+            rule.target_minutes,
         )
     return None
 

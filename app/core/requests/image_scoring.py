@@ -6,7 +6,6 @@ action for a post whose text led to nothing. Where there is an action or a decis
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -14,15 +13,15 @@ from sqlalchemy.orm import Session
 from app.core import clock, outbox
 from app.core.actions import actions, decisions, exemptions
 from app.core.actions.moves import make_move
-from app.core.classify import NOTABLE
 from app.core.db import serialise
 from app.core.history.why import Why
 from app.core.models import Action, Attachment, Community, ConnectedService, Request, Score
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
-from app.core.policies.routing import Route, decide, for_review
-from app.core.requests.score_rows import score_row, unrouted_rows
+from app.core.policies.routing import decide, for_review
+from app.core.requests.evidence import evidence_of
+from app.core.requests.score_rows import routed_rows, store, unrouted_rows
 from app.core.requests.scorings import Scoring, combined
 from app.core.services.calling import ServiceClassifier
 from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
@@ -131,7 +130,7 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
     note = notes.write_rationale(
         session, request, route.category, policies.describe(route.category), route.verb
     )
-    evidence = _evidence(request, route, new, thresholds.version)
+    evidence = evidence_of(request, route, new, thresholds.version)
     return actions.open_for(session, request, route, evidence, note)
 
 
@@ -145,44 +144,15 @@ def _store(session: Session, request: Request, scorings: Sequence[Scoring]) -> N
         row.category: row
         for row in session.scalars(sa.select(Score).where(Score.request_id == request.id, Score.is_highest))
     }
-    now = clock.now()
-    for scoring in scorings:
-        for category, value in scoring.scores.items():
-            row = score_row(request, scoring, category, value, now)
-            row.tier1_capable = category in scoring.tier1
-            before = highest.get(category)
-            if not request.is_test and (before is None or row.score > before.score):
-                if before is not None:
-                    before.is_highest = False
-                row.is_highest, highest[category] = True, row
-            session.add(row)
-        session.add_all(unrouted_rows(request, scoring, now))
+    best = {} if request.is_test else dict(combined(scorings))
+    for category, row in highest.items():
+        if category in best and best[category].score > row.score:
+            row.is_highest = False
+        else:
+            best.pop(category, None)
     session.flush()
-
-
-def _evidence(
-    request: Request, route: Route, scorings: Sequence[Scoring], policy_version: int
-) -> dict[str, Any]:
-    scores = {name: scored.score for name, scored in sorted(combined(scorings).items())}
-    return {
-        "score": route.score,
-        "category": route.category,
-        "labels": [name for name, value in scores.items() if value > NOTABLE],
-        "scores": scores,
-        "details": {
-            "tier": route.tier.number,
-            "threshold": route.threshold,
-            "classifiers": [
-                {
-                    "name": scoring.classifier,
-                    "version": scoring.version,
-                    "model": scoring.result.model,
-                    "ms": scoring.milliseconds,
-                }
-                for scoring in scorings
-            ],
-            "matches": [],
-            "config_version": policy_version,
-            "content_sha256": request.content_sha256,
-        },
-    }
+    now = clock.now()
+    rows = routed_rows(request, scorings, best, {}, now)
+    for scoring in scorings:
+        rows += unrouted_rows(request, scoring, now)
+    store(session, rows)

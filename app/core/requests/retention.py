@@ -70,6 +70,7 @@ def remove(session: Session, community_id: uuid.UUID, days: int, *, is_first: bo
     for score in session.scalars(sa.select(Score).where(Score.request_id.in_(identities))):
         score.matches = [_bare(match) for match in score.matches]
     for action in session.scalars(sa.select(Action).where(Action.request_id.in_(identities))):
+        action.platform_author_id = None
         details = (action.evidence or {}).get("details")
         if isinstance(details, Mapping) and details.get("matches"):
             bare = {**details, "matches": [_bare(match) for match in details["matches"]]}

@@ -25,7 +25,7 @@ from app.core.ids import new_id
 from app.core.models import Action, Attachment, Note, Request
 from app.core.notes import notes
 from app.core.permissions import SYSTEM, Actor, Permission, require
-from app.core.policies.routing import ESCALATED, Route
+from app.core.policies.routing import ESCALATED, STAFF_TARGET, Route
 from app.core.requests import marks, reading
 from app.core.vocabulary import ActionState, ActionTier, RequestStatus, ReviewGroup, Verb
 
@@ -157,7 +157,7 @@ def escalate(session: Session, actor: Actor, request: Request) -> Action:
         make_move(session, actor, request, RequestStatus.IN_PROGRESS)
     elif request.status is RequestStatus.PENDING:
         make_move(session, SYSTEM, request, RequestStatus.IN_PROGRESS, why=Why(cause="escalated"))
-    route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0)
+    route = Route(ActionTier.CONSENSUS, ESCALATED, 0.0, 0.0, Verb.HIDE, ReviewGroup.STAFF, 0, STAFF_TARGET)
     note = notes.write_rationale(
         session, request, "something to look at", "A member asked staff to look at it", route.verb
     )

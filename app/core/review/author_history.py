@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.models import Action, Request
+from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import ActionState, ActionType
 
@@ -23,15 +25,20 @@ class EarlierPost:
 
 @dataclass(frozen=True)
 class AuthorHistory:
-    """``count`` is the number of earlier submissions, ``hidden`` how many are hidden now; ``posts`` are the newest."""
+    """``count`` is the number of earlier submissions, ``hidden`` how many are hidden now; ``posts`` are the newest.
+
+    ``first_at`` is when the first was submitted; ``open_now`` counts the author's other items in the review queue.
+    """
 
     count: int = 0
     hidden: int = 0
+    first_at: datetime | None = None
+    open_now: int = 0
     posts: Sequence[EarlierPost] = field(default=())
 
 
 def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int = 5) -> AuthorHistory:
-    """The earlier submissions of this item's author, found by the platform's author id; at most three queries.
+    """The earlier submissions of this item's author, found by the platform's author id; at most four queries.
 
     ``action`` must have its request loaded. Withdrawn submissions are left out.
     """
@@ -54,11 +61,21 @@ def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int 
         Action.action_type == ActionType.HIDE,
         Action.action_state.in_(_STANDING),
     )
-    count, hidden = session.execute(
-        sa.select(sa.func.count(), sa.func.count().filter(is_hidden)).select_from(Request).where(earlier)
+    count, hidden, first_at = session.execute(
+        sa.select(sa.func.count(), sa.func.count().filter(is_hidden), sa.func.min(Request.requested_at))
+        .select_from(Request)
+        .where(earlier)
     ).one()
+    open_now = session.scalar(
+        sa.select(sa.func.count()).where(
+            Action.community_id == action.community_id,
+            Action.platform_author_id == request.platform_author_id,
+            Action.id != action.id,
+            sa.text(QUEUED),
+        )
+    )
     if not count:
-        return AuthorHistory()
+        return AuthorHistory(open_now=open_now or 0)
     requests = session.scalars(
         sa.select(Request)
         .where(earlier)
@@ -73,4 +90,5 @@ def earlier_posts(session: Session, actor: Actor, action: Action, *, limit: int 
             .order_by(Action.created_at, Action.id)
         )
     }
-    return AuthorHistory(count, hidden, [EarlierPost(post, newest.get(post.id)) for post in requests])
+    posts = [EarlierPost(post, newest.get(post.id)) for post in requests]
+    return AuthorHistory(count, hidden, first_at, open_now or 0, posts)

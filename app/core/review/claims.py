@@ -18,6 +18,7 @@ from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
+from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.review import queue, queue_order
 from app.core.review.queue import QueueFilter
@@ -161,6 +162,19 @@ def release(session: Session, actor: Actor, action: Action) -> None:
     session.refresh(action, ["claimed_by_id", "claimed_until"])
 
 
+def release_all(session: Session, actor: Actor) -> int:
+    """End all claims of the actor, in every community, and return how many items they held."""
+    if actor.account_id is None:
+        return 0
+    result = session.execute(
+        sa.update(Action)
+        .where(Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now(), sa.text(QUEUED))
+        .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    return int(result.rowcount)  # type: ignore[attr-defined]  # an UPDATE's result is a CursorResult
+
+
 def claim_next(
     session: Session,
     actor: Actor,
@@ -169,7 +183,7 @@ def claim_next(
     *,
     after: Action | None = None,
 ) -> Action | None:
-    """Claim the next item of the filtered queue that nobody else holds and that has no held decision.
+    """Claim the next item of the filtered queue that nobody else holds or is assigned, and that has no held decision.
 
     That is the first item after ``after`` in the queue's order, or the first of all if none follows, so that a
     moderator who skips items goes round the queue. ``after`` itself is never claimed. Return None if there is none.
@@ -177,7 +191,9 @@ def claim_next(
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
     statement = queue.filtered(actor, community_id, filters).where(
-        _open_to(actor, clock.now()), Action.id.not_in(held)
+        _open_to(actor, clock.now()),
+        sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id),
+        Action.id.not_in(held),
     )
     attempts = [statement]
     if after is not None:
@@ -194,6 +210,18 @@ def claim_next(
                 continue
             return action
     return None
+
+
+def free(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, limit: int
+) -> Sequence[Action]:
+    """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
+    require(actor, Permission.MODERATE, community_id)
+    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
+    statement = queue.filtered(actor, community_id, filters).where(
+        _open_to(actor, clock.now()), Action.id.not_in(held)
+    )
+    return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()
 
 
 def _open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:

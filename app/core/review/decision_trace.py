@@ -4,6 +4,9 @@ A held decision changes nothing yet, but a moderator who decides and undoes it l
 """
 
 import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -26,7 +29,18 @@ _DECIDING = frozenset(
     f"{ACTION.name}.{row.target}" for row in ACTION.moves if row.source is not None and row.verb in HELD_VERBS
 )
 """Names of entries about moves that moderators decide."""
-_DECIDING_NOTHING = frozenset({"action.commented", "action.filed", "claim.taken_over", HELD, UNDONE})
+_DECIDING_NOTHING = frozenset(
+    {
+        "action.chosen",
+        "action.commented",
+        "action.filed",
+        "claim.taken_over",
+        "claim.assigned",
+        "claim.snoozed",
+        HELD,
+        UNDONE,
+    }
+)
 
 
 def held(session: Session, actor: Actor, hold: Hold) -> None:
@@ -62,13 +76,39 @@ def by_whom(session: Session, object_id: uuid.UUID) -> str:
     return f" by {who}, {f'{minutes} min ago' if minutes else 'just now'}"
 
 
+@dataclass(frozen=True)
+class Decider:
+    """Who decided an object last, and when. ``name`` is "the community" if no person decided."""
+
+    name: str
+    at: datetime
+
+
+def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Decider]:
+    """Who decided these objects last, by object id; one query. Objects without a decision are left out."""
+    if not object_ids:
+        return {}
+    rows = session.execute(
+        sa.select(HistoryEntry.object_id, HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind)
+        .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
+        .where(HistoryEntry.object_id.in_(object_ids), HistoryEntry.what.in_(_DECIDING))
+        .order_by(HistoryEntry.number)
+    )
+    return {
+        object_id: Decider("the community" if kind == "system" else name or "somebody", at)
+        for object_id, name, at, kind in rows
+    }
+
+
 def why_of(hold: Hold) -> Why:
     """The reason and comment that the moderator wrote for the decision."""
     return Why(hold.reason, hold.comment or "")
 
 
 def _record(session: Session, actor: Actor, hold: Hold, what: str, why: Why) -> HistoryEntry:
-    after = {"verb": hold.verb.value} | ({"to": hold.reopen_to.value} if hold.reopen_to else {})
+    after = {"verb": hold.verb.value}
+    after |= {"to": hold.reopen_to.value} if hold.reopen_to else {}
+    after |= {"action_type": hold.act_as.value} if hold.act_as else {}
     return history.record(
         session,
         actor,

@@ -29,7 +29,7 @@ from app.core.policies import policies
 from app.core.review import claims, decision_trace, reopening, verbs
 from app.core.review.verbs import Details
 from app.core.states import ACTION, NOTE
-from app.core.vocabulary import HELD_VERBS, ActionState, ActionVerb, ReopenTo
+from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionState, ActionType, ActionVerb, ReopenTo
 
 CARRY_OUT_JOB = "carry_out_hold"
 NOTE_VERBS = tuple(dict.fromkeys(row.verb for row in NOTE.moves if row.verb is not None))
@@ -46,6 +46,8 @@ def hold(
     why: Why,
     category: str | None = None,
     reopen_to: ReopenTo | None = None,
+    act_as: ActionType | None = None,
+    author_text: str | None = None,
     version: int | None = None,
     seconds: float | None = None,
 ) -> Hold:
@@ -53,7 +55,8 @@ def hold(
     own setting, or else the community's).
 
     ``version`` is the version that the moderator's page showed, ``category`` the one to file the action under if it
-    is not the category of its score, ``reopen_to`` where a reopened dismissal goes.
+    is not the category of its score, ``reopen_to`` where a reopened dismissal goes. ``act_as`` is what the platform
+    does instead of what is configured, ``author_text`` what it tells the author; both only to force-publish an action.
 
     Raises:
         Forbidden: the actor is not a signed-in moderator.
@@ -70,6 +73,7 @@ def hold(
     limits.text(why.reason, "reason", limits.REASON_MAX)
     if why.comment:
         limits.text(why.comment, "comment", limits.REASON_MAX)
+    act_as, author_text = _checked_choice(verb, action, act_as, author_text)
     if category is not None and action is not None:
         category = _checked_category(session, action, category)
     serialise(session, subject.community_id)
@@ -103,6 +107,8 @@ def hold(
         comment=why.comment or None,
         category=category if action is not None else None,
         reopen_to=reopen_to if verb is ActionVerb.REOPEN else None,
+        act_as=act_as,
+        author_text=author_text,
         due_at=due,
     )
     try:
@@ -218,7 +224,7 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
         is_reopening = held.verb is ActionVerb.REOPEN
         if held.category is not None and not is_reopening:
             _file_under(session, actor, action, held.category)
-        decided = verbs.decide(session, actor, action, held.verb, Details(why, reopen_to=held.reopen_to))
+        decided = verbs.decide(session, actor, action, held.verb, _details(held, why))
         if held.category is not None and is_reopening:
             _file_under(session, actor, decided, held.category)
         return
@@ -228,6 +234,33 @@ def _carry_out(session: Session, actor: Actor, held: Hold) -> None:
     if _was_edited(session, note, held):
         raise Conflict("the note's text was changed after the decision", note.id)
     verbs.decide_note(session, actor, note, held.verb, why)
+
+
+def _details(held: Hold, why: Why) -> Details:
+    return Details(why, reopen_to=held.reopen_to, act_as=held.act_as, author_text=held.author_text)
+
+
+def _checked_choice(
+    verb: ActionVerb, action: Action | None, act_as: ActionType | None, author_text: str | None
+) -> tuple[ActionType | None, str | None]:
+    """The chosen action and the text to the author, each None if there is none.
+
+    Raises:
+        Invalid: the verb leads to no action of the platform, or nobody can choose this action.
+    """
+    text = (author_text or "").strip() or None
+    if text is not None:
+        limits.text(text, "author_text", limits.REASON_MAX)
+    if act_as is not None and act_as not in CHOOSABLE:
+        raise Invalid.field("verb", "is no action that can be chosen", act_as.value)
+    if verb is not ActionVerb.FORCE_PUBLISH or action is None:
+        if act_as is not None:
+            raise Invalid.field("verb", "leads to no action of the platform", verb.value)
+        return None, None
+    is_configured = act_as is action.action_type
+    # Only a warning carries a text: nothing else of what the platform does speaks to the author.
+    warns = (act_as or action.action_type) is ActionType.WARN
+    return None if is_configured else act_as, text if warns else None
 
 
 def _checked_category(session: Session, action: Action, category: str) -> str | None:
@@ -242,7 +275,7 @@ def _checked_category(session: Session, action: Action, category: str) -> str | 
         known_category.name for known_category in policies.current(session, action.community_id).categories
     }
     if category not in known:
-        raise Invalid.field("policy", "is none of this community's", category[:50])
+        raise Invalid.field("policy", "must be one of this community's categories", category[:50])
     return category
 
 

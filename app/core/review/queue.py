@@ -1,30 +1,42 @@
 """The review queue: pages of open items for moderators, and reviews that end without a decision."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, aliased, selectinload
 
-from app.core import clock, limits
+from app.core import clock, limits, scoring
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Action, Hold, Request
+from app.core.ids import parse_id
+from app.core.models import Account, Action, Hold, Note, Request
+from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.review import post_search, queue_order
 from app.core.review.queue_order import Sort
 from app.core.vocabulary import ActionState, ReviewGroup
+
+_DISAGREEMENTS: Mapping[str, str] = {
+    "divisive": "split",
+    "one-sided": "split",
+    "unbalanced": "one side only",
+    "undecided": "undecided",
+}
+"""Why enough ratings did not decide, by the slug of the rule (docs/consensus.md)."""
 
 
 @dataclass(frozen=True)
 class QueueFilter:
     """Filters and order of the queue.
 
-    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody`` or empty for all.
+    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody``, an account's id, or empty for
+    all; it covers claims and assignments. ``author`` and ``channel`` are the platform's ids. ``overdue``: only items
+    past their category's target time. ``snoozed``: only items that are put aside, which are left out otherwise.
     """
 
     categories: tuple[str, ...] = ()
@@ -32,7 +44,11 @@ class QueueFilter:
     claimed_by: str = ""
     search: str = ""
     group: ReviewGroup | None = None
-    sort: Sort = Sort.OLDEST
+    author: str = ""
+    channel: str = ""
+    overdue: bool = False
+    snoozed: bool = False
+    sort: Sort = Sort.URGENT
 
 
 @dataclass(frozen=True)
@@ -54,10 +70,18 @@ class QueuePage:
 
 @dataclass(frozen=True)
 class QueueItem:
-    """One row of the queue: the action with request, note and hold loaded, and its claimant's name or None."""
+    """One row of the queue: the action with request, note and hold loaded, and names of claimant and assignee."""
 
     action: Action
     claimant: str | None
+    assignee: str | None = None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the item waits longer than its category's target time."""
+        action = self.action
+        is_waiting = action.action_state is ActionState.UNDER_REVIEW and action.due_at is not None
+        return is_waiting and action.due_at <= clock.now()  # type: ignore[operator]  # the line above excludes None
 
 
 def queue(
@@ -118,10 +142,36 @@ def _page(
     """The first ``size`` rows of ``statement``, or the last if ``backwards``; always in the queue's order."""
     order = queue_order.clauses(sort, backwards=backwards)
     rows = [
-        QueueItem(action, name)
-        for action, name in session.execute(_as_rows(statement).order_by(*order).limit(size))
+        QueueItem(action, claimant, assignee)
+        for action, claimant, assignee in session.execute(_as_rows(statement).order_by(*order).limit(size))
     ]
     return rows[::-1] if backwards else rows
+
+
+def first(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, size: int
+) -> Sequence[QueueItem]:
+    """The first items of the filtered queue."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    return _page(session, filtered(actor, community_id, filters), filters.sort, size, backwards=False)
+
+
+def neighbours(
+    session: Session, actor: Actor, action: Action, filters: QueueFilter
+) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """The ids of the items before and after this one in the filtered queue, each None at an end; two queries."""
+    require(actor, Permission.SEE_QUEUE, action.community_id)
+    statement = filtered(actor, action.community_id, filters).where(Action.id != action.id)
+    before, after = (
+        session.scalar(
+            statement.with_only_columns(Action.id)
+            .where(queue_order.follows(filters.sort, action, backwards=backwards))
+            .order_by(*queue_order.clauses(filters.sort, backwards=backwards))
+            .limit(1)
+        )
+        for backwards in (True, False)
+    )
+    return before, after
 
 
 def items(
@@ -130,7 +180,7 @@ def items(
     """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
-    return [QueueItem(action, name) for action, name in session.execute(_as_rows(statement))]
+    return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
 
 
 def newer_than(
@@ -175,6 +225,29 @@ def _old(older_than: datetime) -> sa.Select[Any]:
     )
 
 
+def hidden_posts(session: Session, community_id: uuid.UUID, authors: Collection[str]) -> dict[str, int]:
+    """How many posts of these authors are hidden now, by author; one query on an index of hidden posts."""
+    if not authors:
+        return {}
+    rows = session.execute(
+        sa.select(Action.platform_author_id, sa.func.count())
+        .where(
+            Action.community_id == community_id,
+            Action.platform_author_id.in_(authors),
+            sa.text(HIDDEN),
+        )
+        .group_by(Action.platform_author_id)
+    )
+    return {author: count for author, count in rows if author}
+
+
+def disagreement(note: Note | None, needed: int) -> str:
+    """Why ratings have not decided: "split", "one side only" or "undecided"; empty while there are too few of them."""
+    if note is None or note.ratings_count < needed or note.status_rule is None:
+        return ""
+    return _DISAGREEMENTS.get(scoring.slug_of(note.status_rule), "")
+
+
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
     return [
@@ -202,34 +275,51 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
     """Select the actions under review that match, unordered. The caller checks the actor's permission."""
     statement = sa.select(Action).where(
         Action.community_id == community_id,
-        Action.action_state == ActionState.UNDER_REVIEW,
+        # Written out, not a parameter: only so are the queue's indexes used for certain.
+        sa.text(f"moderation_actions.{QUEUED}"),
     )
+    if filters.overdue:
+        statement = statement.where(Action.due_at <= clock.now())
+    if filters.author:
+        statement = statement.where(Action.platform_author_id == filters.author)
     if filters.categories:
         statement = statement.where(Action.category.in_(filters.categories))
     if filters.group is not None:
         statement = statement.where(Action.review_group == filters.group)
-    if filters.claimed_by == "me":
+    now = clock.now()
+    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
+    statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
+    if filters.claimed_by == "nobody":
         statement = statement.where(
-            Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now()
+            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
+            Action.assigned_to_id.is_(None),
         )
-    elif filters.claimed_by == "nobody":
+    elif filters.claimed_by:
+        theirs = actor.account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
         statement = statement.where(
-            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= clock.now())
+            sa.or_(
+                sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
+                Action.assigned_to_id == theirs,
+            )
         )
-    if filters.search or filters.languages:
+    if filters.search or filters.languages or filters.channel:
         statement = statement.join(Request, Request.id == Action.request_id)
     if filters.languages:
         statement = statement.where(Request.language.in_(filters.languages))
+    if filters.channel:
+        statement = statement.where(Request.platform_channel_id == filters.channel)
     if filters.search:
         statement = statement.where(post_search.finds(filters.search))
     return statement
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:
-    """Add to the actions the relations that a row shows, and the display name of the claimant."""
+    """Add to the actions the relations that a row shows, and the display names of claimant and assignee."""
+    assignee = aliased(Account)
     return (
-        statement.add_columns(Account.display_name)
+        statement.add_columns(Account.display_name, assignee.display_name)
         .outerjoin(Account, sa.and_(Account.id == Action.claimed_by_id, Action.claimed_until > clock.now()))
+        .outerjoin(assignee, assignee.id == Action.assigned_to_id)
         .options(
             selectinload(Action.request).selectinload(Request.attachments),
             selectinload(Action.note),

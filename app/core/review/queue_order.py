@@ -3,6 +3,7 @@
 Pages of the queue continue from a row instead of an OFFSET, so every order ends with the unique id.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -14,6 +15,7 @@ from app.core.models import Action, Note
 class Sort(StrEnum):
     """How the queue is ordered."""
 
+    URGENT = "urgent"
     OLDEST = "oldest"
     NEWEST = "newest"
     SCORE = "score"
@@ -30,8 +32,17 @@ def _figure(sort: Sort) -> Any:
     return None
 
 
+def _place(column: Any, moment: datetime, action: Action) -> tuple[Any, Any]:
+    """The place of any row by this column and the id, and the place of ``action``, to compare with each other."""
+    own = sa.tuple_(sa.literal(moment, column.type), sa.literal(action.id, Action.id.type))
+    return sa.tuple_(column, Action.id), own
+
+
 def clauses(sort: Sort, *, backwards: bool = False) -> tuple[Any, ...]:
     """The ORDER BY clauses; ``backwards`` reverses them."""
+    if sort is Sort.URGENT:
+        places = (Action.urgent_at, Action.id)
+        return tuple(place.desc() if backwards else place.asc() for place in places)
     figure, is_descending = _figure(sort), sort is Sort.NEWEST
     keys = [(Action.created_at, is_descending), (Action.id, is_descending)]
     if figure is not None:
@@ -41,10 +52,10 @@ def clauses(sort: Sort, *, backwards: bool = False) -> tuple[Any, ...]:
 
 def follows(sort: Sort, action: Action, *, backwards: bool = False) -> Any:
     """A condition: the row comes after ``action`` in this order, or before it if ``backwards``."""
-    here = sa.tuple_(Action.created_at, Action.id)
-    place = sa.tuple_(
-        sa.literal(action.created_at, Action.created_at.type), sa.literal(action.id, Action.id.type)
-    )
+    if sort is Sort.URGENT:
+        here, place = _place(Action.urgent_at, action.urgent_at or action.created_at, action)
+        return here < place if backwards else here > place
+    here, place = _place(Action.created_at, action.created_at, action)
     beyond = here < place if (sort is Sort.NEWEST) != backwards else here > place
     figure = _figure(sort)
     if figure is None:

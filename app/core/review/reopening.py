@@ -5,7 +5,7 @@ of the first rationale do not count for it and everybody may rate again.
 """
 
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -69,6 +69,10 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
         note_id=note.id,
         reopens_id=action.id,
         proposed_at=clock.now() if acts else None,
+        platform_author_id=action.platform_author_id,
+        # The same target time as the first review had, from now on.
+        due_at=_again(action, action.due_at),
+        urgent_at=_again(action, action.urgent_at),
     )
     entry = begin(session, actor, reopened, why=why)
     # The dismissal was reported to the integration, so its state and ``updated_at`` stay.
@@ -82,6 +86,11 @@ def reopen(session: Session, actor: Actor, action: Action, to: ReopenTo | None, 
     if entry is not None:
         notices.tell_reopened(session, actor, action, entry)
     return reopened
+
+
+def _again(action: Action, moment: datetime | None) -> datetime:
+    """The same time after now as ``moment`` is after the first review opened; now if it had none."""
+    return clock.now() if moment is None else clock.now() + (moment - action.created_at)
 
 
 def check(session: Session, actor: Actor, action: Action, to: ReopenTo | None) -> None:

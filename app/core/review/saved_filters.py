@@ -13,25 +13,46 @@ from app.core.history import chain as history
 from app.core.ids import new_id
 from app.core.models import SavedFilter
 from app.core.permissions import Actor, Permission, allows, require, require_found
+from app.core.review import assignments
 
 NAME_MAX = 60
 MOST = 30
 """Most filters of one account in one community, because they are shown as links above the queue."""
-FIELDS = frozenset({"q", "category", "language", "claimed_by", "sort"})
+POSITION_MAX = 99
+FIELDS = frozenset(
+    {"q", "category", "language", "author", "channel", "overdue", "snoozed", "claimed_by", "sort"}
+)
 """The queue's filters, as named in the query string."""
 
 
 def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[SavedFilter]:
-    """The actor's own filters and the shared ones, by name."""
+    """The actor's own filters and the shared ones, by name; queues first, in their order.
+
+    A queue that was given to some moderators is left out for the others, except for operators and the one who saved it.
+    """
     require(actor, Permission.SEE_QUEUE, community_id)
-    return session.scalars(
+    found = session.scalars(
         sa.select(SavedFilter)
         .where(
             SavedFilter.community_id == community_id,
             sa.or_(SavedFilter.account_id == actor.account_id, SavedFilter.shared),
         )
-        .order_by(sa.func.lower(SavedFilter.name), SavedFilter.id)
+        .order_by(
+            SavedFilter.position.is_(None),
+            SavedFilter.position,
+            sa.func.lower(SavedFilter.name),
+            SavedFilter.id,
+        )
     ).all()
+    sees_all = allows(actor, Permission.REVISE_POLICY, community_id)
+    return [
+        saved
+        for saved in found
+        if sees_all
+        or not saved.members
+        or saved.account_id == actor.account_id
+        or str(actor.account_id) in saved.members
+    ]
 
 
 def save(
@@ -74,6 +95,50 @@ def save(
         session.add(saved)
     saved.query, saved.shared = dict(query), shared
     session.flush()
+    return saved
+
+
+def make_queue(
+    session: Session,
+    actor: Actor,
+    filter_id: uuid.UUID,
+    position: int | None,
+    members: Sequence[uuid.UUID] = (),
+) -> SavedFilter:
+    """Make a shared filter a queue at this position, for these moderators (none: for all); None: no queue any more.
+
+    Raises:
+        NotFound: it is unknown, in another community, or not shared.
+        Forbidden: the actor is not an operator.
+        Invalid: the position is out of range, or a member does not moderate the community.
+    """
+    saved = session.get(SavedFilter, filter_id)
+    if saved is None:
+        raise NotFound("filter")
+    require(actor, Permission.REVISE_POLICY, saved.community_id, "filter")
+    if not saved.shared:
+        raise NotFound("filter")
+    if position is not None and not 1 <= position <= POSITION_MAX:
+        raise Invalid.field("position", f"must be a whole number from 1 to {POSITION_MAX}", position)
+    known = assignments.colleagues(session, actor, saved.community_id)
+    if any(member not in known for member in members):
+        raise Invalid.field("members", "must moderate this community")
+    before = {"position": saved.position, "members": saved.members}
+    saved.position = position
+    saved.members = sorted({str(member) for member in members}) if position is not None else []
+    after = {"position": saved.position, "members": saved.members}
+    session.flush()
+    if before != after:
+        history.record(
+            session,
+            actor,
+            saved.community_id,
+            "filter.queued",
+            "filter",
+            saved.id,
+            before=before,
+            after={**after, "name": saved.name},
+        )
     return saved
 
 

@@ -19,17 +19,20 @@ from app.core.notes import verdicts
 from app.core.permissions import Actor
 from app.core.review import reopening
 from app.core.states import ACTION
-from app.core.vocabulary import ActionState, ActionVerb, ReopenTo
+from app.core.vocabulary import ActionState, ActionType, ActionVerb, ReopenTo
 
 
 @dataclass(frozen=True)
 class Details:
-    """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, and for *reopen*
-    ``reopen_to``, where the item goes."""
+    """Arguments of a verb: ``why`` for every verb, ``platform_action_id`` for *acknowledge*, for *reopen*
+    ``reopen_to``, where the item goes, and for *force_publish* ``act_as``, another action than the configured one, with
+    ``author_text``, what the author is told."""
 
     why: Why = UNSAID
     platform_action_id: str | None = None
     reopen_to: ReopenTo | None = None
+    act_as: ActionType | None = None
+    author_text: str | None = None
 
 
 class ToNote(Protocol):
@@ -111,6 +114,9 @@ def _force_publish(session: Session, actor: Actor, action: Action, details: Deta
     rationale = _rationale(session, action)
     if rationale is None:
         raise IllegalMove("action_state", action.action_state, ActionState.PROPOSED)
+    if details.act_as is not None or details.author_text:
+        chosen = details.act_as or action.action_type
+        actions.act_instead(session, actor, action, chosen, details.author_text)
     verdicts.force_publish(session, actor, rationale, why=details.why)
     return action
 

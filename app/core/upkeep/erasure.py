@@ -25,6 +25,7 @@ from app.core.models import (
     Account,
     AccountLink,
     Action,
+    AuthorNote,
     Community,
     HistoryEntry,
     HistoryText,
@@ -192,6 +193,10 @@ def erase_identity(
         kept[what] = kept.get(what, 0) + rows
     # A picture or the name of a file may show the person. The words of their posts stay, as the decisions' basis.
     gone["attachments"] = removing.remove(session, _with_attachments(session, in_communities, user_id))
+    about_them = sa.delete(AuthorNote).where(
+        AuthorNote.community_id.in_(in_communities), AuthorNote.platform_author_id == user_id
+    )
+    gone["notes about authors"] = _changed(session, about_them)
     gone["names on posts"] = _rename_on_posts(session, in_communities, user_id, pseudonym)
     learning_erasure.person_erased(session, community_ids, [pseudonym])
     if profile is not None:
@@ -228,6 +233,18 @@ def _empty(session: Session, account: Account) -> None:
         sa.update(Action)
         .where(Action.claimed_by_id == account.id)
         .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(Action)
+        .where(Action.assigned_to_id == account.id)
+        .values(assigned_to_id=None, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(AuthorNote)
+        .where(AuthorNote.account_id == account.id)
+        .values(account_name=NAMELESS)
         .execution_options(synchronize_session=False)
     )
     for model, what in ((ThresholdSet, "policy.revised"), (RulePackVersion, "rules.revised")):
@@ -313,6 +330,15 @@ def _with_attachments(session: Session, in_communities: sa.Select[Any], user_id:
 
 def _rename_on_posts(session: Session, in_communities: sa.Select[Any], user_id: str, pseudonym: str) -> int:
     rows = 0
+    theirs = sa.select(Request.id).where(
+        Request.community_id.in_(in_communities), Request.platform_author_id == user_id
+    )
+    _changed(
+        session,
+        sa.update(Action)
+        .where(Action.request_id.in_(theirs), Action.platform_author_id == user_id)
+        .values(platform_author_id=pseudonym, updated_at=Action.updated_at),
+    )
     for column in (Request.platform_author_id, Request.requested_by):
         rows += _changed(
             session,

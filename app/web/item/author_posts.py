@@ -15,6 +15,7 @@ from app.core.review import author_history
 from app.core.review.author_history import EarlierPost
 from app.web import auth
 from app.web.categories import HIDDEN, is_veiled
+from app.web.filters import ago, percent
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,17 @@ class PastPost:
 
 @dataclass(frozen=True)
 class AuthorPast:
-    """A summary sentence, the newest posts, how many more there are, and the URL of the history with all of them."""
+    """A summary sentence, the newest posts, how many more there are, and the URL of the history with all of them.
+
+    ``open_now`` is the number of the author's other items in the queue, ``open_url`` the queue with these alone.
+    """
 
     sentence: str
     posts: Sequence[PastPost]
     more: int
     url: str
+    open_now: int
+    open_url: str
 
 
 def for_item(session: Session, actor: Actor, action: Action) -> AuthorPast | None:
@@ -48,11 +54,17 @@ def for_item(session: Session, actor: Actor, action: Action) -> AuthorPast | Non
     else:
         posts = "submission" if past.count == 1 else "submissions"
         sentence = f"{past.count:,} earlier {posts} by this author, {past.hidden or 'none'} hidden"
+        if past.hidden:
+            sentence += f" ({percent(past.hidden / past.count)})"
+        if past.first_at is not None:
+            sentence += f", the first {ago(past.first_at)}"
     return AuthorPast(
         sentence=sentence,
         posts=[_post(post) for post in past.posts],
         more=past.count - len(past.posts),
         url=f"{url_for('web.history_page')}?{urlencode({'author': author})}",
+        open_now=past.open_now,
+        open_url=f"{url_for('web.review')}?{urlencode({'author': author})}",
     )
 
 

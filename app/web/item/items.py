@@ -15,14 +15,17 @@ from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
-from app.core.review import reopening
-from app.web import auth, forms, page, veils
+from app.core.review import queue, reopening
+from app.core.review.queue import QueueFilter
+from app.web import auth, forms, origins, page, veils
 from app.web.blueprint import web
-from app.web.item import author_posts, note_forms, why_status
+from app.web.filter_forms import encoded
+from app.web.item import author_note, author_posts, note_forms, why_status
 from app.web.item.note_views import note_view
 from app.web.item.views import OPTIONS, Question, blind_item, question, sample_question, timeline
 from app.web.languages import language_name
 from app.web.moderate import panel
+from app.web.moderate.filters import QueueForm
 from app.web.rate import answering
 from app.web.rate.answering import AnswerForm
 from app.wiring import wired
@@ -112,11 +115,29 @@ def item_context(session: Session, action: Asked, *, typed_in: str | None = None
         "steps": timeline(action, action.request, answered=item_question.answer is not None),
         "moderates": moderates,
         "panel": panel.panel(session, auth.current_actor(), item) if item and moderates else None,
+        "neighbours": _neighbours(session, item) if item and moderates else (None, None),
+        "author_note": author_note.for_item(session, auth.current_actor(), item)
+        if item and moderates
+        else None,
         "past": author_posts.for_item(session, auth.current_actor(), item) if item and moderates else None,
         "fact_check": items.referenced(session, action.request),
         "why": why_status.why(session, item.note, item, None) if item and item.note else None,
         **notes_context(session, action),
     }
+
+
+def _neighbours(session: Session, action: Action) -> tuple[str | None, str | None]:
+    """Return the URLs of the items before and after this one in the queue that it was opened from."""
+    if origins.is_second_look():
+        return None, None
+    form = forms.queried(QueueForm)
+    filters = form.wanted() if form.validate() else QueueFilter()
+    query = origins.query()
+    before, after = (
+        f"{url_for('web.item', action_id=found)}{f'?{encoded(query)}' if query else ''}" if found else None
+        for found in queue.neighbours(session, auth.current_actor(), action, filters)
+    )
+    return before, after
 
 
 def notes_context(session: Session, action: Asked) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 
 from flask import url_for
 
-from app.core.models import Action, Attachment
+from app.core.models import Attachment
 from app.core.policies import policies
+from app.core.raters.samples import Asked
 from app.core.vocabulary import AttachmentKind, AttachmentRefusal, AttachmentState, MediaVeil
 from app.web import auth
 
@@ -84,7 +85,7 @@ class Media:
         return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items())
 
 
-def for_action(action: Action) -> Media | None:
+def for_action(action: Asked) -> Media | None:
     """Return the attachments of an action's post for the signed-in reader; None without any."""
     if not action.request.has_attachments:
         return None
@@ -93,7 +94,7 @@ def for_action(action: Action) -> Media | None:
     return Media(str(action.id), veil, [_medium(action, one) for one in action.request.attachments])
 
 
-def _medium(action: Action, attachment: Attachment) -> Medium:
+def _medium(action: Asked, attachment: Attachment) -> Medium:
     host, path = _place(attachment.url)
     kind = KINDS[attachment.kind]
     return Medium(

@@ -20,11 +20,14 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "action.scan_exempt": ("shield-check", "Won't be rescanned"),
     "action.dismissed": ("circle-minus", "Dismissed"),
     "action.escalated": ("users", "Sent to staff"),
-    "action.filed": ("flag", "Filed under another policy"),
+    "action.filed": ("flag", "Filed under another category"),
+    "action.chosen": ("scale", "Another action was chosen"),
     "action.commented": ("message-square", "Message to moderators"),
     "decision.held": ("hourglass", "Decision held"),
     "decision.undone": ("undo-2", "Decision undone"),
     "hold.lapsed": ("triangle-alert", "A decision was not carried out"),
+    "claim.assigned": ("user", "Assigned"),
+    "claim.snoozed": ("clock", "Put aside"),
     "claim.taken_over": ("hand", "Taken over from a colleague"),
     "note.currently_rated_helpful": ("thumbs-up", "Rationale rated helpful"),
     "note.currently_rated_not_helpful": ("thumbs-down", "Rationale rated not helpful"),
@@ -114,6 +117,12 @@ def filed_words(entry: HistoryEntry) -> str:
     return f"Filed under {after} instead of {before}"
 
 
+def chosen_words(entry: HistoryEntry) -> str:
+    """Return the sentence about an action that a moderator chose instead of the configured one."""
+    before, after = (str(values.get("action_type", "")) for values in (entry.before, entry.after))
+    return f"Chose to {after} instead of {before}"
+
+
 def sentence_of(entry: HistoryEntry, *, restores: bool = False) -> str:
     """Return what happened, without who and why. ``restores``: the entry's action undoes another."""
     return _words(entry, restores)[1]
@@ -124,6 +133,8 @@ def _words(entry: HistoryEntry, restores: bool) -> tuple[str, str]:
         return _RESTORING[entry.what]
     if entry.after.get("reopens") and entry.what in _REOPENED:
         return _REOPENED[entry.what]
+    if entry.what == "action.chosen":
+        return _SENTENCES[entry.what][0], chosen_words(entry)
     fallback = ("circle-dashed", entry.what.replace(".", " ").replace("_", " ").capitalize())
     icon, sentence = _SENTENCES.get(entry.what, fallback)
     verb = NAMES.get(str(entry.after.get("verb", "")))

@@ -1,6 +1,7 @@
 """Filter forms of the moderators' lists: review queue, second looks, action history."""
 
-from collections.abc import Callable, Sequence
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from wtforms import DateField, HiddenField, SearchField, SelectField, StringField
@@ -20,6 +21,7 @@ from app.web.forms import at_most, choices, number
 from app.web.languages import language_name
 
 SORTS = {
+    Sort.URGENT: "Most urgent first",
     Sort.OLDEST: "Oldest first",
     Sort.NEWEST: "Newest first",
     Sort.SCORE: "Highest score first",
@@ -31,6 +33,8 @@ LOOK_SORTS = {
     second_looks.Sort.OLDEST: "Oldest first",
     second_looks.Sort.SCORE: "Highest score first",
 }
+SNOOZED = {"": "Left out", "1": "Only these"}
+OVERDUE = {"": "Any", "1": "Overdue"}
 CLAIMANTS = {"": "Anyone or nobody", "nobody": "Nobody", "me": "Me"}
 
 
@@ -41,20 +45,31 @@ class QueueForm(FilterForm):
     q = SearchField("Search", [at_most(200, "Search")])
     category = SeveralField("Category", validate_choice=False)
     language = SeveralField("Language", validate_choice=False)
-    claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="")
-    sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.OLDEST.value)
+    author = StringField("Author", [at_most(limits.ID_MAX, "Author")])
+    channel = StringField("Channel", [at_most(limits.ID_MAX, "Channel")])
+    claimed_by = SelectField("Claimed by", choices=choices(CLAIMANTS), default="", validate_choice=False)
+    snoozed = SelectField("Put aside", choices=choices(SNOOZED), default="")
+    overdue = SelectField("Target time", choices=choices(OVERDUE), default="")
+    sort = SelectField("Sort by", choices=choices(SORTS), default=Sort.URGENT.value)
 
-    PLAIN: ClassVar = {"sort": Sort.OLDEST.value}
+    PLAIN: ClassVar = {"sort": Sort.URGENT.value}
 
-    def offer(self, categories: Sequence[str], languages: Sequence[str] = ()) -> None:
+    def offer(
+        self,
+        categories: Sequence[str],
+        languages: Sequence[str] = (),
+        colleagues: Mapping[uuid.UUID, str] | None = None,
+    ) -> None:
         """Offer what waiting items have, and what the query string selects even if none waits."""
+        named = {str(account_id): name for account_id, name in (colleagues or {}).items()}
+        self.claimed_by.choices = choices(CLAIMANTS | named)
         _offer_several(self.category, categories, category_name)
         _offer_several(self.language, languages, language_name)
 
     @property
     def is_narrowed(self) -> bool:
         """Whether any filter is set. The order does not count."""
-        return any((self.q.data, self.category.data, self.language.data, self.claimed_by.data))
+        return bool(self.query().keys() - {"community", "sort"})
 
     def wanted(self) -> QueueFilter:
         """Return the filter that the form describes. Call ``validate()`` first."""
@@ -63,6 +78,10 @@ class QueueForm(FilterForm):
             languages=tuple(self.language.data or ()),
             claimed_by=self.claimed_by.data or "",
             search=typed(self.q),
+            author=typed(self.author),
+            channel=typed(self.channel).removeprefix("#"),
+            overdue=bool(self.overdue.data),
+            snoozed=bool(self.snoozed.data),
             sort=Sort(self.sort.data),
         )
 

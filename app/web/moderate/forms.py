@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from wtforms import (
     BooleanField,
@@ -21,10 +21,11 @@ from app.core import limits
 from app.core.errors import Conflict, IllegalMove, Invalid
 from app.core.ids import parse_id
 from app.core.review import saved_filters
-from app.core.vocabulary import HELD_VERBS, ActionVerb, ReopenTo
+from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionType, ActionVerb, ReopenTo
 from app.web.categories import category_name
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
+from app.web.moderate.verb_words import WORDS, OnSeveral
 
 
 class DecisionForm(ReasonForm):
@@ -32,7 +33,11 @@ class DecisionForm(ReasonForm):
 
     verb = HiddenField()
     next = HiddenField()
-    policy = SelectField("Policy", validate_choice=False)
+    policy = SelectField("File under", validate_choice=False)
+    author_text = TextAreaField(
+        "Text to the author", [at_most(limits.REASON_MAX, "Text to the author")], filters=[whole_lines]
+    )
+    wording = HiddenField()
     template = HiddenField()
 
     def offer(self, categories: Sequence[str], own: str | None) -> None:
@@ -46,7 +51,13 @@ class DecisionForm(ReasonForm):
 
     def wanted_verb(self) -> ActionVerb | None:
         """Return the verb, or None if the form was not sent with one of the decision buttons."""
-        return next((verb for verb in HELD_VERBS if verb.value == self.verb.data), None)
+        name = (self.verb.data or "").partition(".")[0]
+        return next((verb for verb in HELD_VERBS if verb.value == name), None)
+
+    def wanted_action(self) -> ActionType | None:
+        """Return the action that was chosen instead of the configured one, or None."""
+        name = (self.verb.data or "").partition(".")[2]
+        return next((action_type for action_type in CHOOSABLE if action_type.value == name), None)
 
 
 class ReopenForm(ReasonForm):
@@ -77,6 +88,19 @@ class SaveFilterForm(Form):
         "Filter name", [InputRequired("Enter a name."), at_most(saved_filters.NAME_MAX, "Filter name")]
     )
     shared = BooleanField("Share with all moderators")
+
+
+class AssignForm(Form):
+    """Who is to decide the item (empty: nobody in particular), and a word for them."""
+
+    assignee = SelectField("Assign to", validate_choice=False)
+    handover = StringField("For them", [at_most(limits.REASON_MAX, "For them")])
+
+
+class SnoozeForm(Form):
+    """For how many hours to put an item aside; empty brings it back."""
+
+    snooze = SelectField("Put aside for", validate_choice=False)
 
 
 class CommentForm(Form):
@@ -121,28 +145,38 @@ class IdsField(Field):
     data: list[uuid.UUID]
 
     def process_formdata(self, valuelist: Any) -> None:
-        parsed = map(parse_id, valuelist[: limits.BULK_MAX])
+        parsed = map(parse_id, valuelist[: limits.MATCHING_MAX])
         self.data = [row_id for row_id in parsed if row_id is not None]
 
     def _value(self) -> str:
         return ""
 
 
+class QueueSettingsForm(Form):
+    """The order of a queue (empty: no queue any more) and whom it is for."""
+
+    position = StringField("Order")
+    member = IdsField("For", default=list)
+
+
 class UndoForm(Form):
-    """Decisions to undo."""
+    """Decisions to undo: these, or with ``every`` all of the moderator's in the community."""
 
     hold = IdsField("Decisions", default=list)
+    every = HiddenField()
 
 
 class BulkForm(Form):
-    """Dismiss several items for one reason. ``verb`` is empty if Enter on a checkbox sent the form."""
+    """Decide or claim several items for one reason. ``verb`` is empty if Enter on a checkbox sent the form.
+
+    ``matching`` is set by the page that shows all items which match the filters; more of them are taken at once.
+    """
+
+    CLAIM: ClassVar = "claim"
 
     verb = StringField("What to do")
-    reason = TextAreaField(
-        "Reason",
-        [InputRequired("Enter a reason."), at_most(limits.REASON_MAX, "Reason")],
-        filters=[whole_lines],
-    )
+    reason = TextAreaField("Reason", [at_most(limits.REASON_MAX, "Reason")], filters=[whole_lines])
+    matching = HiddenField()
     template = HiddenField()
     item = ChoicesField("Items", default=list)
     unseen = StringField("Hidden posts")
@@ -161,15 +195,46 @@ class BulkForm(Form):
             f"{these} hidden by your settings, so you have not seen them. Tick the box to go on."
         ]
 
+    @property
+    def claims(self) -> bool:
+        """Whether to claim the items instead of deciding them."""
+        return self.verb.data == self.CLAIM
+
+    @property
+    def wanted_verb(self) -> ActionVerb | None:
+        """The decision; None to claim, or if no button was pressed. A form without the field dismisses."""
+        if not self.verb.raw_data:
+            return ActionVerb.DISMISS
+        name, _, act_as = (self.verb.data or "").partition(".")
+        on_several = {verb: words.on_several for verb, words in WORDS.items() if words.on_several is not None}
+        verb = next((verb for verb in on_several if verb.value == name), None)
+        return verb if verb is not None and act_as == str(on_several[verb].act_as or "") else None
+
+    @property
+    def words(self) -> OnSeveral:
+        """The words of the decision."""
+        words = WORDS[self.wanted_verb or ActionVerb.DISMISS].on_several
+        assert words is not None  # noqa: S101 - ``wanted_verb`` returns only verbs that have them
+        return words
+
+    @property
+    def most(self) -> int:
+        """How many items may be sent."""
+        return limits.MATCHING_MAX if self.matching.data else limits.BULK_MAX
+
     def validate_verb(self, field: StringField) -> None:
-        if field.raw_data and field.data != ActionVerb.DISMISS:
+        if not self.claims and self.wanted_verb is None:
             raise ValidationError("Choose what to do with the items that you ticked.")
+
+    def validate_reason(self, field: TextAreaField) -> None:
+        if not self.claims and not (field.raw_data and field.raw_data[0]):
+            raise ValidationError("Enter a reason.")
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
             raise ValidationError("Tick the items to dismiss.")
-        if len(field.data) > limits.BULK_MAX:
-            raise ValidationError(f"Tick at most {limits.BULK_MAX} items.")
+        if len(field.data) > self.most:
+            raise ValidationError(f"Tick at most {self.most} items.")
 
 
 def version_of(form: ReasonForm) -> int | None:

@@ -4,10 +4,12 @@
 """
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
+from wtforms import Form
 
 from app.core.errors import Conflict, Invalid, Refused
 from app.core.history.why import Why
@@ -45,6 +47,10 @@ def decide(action_id: uuid.UUID) -> Response:
         with wired().database.reading() as session:
             community_id = find(session, action_id).community_id
             reason_choice.compose(session, auth.current_actor(), community_id, form)
+    if form.wording.data:
+        with wired().database.reading() as session:
+            community_id = find(session, action_id).community_id
+            reason_choice.compose_text(session, auth.current_actor(), community_id, form)
     if veils.wants_shown():
         return show(action_id, form=form)
     with wired().database.reading() as session:
@@ -65,6 +71,8 @@ def decide(action_id: uuid.UUID) -> Response:
                 action=action,
                 why=form.why(),
                 category=form.policy.data or None,
+                act_as=form.wanted_action(),
+                author_text=form.author_text.data,
                 version=version_of(form),
             )
             following = _claim_following(session, action) if form.next.data else None
@@ -132,6 +140,9 @@ def undo_several() -> Response:
     """Undo several decisions of the actor. The message counts those that were already carried out."""
     form, late = forms.posted(UndoForm), 0
     with wired().database.writing() as session:
+        if form.every.data:
+            mine, community_id = holds.held_by(session, auth.current_actor()), auth.current_community().id
+            form.hold.data = [held.id for held in mine if held.community_id == community_id]
         for hold_id in form.hold.data:
             try:
                 with session.begin_nested():
@@ -264,6 +275,7 @@ def show(
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
+    author_note_form: Form | None = None,
 ) -> Response:
     """Render the item's page, or for htmx only the part with the form, with the text that was typed."""
     with wired().database.reading() as session:
@@ -280,7 +292,10 @@ def show(
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
     context |= {"panel": item_panel, "swapped": page.wants_part()}
-    if form or message_form or reopen_form:
-        context["form"] = form or message_form or reopen_form  # the page's title says that it has errors
+    typed = form or message_form or reopen_form or author_note_form
+    if typed:
+        context["form"] = typed  # the page's title says that it has errors
+    if author_note_form is not None and context.get("author_note"):
+        context["author_note"] = replace(context["author_note"], form=author_note_form)
     part = TIMELINE if message_form else PART
     return page.render("item/item.html", part, status=status, alert=alert, **context)

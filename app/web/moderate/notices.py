@@ -15,7 +15,7 @@ from app.core.history.notices import NoticeEntry
 from app.core.models import HistoryEntry
 from app.core.paging import Slice
 from app.core.permissions import Permission
-from app.core.review import claims
+from app.core.review import assignments, claims
 from app.core.states import ACTION
 from app.core.vocabulary import ActionState, ActionVerb
 from app.web import auth, forms, page
@@ -34,7 +34,9 @@ class NoticeRow:
     """One notice. ``decision`` is the button that the reader pressed; ``became`` is the new state of the item.
 
     Two kinds of notices are not about a decision: ``webhook`` names a webhook that was disabled, and ``is_claim``
-    says that ``who`` took over the reader's claim. ``is_reopening``: ``who`` reopened the reader's dismissal.
+    says that ``who`` took over the reader's claim, ``is_escalation`` that ``who`` sent an item to
+    staff, ``is_assignment`` that ``who`` gave it to the reader.
+    ``is_reopening``: ``who`` reopened the reader's dismissal.
     """
 
     id: uuid.UUID
@@ -51,6 +53,8 @@ class NoticeRow:
     webhook: str = ""
     is_claim: bool = False
     is_reopening: bool = False
+    is_escalation: bool = False
+    is_assignment: bool = False
 
 
 @web.context_processor
@@ -143,6 +147,8 @@ def _row(notice_entry: NoticeEntry) -> NoticeRow:
         else None,
         is_read=notice_entry.notice.read_at is not None,
         is_claim=entry.what == claims.TAKEN_OVER,
+        is_assignment=entry.what == assignments.ASSIGNED,
+        is_escalation=entry.what == "action.escalated",
         is_reopening=bool(entry.after.get("reopens")),
     )
 

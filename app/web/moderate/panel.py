@@ -1,13 +1,14 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from flask import url_for
 from sqlalchemy.orm import Session
 
+from app.core import clock
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
@@ -15,7 +16,7 @@ from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
-from app.core.review import claims, reopening, second_looks
+from app.core.review import assignments, claims, escalation, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
@@ -60,6 +61,7 @@ class ModeratorPanel:
     form: DecisionForm
     message_form: CommentForm
     buttons: Sequence[VerbButton]
+    others: Sequence[VerbButton]
     claim: Claim
     held: PendingDecision | None
     pending: PendingUndo | None
@@ -82,14 +84,37 @@ class ModeratorPanel:
     needed: int
     veil: Veil | None
     reasons: Sequence[ReasonOption]
+    colleagues: Mapping[uuid.UUID, str] = field(default_factory=dict)
     was_refused: bool = False
     missing: Sequence[Missing] = ()
     is_test: bool = False
 
     @property
-    def chosen(self) -> ActionVerb | None:
-        """The verb of the form that was sent. Ctrl+Enter sends only this one, so no other verb is sent by accident."""
-        return self.form.wanted_verb()
+    def chosen(self) -> str | None:
+        """The button that sent the form. Ctrl+Enter sends only this one, so no other verb is sent by accident."""
+        return self.form.verb.data if self.form.wanted_verb() else None
+
+    @property
+    def chose_other(self) -> bool:
+        """Whether the form came back with another action than the configured one, or with a text to the author."""
+        return self.form.wanted_action() is not None or bool(self.form.author_text.data)
+
+    @property
+    def assignee(self) -> str:
+        """The name of who is to decide the item, or an empty string."""
+        assigned = self.action.assigned_to_id
+        return self.colleagues.get(assigned, "somebody who has left") if assigned is not None else ""
+
+    @property
+    def is_snoozed(self) -> bool:
+        """Whether the item is put aside now."""
+        until = self.action.snoozed_until
+        return until is not None and until > clock.now()
+
+    @property
+    def may_escalate(self) -> bool:
+        """Whether the item can be sent to the community's staff."""
+        return self.held is None and escalation.may_escalate(self.action)
 
     @property
     def confirms(self) -> bool:
@@ -182,6 +207,7 @@ def panel(
         form=decision,
         message_form=message_form or CommentForm(),
         buttons=[] if held else verb_buttons.for_action(actor, action),
+        others=[] if held else verb_buttons.others(actor, action),
         claim=_claim(session, actor, action),
         held=held,
         pending=pending_undo.undoable(session, actor, action.community_id, newest_only=True, here=action.id),
@@ -204,6 +230,9 @@ def panel(
         needed=answering.ratings_needed(),
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
+        colleagues=assignments.colleagues(session, actor, action.community_id)
+        if action.action_state is ActionState.UNDER_REVIEW
+        else {},
         was_refused=was_refused,
         missing=missing.for_item(session, action),
         is_test=action.request.is_test,

@@ -70,7 +70,7 @@ def of_action(
     """Return the pending decision on this action, or None. ``named`` is how its sentence names the post."""
     if held is None:
         return None
-    return _shown(actor, held, capitalised(outcome(held.verb, action, named, held.reopen_to)))
+    return _shown(actor, held, capitalised(outcome(held.verb, action, named, held.reopen_to, held.act_as)))
 
 
 def of_note(actor: Actor, held: Hold | None) -> PendingDecision | None:

@@ -1,24 +1,32 @@
-"""Rows of the review queue, for the whole table and for a single row that htmx replaces."""
+"""Rows of the review queue, for the whole table and for single rows that htmx replaces."""
 
+import base64
+import binascii
+import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core.models import Action
+from app.core import clock, limits
+from app.core.actions import urgency
+from app.core.models import Action, Request
 from app.core.permissions import Actor
-from app.core.review import queue
+from app.core.review import decision_trace, queue
+from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
 from app.web import auth, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import encoded
-from app.web.filters import excerpt, full_time
+from app.web.filter_forms import Query, encoded
+from app.web.filters import ago, channel, excerpt, full_time, span
 from app.web.item import media
 from app.web.item.media import Media
+from app.web.languages import language_name
 from app.web.moderate import pending_undo, row_names
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.pending_undo import PendingDecision
@@ -32,7 +40,10 @@ PART = "moderate/_queue_row.html"
 class QueueRow:
     """One row. ``text`` is a placeholder if ``is_veiled``. ``is_staffs``: moderators review it, members do not rate it.
 
-    ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone.
+    ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
+    who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
+    author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
+    who is to decide it.
     """
 
     id: uuid.UUID
@@ -52,6 +63,30 @@ class QueueRow:
     apart: str
     is_ticked: bool = False
     media: Media | None = None
+    decided: Decider | None = None
+    author: str = ""
+    author_url: str = ""
+    facts: Sequence[str] = ()
+    overdue: str = ""
+    disagreement: str = ""
+    assignee: str = ""
+
+    @property
+    def live(self) -> str:
+        """The row's id and a digest of everything in it that may change, both short: the poll sends it for each row."""
+        facts = (
+            self.version,
+            self.claimant,
+            self.is_mine,
+            self.state,
+            self.ratings,
+            self.overdue,
+            self.assignee,
+            self.held.progress if self.held else "",
+            ago(self.decided.at) if self.decided else "",
+        )
+        digest = hashlib.blake2b(repr(facts).encode(), digest_size=3)
+        return f"{_encode(self.id.bytes)}.{_encode(digest.digest())}"
 
     @property
     def name(self) -> str:
@@ -65,22 +100,36 @@ class QueueRow:
 
 
 def rows(
-    items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
+    session: Session, items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
 ) -> list[QueueRow]:
     """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
+    hidden = _hidden_posts(session, items)
     return [
-        replace(row_of_item(item, actor, ticked), apart=more) for item, more in zip(items, apart, strict=True)
+        replace(row_of_item(item, actor, ticked, hidden=hidden), apart=more)
+        for item, more in zip(items, apart, strict=True)
     ]
 
 
-def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()) -> QueueRow:
+def _hidden_posts(session: Session, items: Sequence[QueueItem]) -> Mapping[str, int]:
+    authors = {author for item in items if (author := item.action.platform_author_id)}
+    community_ids = {item.action.community_id for item in items}
+    return queue.hidden_posts(session, community_ids.pop(), authors) if authors else {}
+
+
+def row_of_item(
+    item: QueueItem,
+    actor: Actor,
+    ticked: frozenset[uuid.UUID] = frozenset(),
+    decided: Decider | None = None,
+    hidden: Mapping[str, int] | None = None,
+) -> QueueRow:
     """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
     The function does not know the other rows of the page, so the name contains every fact that may distinguish it.
     """
-    action = item.action
-    veiled = _is_veiled(action)
+    action, post = item.action, item.action.request
+    veiled, author = _is_veiled(action), post.platform_author_id or ""
     return QueueRow(
         id=action.id,
         version=action.version,
@@ -99,7 +148,69 @@ def row_of_item(item: QueueItem, actor: Actor, ticked: frozenset[uuid.UUID] = fr
         apart=_name(action).whole,
         is_ticked=action.id in ticked,
         media=media.for_action(action),
+        decided=decided,
+        author=author,
+        author_url=f"{url_for('web.review')}?{encoded({**_community(), 'author': author})}" if author else "",
+        facts=_facts(post, (hidden or {}).get(author, 0)),
+        overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
+        assignee="you"
+        if action.assigned_to_id == actor.account_id and item.assignee
+        else item.assignee or "",
+        disagreement=queue.disagreement(action.note, answering.ratings_needed()),
     )
+
+
+def _facts(post: Request, hidden: int) -> Sequence[str]:
+    """The author's hidden posts, channel, language, and reports and views if the integration gave them."""
+    reports, views = urgency.figure(post.extra, "reports"), urgency.figure(post.extra, "views")
+    facts = (
+        f"{hidden} hidden" if hidden else "",
+        channel(post.platform_channel_id) if post.platform_channel_id else "",
+        language_name(post.language) if post.language else "",
+        f"{reports:,} {'report' if reports == 1 else 'reports'}" if reports else "",
+        f"{views:,} {'view' if views == 1 else 'views'}" if views else "",
+    )
+    return [fact for fact in facts if fact]
+
+
+def _community() -> Query:
+    community = forms.query_arg("community")
+    return {"community": community} if community else {}
+
+
+def rows_by_id(
+    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
+) -> list[QueueRow]:
+    """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
+    items = queue.items(session, actor, community_id, ids)
+    closed = [item.action.id for item in items if item.action.action_state is not ActionState.UNDER_REVIEW]
+    decided = decision_trace.deciders(session, closed)
+    hidden = _hidden_posts(session, items)
+    return [row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden) for item in items]
+
+
+def changed(
+    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
+) -> list[QueueRow]:
+    """Return the rows that differ from what the page shows (``QueueRow.live`` by id)."""
+    rows = rows_by_id(session, actor, community_id, list(shown))
+    return [row for row in rows if row.live != shown[row.id]]
+
+
+def shown_rows(text: str) -> dict[uuid.UUID, str]:
+    """Parse the poll's parameter: ``QueueRow.live`` of each row on the page, separated by "~". Others are ignored."""
+    shown = {}
+    for live in text.split("~")[: limits.BULK_MAX]:
+        encoded_id, _, _ = live.partition(".")
+        try:
+            shown[uuid.UUID(bytes=base64.urlsafe_b64decode(encoded_id + "=="))] = live
+        except (ValueError, binascii.Error):
+            continue
+    return shown
+
+
+def _encode(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def _is_veiled(action: Action) -> bool:
@@ -127,8 +238,8 @@ def _name(action: Action) -> RowName:
 
 def row(session: Session, actor: Actor, action: Action) -> QueueRow:
     """Return the row of one action, in any state."""
-    (item,) = queue.items(session, actor, action.community_id, [action.id])
-    return row_of_item(item, actor)
+    (found,) = rows_by_id(session, actor, action.community_id, [action.id])
+    return found
 
 
 def context() -> dict[str, Any]:

@@ -50,19 +50,32 @@ def compose(session: Session, actor: Actor, community_id: uuid.UUID, form: AsksF
 
     A template that is no longer in use adds nothing. The choice is cleared, because the reason now has its text.
     """
-    chosen = parse_id(form.template.data or "")
-    form.template.data = ""
+    _insert(session, actor, community_id, form.template, form.reason)
+
+
+class TellsAuthor(Protocol):
+    """A form with a text to the author and a field for the id of the chosen template."""
+
+    @property
+    def author_text(self) -> Field: ...
+
+    @property
+    def wording(self) -> Field: ...
+
+
+def compose_text(session: Session, actor: Actor, community_id: uuid.UUID, form: TellsAuthor) -> None:
+    """Put the text of the chosen template before the typed text to the author, as ``compose`` does with a reason."""
+    _insert(session, actor, community_id, form.wording, form.author_text)
+
+
+def _insert(session: Session, actor: Actor, community_id: uuid.UUID, choice: Field, field: Field) -> None:
+    chosen = parse_id(choice.data or "")
+    choice.data = ""
     if chosen is None:
         return
-    text = next(
-        (
-            template.text
-            for template in reason_templates.in_use(session, actor, community_id)
-            if template.id == chosen
-        ),
-        "",
-    )
-    typed = form.reason.data or ""
+    templates = reason_templates.in_use(session, actor, community_id)
+    text = next((template.text for template in templates if template.id == chosen), "")
+    typed = field.data or ""
     if text and text not in typed:
         whole = f"{text}\n{typed}" if typed.strip() else text
-        form.reason.data, form.reason.raw_data = whole, [whole]
+        field.data, field.raw_data = whole, [whole]

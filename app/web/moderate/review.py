@@ -1,72 +1,72 @@
-"""Review queue: the list, the count of new items, the next item, saved filters, and dismissing several items."""
+"""Review queue: the list, the count of new items, the next item, and saved filters; ``bulk`` decides several items."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from flask import Response, make_response, redirect, url_for
-from sqlalchemy.orm import Session
 
-from app.core import clock, limits
+from app.core import clock
 from app.core.actions import actions
 from app.core.communities import getting_started
-from app.core.errors import IllegalMove, Invalid, NotFound, Refused
-from app.core.history.why import Why
+from app.core.errors import Invalid, NotFound
 from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import claims, holds, post_search, queue, saved_filters
+from app.core.review import assignments, claims, post_search, queue, saved_filters
 from app.core.review.queue import QueueFilter, QueuePage
-from app.core.vocabulary import ActionVerb
-from app.web import auth, forms, page, veils
+from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
-from app.web.filters import state_phrase
-from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
+from app.web.moderate import (
+    chips,
+    moderation,
+    open_counts,
+    pending_undo,
+    queue_rows,
+    reason_choice,
+    verb_buttons,
+)
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
-from app.web.moderate.forms import BulkForm, Choice, SaveFilterForm
+from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.wiring import wired
 
 PAGE_SIZE = 50
 SHOWN_NEW = 99
 
 
-@dataclass(frozen=True)
-class Failure:
-    """An item that was not dismissed, and why."""
-
-    id: uuid.UUID
-    text: str
-    why: str
-
-
 @web.get("/review")
 @auth.needs(Permission.SEE_QUEUE)
 def review() -> Response:
-    return _show(BulkForm())
+    return show(BulkForm())
 
 
 @web.get("/review/new-count")
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
-    """The number of items that arrived after the page was rendered; 204 if the page already shows this number."""
-    since, shown = forms.query_arg("since"), forms.query_arg("shown")
+    """What changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
+
+    The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
+    """
+    since = forms.query_arg("since")
     try:
         moment = datetime.fromisoformat(since)
     except ValueError:
         return make_response("", 204)
     if moment.tzinfo is None:
         return make_response("", 204)
+    actor, community = auth.current_actor(), auth.current_community()
+    shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
     with wired().database.reading() as session:
-        count = queue.newer_than(
-            session, auth.current_actor(), auth.current_community().id, moment, moderation.wanted_queue()
-        )
-    if str(count) == (shown or "0"):
+        count = queue.newer_than(session, actor, community.id, moment, moderation.wanted_queue())
+        rows = queue_rows.changed(session, actor, community.id, shown_rows) if shown_rows else []
+    counts = open_counts.context(community)
+    is_same = str(count) == (forms.query_arg("shown") or "0")
+    if is_same and not rows and counts["waiting"] == forms.query_arg("waiting"):
         return make_response("", 204)
-    return page.render("moderate/_queue_new.html", "moderate/_queue_new.html", **_new(count, since))
+    part = "moderate/_queue_live.html"
+    return page.render(part, part, rows=rows, **queue_rows.context(), **_new(count, since, counts))
 
 
 @web.get("/review/settled")
@@ -80,10 +80,9 @@ def settled() -> Response:
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
-        items = queue.items(session, actor, community.id, ids)
-        if any(item.action.held is not None for item in items):
+        rows = queue_rows.rows_by_id(session, actor, community.id, ids)
+        if any(row.held is not None for row in rows):
             return Response(status=204)
-        rows = [queue_rows.row_of_item(item, actor) for item in items]
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(
         "moderate/_queue_settled.html",
@@ -120,7 +119,7 @@ def save_filter() -> Response:
     """Save the filters of the query string under a name."""
     form = forms.posted(SaveFilterForm)
     if not form.validate():
-        return _show(BulkForm(), status=422, saving=form)
+        return show(BulkForm(), status=422, saving=form)
     query = filter_links.wanted(forms.queried(QueueForm).query())
     try:
         with wired().database.writing() as session:
@@ -134,9 +133,28 @@ def save_filter() -> Response:
             )
     except Invalid as refusal:
         forms.explain(form, refusal)
-        return _show(BulkForm(), status=422, saving=form)
+        return show(BulkForm(), status=422, saving=form)
     who = "All moderators see it." if kept.shared else "Only you see it."
     return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is saved. {who}")
+
+
+@web.post("/review/filters/<uuid:filter_id>/queue")
+def make_queue(filter_id: uuid.UUID) -> Response:
+    """Make a shared filter a queue, change it, or (without a position) make it an ordinary filter again."""
+    form = forms.posted(QueueSettingsForm)
+    try:
+        with wired().database.writing() as session:
+            kept = saved_filters.make_queue(
+                session, auth.current_actor(), filter_id, forms.number(form.position.data), form.member.data
+            )
+    except Invalid:
+        return page.done(
+            None, moderation.queue_url(), "Enter an order from 1 to 99. Nothing was changed.", status=422
+        )
+    is_queue = f"Queue “{kept.name}” is saved."
+    return page.done(
+        None, moderation.queue_url(), is_queue if kept.position else f"“{kept.name}” is a filter again."
+    )
 
 
 @web.post("/review/filters/<uuid:filter_id>/delete")
@@ -147,70 +165,7 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
     return page.done(None, moderation.queue_url(), f"Filter “{kept.name}” is deleted.")
 
 
-@web.post("/review/dismiss")
-@auth.needs(Permission.MODERATE)
-def dismiss_selected() -> Response:
-    """Dismiss the ticked rows for one reason. Each row gets its own decision, which can be undone."""
-    form = forms.posted(BulkForm)
-    if form.template.data:
-        with wired().database.reading() as session:
-            reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
-    with wired().database.reading() as session:
-        form.hidden_ticked = _hidden_among(session, form.item.data)
-    is_valid = form.validate()
-    if not form.says_unseen:
-        form.ask_about_hidden()
-    if not is_valid or not form.says_unseen:
-        return _show(form, status=422)
-    with wired().database.writing() as session:
-        tried = [_dismiss(session, choice, form.reason.data or "") for choice in form.item.data]
-    failures = [failure for failure in tried if failure is not None]
-    dismissed = len(tried) - len(failures)
-    message = f"{dismissed} {'item' if dismissed == 1 else 'items'} will be dismissed."
-    if not failures:
-        return page.done(None, moderation.queue_url(), message)
-    failed = {failure.id for failure in failures}
-    form.item.data = [choice for choice in form.item.data if choice.id in failed]
-    with wired().database.reading() as session:
-        form.hidden_ticked = _hidden_among(session, form.item.data)
-    for failure in failures:
-        form.form_errors.append(
-            f"{failure.text[:1].upper()}{failure.text[1:]} was not dismissed: {failure.why}."
-        )
-    return _show(form, status=409, done=message if dismissed else None)
-
-
-def _hidden_among(session: Session, choices: Sequence[Choice]) -> int:
-    """Count the rows whose content the list hid from the reader."""
-    ids = [choice.id for choice in choices[: limits.BULK_MAX]]
-    items = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
-    return sum(veils.hides(item.action) for item in items)
-
-
-def _dismiss(session: Session, choice: Choice, reason: str) -> Failure | None:
-    text = "an item"
-    try:
-        with session.begin_nested():
-            action = actions.with_content(session, auth.current_actor(), choice.id)
-            if action.community_id != auth.current_community().id:
-                raise NotFound("item")
-            text = pending_undo.in_words(action, 60)
-            holds.hold(
-                session,
-                auth.current_actor(),
-                ActionVerb.DISMISS,
-                action=action,
-                why=Why(reason),
-                version=choice.version,
-            )
-    except IllegalMove as refusal:
-        return Failure(choice.id, text, f"it is {state_phrase(refusal.current)}")
-    except Refused as refusal:
-        return Failure(choice.id, text, refusal.detail)
-    return None
-
-
-def _show(
+def show(
     form: BulkForm, *, status: int = 200, done: str | None = None, saving: SaveFilterForm | None = None
 ) -> Response:
     filter_form = forms.queried(QueueForm)
@@ -228,17 +183,22 @@ def _show(
             after=parse_id(forms.query_arg("after")),
             before=parse_id(forms.query_arg("before")),
         )
+        colleagues = assignments.colleagues(session, actor, community.id)
         filter_form.offer(
-            queue.categories(session, community.id), post_search.languages(session, community.id)
+            queue.categories(session, community.id),
+            post_search.languages(session, community.id),
+            colleagues,
         )
+        rows = queue_rows.rows(session, listed.items, actor, ticked)
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
-        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving)
+        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, colleagues)
     return page.render(
         "moderate/review.html",
         status=422 if filter_form.errors and status == 200 else status,
-        rows=queue_rows.rows(listed.items, actor, ticked),
+        rows=rows,
+        chips=chips.chips(filter_form, url_for("web.review")),
         count=listed.count,
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
@@ -246,27 +206,40 @@ def _show(
         form=saving or form,
         bulk=form,
         bulk_buttons=verb_buttons.for_several(),
-        bulk_chosen=ActionVerb.DISMISS if form.verb.data == ActionVerb.DISMISS else None,
+        bulk_chosen=form.verb.data if form.wanted_verb else None,
+        matching_url=_matching_url(listed.count),
         reasons=reasons,
         done=done,
         pending=pending,
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
-        **_new(0, now.isoformat()),
+        **_new(0, now.isoformat(), open_counts.context(community)),
         **queue_rows.context(),
     )
 
 
-def _new(count: int, since: str) -> dict[str, Any]:
-    query = forms.queried(QueueForm).query()
+def _new(count: int, since: str, counts: dict[str, Any]) -> dict[str, Any]:
+    query = {
+        **forms.queried(QueueForm).query(),
+        "since": since,
+        "shown": str(count),
+        "waiting": counts["waiting"],
+    }
     return {
+        **counts,
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",
-        "new_url": url_for("web.new_count") + "?" + encoded({**query, "since": since, "shown": str(count)}),
+        "new_url": url_for("web.new_count") + "?" + encoded(query),
         "show_url": moderation.queue_url(),
     }
+
+
+def _matching_url(count: int) -> str | None:
+    """URL of the page that decides all items of the filtered queue at once; None if there is only one."""
+    query = forms.queried(QueueForm).query()
+    return f"{url_for('web.matching')}?{encoded(query)}" if count > 1 else None
 
 
 def _links(listed: QueuePage) -> page.PageLinks:

@@ -1,17 +1,18 @@
 """Saved filters of the review queue: links above the queue, and a form that saves the current filters."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core.permissions import Actor
+from app.core.permissions import Actor, Permission, allows
 from app.core.review import saved_filters
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
+from app.web.filters import channel
 from app.web.languages import language_name
 from app.web.moderate.filters import SORTS
 from app.web.moderate.forms import SaveFilterForm
@@ -30,6 +31,8 @@ class FilterLink:
     is_current: bool
     is_shared: bool
     may_delete: bool
+    position: int | None = None
+    members: Sequence[str] = ()
 
 
 def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query) -> Sequence[FilterLink]:
@@ -44,6 +47,8 @@ def links(session: Session, actor: Actor, community_id: uuid.UUID, query: Query)
             is_current=saved.query == present,
             is_shared=saved.shared,
             may_delete=saved_filters.may_delete(actor, saved),
+            position=saved.position,
+            members=saved.members,
         )
         for saved in saved_filters.visible(session, actor, community_id)
     ]
@@ -55,6 +60,7 @@ def context(
     community_id: uuid.UUID,
     query: Query,
     form: SaveFilterForm | None = None,
+    colleagues: Mapping[uuid.UUID, str] | None = None,
 ) -> dict[str, Any]:
     """Template variables of the line above the queue: the links, and a form if the current filters are not saved."""
     saved_links, present = links(session, actor, community_id, query), wanted(query)
@@ -65,6 +71,10 @@ def context(
         "save_form": form or SaveFilterForm(),
         "may_save": bool(present) and (current is None or form is not None),
         "present_words": in_words(present),
+        "queue_members": colleagues or {},
+        "may_queue": current is not None
+        and current.is_shared
+        and allows(actor, Permission.REVISE_POLICY, community_id),
     }
 
 
@@ -81,6 +91,10 @@ def in_words(query: Query) -> str:
         if (languages := _several(query, "language"))
         else "",
         f"“{query['q']}”" if "q" in query else "",
+        f"by {query['author']}" if "author" in query else "",
+        channel(str(query["channel"])) if "channel" in query else "",
+        "overdue" if "overdue" in query else "",
+        "put aside" if "snoozed" in query else "",
         _CLAIMED.get(str(query.get("claimed_by", "")), ""),
         _SORTED.get(str(query.get("sort", "")), ""),
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.core.models import Action, Note
 from app.core.permissions import Actor
 from app.core.review import holds
-from app.core.vocabulary import ActionType, ActionVerb
+from app.core.vocabulary import CHOOSABLE, ActionType, ActionVerb
 from app.web.moderate.verb_words import WORDS
 
 
@@ -14,7 +14,8 @@ from app.web.moderate.verb_words import WORDS
 class VerbButton:
     """A button of the decision form.
 
-    ``effect`` is its second line, empty if the verb's name says enough. ``note`` is shown below the buttons.
+    ``effect`` is its second line, empty if the verb's name says enough. ``note`` is shown below the buttons. ``act_as``
+    is an action that the moderator may choose instead of the configured one.
     """
 
     verb: ActionVerb
@@ -23,6 +24,18 @@ class VerbButton:
     key: str | None = None
     effect: str = ""
     note: str = ""
+    act_as: ActionType | None = None
+    is_bulk: bool = False
+
+    @property
+    def value(self) -> str:
+        """What the button sends: the verb, and the action that was chosen instead of the configured one."""
+        return f"{self.verb}.{self.act_as}" if self.act_as is not None else str(self.verb)
+
+    @property
+    def armed_name(self) -> str:
+        """How the line beside the buttons names what Ctrl+Enter sends."""
+        return self.name if self.act_as is not None and not self.is_bulk else self.label
 
     @property
     def name(self) -> str:
@@ -34,6 +47,24 @@ def for_action(actor: Actor, action: Action) -> list[VerbButton]:
     """Return the buttons for the actor's possible decisions on this action, always in the same order."""
     open_verbs = holds.verbs_open_to(actor, action)
     return [button(verb, action.action_type) for verb in WORDS if verb in open_verbs]
+
+
+def others(actor: Actor, action: Action) -> list[VerbButton]:
+    """Return the buttons for acting otherwise than configured: warn, silence, delete, hide. No keys lead to them."""
+    if ActionVerb.FORCE_PUBLISH not in holds.verbs_open_to(actor, action):
+        return []
+    words = WORDS[ActionVerb.FORCE_PUBLISH]
+    return [
+        VerbButton(
+            ActionVerb.FORCE_PUBLISH,
+            words.name,
+            words.kind,
+            effect=words.effects[action_type].short,
+            act_as=action_type,
+        )
+        for action_type in CHOOSABLE
+        if action_type is not action.action_type
+    ]
 
 
 def button(verb: ActionVerb, action_type: ActionType) -> VerbButton:
@@ -54,10 +85,18 @@ def for_note(actor: Actor, note: Note) -> list[VerbButton]:
     return buttons
 
 
-def for_several() -> Sequence[VerbButton]:
-    """Return the buttons for decisions on several rows of the queue at once."""
+def for_several(count: int | None = None) -> Sequence[VerbButton]:
+    """Return the buttons for decisions on several items at once: on ``count`` of them, or on the ticked rows."""
     return [
-        VerbButton(verb, words.on_several.name, words.on_several.kind, words.key, words.on_several.effect)
-        for verb, words in WORDS.items()
+        VerbButton(
+            verb,
+            words.on_several.name.replace("selected", str(count)) if count else words.on_several.name,
+            words.on_several.kind,
+            words.key,
+            words.on_several.effect,
+            act_as=words.on_several.act_as,
+            is_bulk=count is None,
+        )
+        for verb, words in reversed(list(WORDS.items()))
         if words.on_several is not None
     ]

@@ -34,11 +34,17 @@ class OnNote:
 
 @dataclass(frozen=True)
 class OnSeveral:
-    """A verb on several rows of the queue at once, whose actions may be of several types."""
+    """A verb on several rows of the queue at once, whose actions may be of several types.
+
+    ``name`` is the button's while nothing is ticked; script replaces "selected" by a number. ``done`` follows
+    "will be". ``act_as`` is what the platform does with each.
+    """
 
     name: str
     effect: str
     kind: str
+    done: str
+    act_as: ActionType | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             "This note will be published and locked.",
             "Force-publish: the note is shown with the post, whatever its ratings.",
         ),
+        on_several=OnSeveral("Hide selected", "hide posts", "destructive", "hidden", ActionType.HIDE),
     ),
     ActionVerb.CONFIRM: VerbWords(
         "Confirm",
@@ -128,7 +135,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             "This note will be dismissed and locked.",
             "Dismiss: the note is not shown, whatever its ratings.",
         ),
-        on_several=OnSeveral("Dismiss selected", "keep posts", "destructive"),
+        on_several=OnSeveral("Dismiss selected", "keep posts", "destructive", "dismissed"),
     ),
     ActionVerb.REOPEN: VerbWords("Reopen", "Reopening…"),
 }
@@ -142,12 +149,21 @@ def effect(verb: ActionVerb, action: Action) -> Effect:
     return WORDS[verb].effects[action.action_type]
 
 
-def outcome(verb: ActionVerb, action: Action, subject: str, to: ReopenTo | None = None) -> str:
-    """Say what a decision does to ``subject``. The sentence may begin with it. ``to``: who decides a reopened item."""
+def outcome(
+    verb: ActionVerb,
+    action: Action,
+    subject: str,
+    to: ReopenTo | None = None,
+    act_as: ActionType | None = None,
+) -> str:
+    """Say what a decision does to ``subject``. The sentence may begin with it. ``to``: who decides a reopened item.
+
+    ``act_as``: what the platform does instead of what is configured.
+    """
     if verb is ActionVerb.REOPEN and to is not ReopenTo.ACT:
         return f"{subject} will be reviewed again by {'moderators' if to is ReopenTo.STAFF else 'members'}."
     if verb is ActionVerb.DISMISS and action.action_state is ActionState.PROPOSED:
         return _NOT_SENT.format(subject)
     # ReopenTo.ACT has the same effect as force-publishing.
     acts = ActionVerb.FORCE_PUBLISH if verb is ActionVerb.REOPEN else verb
-    return effect(acts, action).sentence.format(subject)
+    return WORDS[acts].effects[act_as or action.action_type].sentence.format(subject)

@@ -11,6 +11,7 @@ from app.core.errors import Invalid
 from app.core.models import Category
 from app.core.policies import policies, suggestions
 from app.core.policies.policies import CategoryDraft, draft_of
+from app.core.policies.routing import default_target
 from app.core.vocabulary import ReviewGroup, Verb
 from app.web.categories import category_name
 from app.web.forms import ReasonForm, choices
@@ -34,6 +35,7 @@ PARTS = (
     "enabled",
     "observe_only",
     "severity",
+    "target_minutes",
     "review_group",
     "remove",
 )
@@ -69,6 +71,20 @@ def as_severity(text: str | None) -> int | None:
         return None
     if not (written.isascii() and written.isdigit() and int(written[:6]) <= policies.SEVERITY_MAX):
         raise ValidationError(f"Enter a whole number from 0 to {policies.SEVERITY_MAX:,}.")
+    return int(written)
+
+
+def as_minutes(text: str | None) -> int | None:
+    """Parse a typed target time; None if it is empty.
+
+    Raises:
+        ValidationError: it is not a whole number of minutes, at most 30 days.
+    """
+    written = (text or "").strip()
+    if not written:
+        return None
+    if not (written.isascii() and written.isdigit() and 1 <= int(written[:6]) <= policies.TARGET_MAX):
+        raise ValidationError(f"Enter whole minutes from 1 to {policies.TARGET_MAX:,}, or leave it empty.")
     return int(written)
 
 
@@ -144,6 +160,7 @@ class ThresholdsForm(ReasonForm):
             severity=was.severity if severity is None else severity,
             requires=was.requires,
             on_error=was.on_error,
+            target_minutes=as_minutes(typed("target_minutes")),
         )
 
     def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
@@ -243,6 +260,12 @@ def _fields(draft: CategoryDraft, title: str, *, is_new: bool = False) -> dict[s
             f"{title}, Tier 1 action", choices=choices(_VERBS), default=draft.tier1_action.value
         ),
         "observe_only": BooleanField(f"{title}: observe only", default=draft.observe_only),
+        "target_minutes": StringField(
+            f"{title}, target time in minutes",
+            [_Reads(as_minutes)],
+            default="" if draft.target_minutes is None else str(draft.target_minutes),
+            render_kw={"placeholder": str(default_target(draft.severity))},
+        ),
         "severity": StringField(f"{title}, severity", [_Reads(as_severity)], default=str(draft.severity)),
         "review_group": SelectField(
             f"{title}, review group", choices=choices(GROUPS), default=draft.review_group.value

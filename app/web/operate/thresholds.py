@@ -185,7 +185,7 @@ def _show(
 
 def _row(form: ThresholdsForm, name: str, observed: Observed | None) -> CategoryRow:
     fields = {part: form[f"{name}_{part}"] for part in PARTS}
-    folded = [fields["severity"], fields["review_group"]]
+    folded = [fields["severity"], fields["target_minutes"], fields["review_group"]]
     is_open = bool(fields["remove"].data or any(field.errors for field in folded))
     expected = threshold_expectations.expectation(wired().classifiers, name, str(fields["tier2"].data or ""))
     return CategoryRow(
@@ -208,6 +208,10 @@ def _changes(before: ThresholdSet | None, after: ThresholdSet) -> list[str]:
     return lines
 
 
+def _minutes(draft: CategoryDraft) -> str:
+    return "by severity" if draft.target_minutes is None else str(draft.target_minutes)
+
+
 def _parts(old: CategoryDraft, new: CategoryDraft) -> list[tuple[str, str, str]]:
     def bound(value: float | None) -> str:
         return "never" if value is None else f"{value:g}"
@@ -220,5 +224,6 @@ def _parts(old: CategoryDraft, new: CategoryDraft) -> list[tuple[str, str, str]]
         ("state", "on" if old.enabled else "off", "on" if new.enabled else "off"),
         ("observe only", "yes" if old.observe_only else "no", "yes" if new.observe_only else "no"),
         ("severity", str(old.severity), str(new.severity)),
+        ("target time in minutes", _minutes(old), _minutes(new)),
         ("review group", GROUPS[old.review_group], GROUPS[new.review_group]),
     ]

@@ -1,0 +1,130 @@
+"""Assignments and snoozing: a moderator gives an item to a colleague, or puts it aside for some time.
+
+An assigned item is left to its assignee by "Review next", but anybody may still claim and decide it.
+"""
+
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, limits
+from app.core.db import serialise
+from app.core.errors import Conflict, Invalid
+from app.core.history import chain as history
+from app.core.history import notices
+from app.core.history.why import Why
+from app.core.models import Account, Action, Membership
+from app.core.permissions import Actor, Permission, require, roles_with
+from app.core.review import claims
+from app.core.vocabulary import ActionState
+
+ASSIGNED, SNOOZED = "claim.assigned", "claim.snoozed"
+SNOOZES = (timedelta(hours=1), timedelta(hours=4), timedelta(days=1), timedelta(days=3))
+"""For how long an item can be put aside."""
+
+
+def colleagues(session: Session, actor: Actor, community_id: uuid.UUID) -> Mapping[uuid.UUID, str]:
+    """The names of those who moderate the community, by account id and in their order; the actor is among them."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    rows = session.execute(
+        sa.select(Account.id, Account.display_name)
+        .join(Membership, Membership.account_id == Account.id)
+        .where(
+            Membership.community_id == community_id,
+            Membership.role.in_(roles_with(Permission.MODERATE)),
+            Account.disabled_at.is_(None),
+        )
+        .order_by(sa.func.lower(Account.display_name), Account.id)
+    )
+    return {account_id: name for account_id, name in rows}
+
+
+def assign(
+    session: Session, actor: Actor, action: Action, account_id: uuid.UUID | None, *, why: Why
+) -> str | None:
+    """Assign an item, with a note for the assignee in ``why``, and end the actor's claim; None takes it back.
+
+    Return the assignee's name. The assignee gets a notice unless they are the actor.
+
+    Raises:
+        Invalid: this account does not moderate the community.
+        Conflict: the item is decided, or a colleague has claimed it.
+    """
+    require(actor, Permission.MODERATE, action.community_id, "item")
+    if why.reason:
+        limits.text(why.reason, "reason", limits.REASON_MAX)
+    _lock(session, action)
+    name = None
+    if account_id is not None:
+        name = colleagues(session, actor, action.community_id).get(account_id)
+        if name is None:
+            raise Invalid.field("assignee", "does not moderate this community")
+    claims.check_free(session, actor, action)
+    if account_id == action.assigned_to_id:
+        return name
+    before = action.assigned_to_id
+    _change(session, action, assigned_to_id=account_id)
+    if account_id != actor.account_id:
+        claims.release(session, actor, action)
+    entry = history.record(
+        session,
+        actor,
+        action.community_id,
+        ASSIGNED,
+        "action",
+        action.id,
+        before={"assigned_to": str(before) if before else None},
+        after={"assigned_to": str(account_id) if account_id else None},
+        why=why,
+    )
+    if account_id is not None and account_id != actor.account_id:
+        notices.tell_taken_over(session, account_id, entry)
+    return name
+
+
+def snooze(session: Session, actor: Actor, action: Action, time: timedelta) -> None:
+    """Leave an item out of the queue for this time and end the actor's claim; zero brings it back at once.
+
+    Raises:
+        Invalid: nobody can choose this time.
+        Conflict: the item is decided, or a colleague has claimed it.
+    """
+    require(actor, Permission.MODERATE, action.community_id, "item")
+    if time and time not in SNOOZES:
+        raise Invalid.field("snooze", "must be one of the times that are offered")
+    _lock(session, action)
+    claims.check_free(session, actor, action)
+    until = clock.now() + time if time else None
+    _change(session, action, snoozed_until=until)
+    if until is not None:
+        claims.release(session, actor, action)
+    history.record(
+        session,
+        actor,
+        action.community_id,
+        SNOOZED,
+        "action",
+        action.id,
+        after={"until": clock.iso(until) if until else None},
+    )
+
+
+def _lock(session: Session, action: Action) -> None:
+    serialise(session, action.community_id)
+    session.refresh(action)
+    if action.action_state is not ActionState.UNDER_REVIEW:
+        raise Conflict("This is decided already", action.id)
+
+
+def _change(session: Session, action: Action, **values: object) -> None:
+    """Change columns that are no part of the action's version, as a claim does."""
+    session.execute(
+        sa.update(Action)
+        .where(Action.id == action.id)
+        .values(**values, updated_at=Action.updated_at)
+        .execution_options(synchronize_session=False)
+    )
+    session.refresh(action, list(values))

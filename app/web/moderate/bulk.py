@@ -1,0 +1,156 @@
+"""Decide or claim several items of the queue: the ticked ones, or all that match the filters after a preview."""
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flask import Response
+from sqlalchemy.orm import Session
+
+from app.core import limits
+from app.core.actions import actions
+from app.core.errors import IllegalMove, NotFound, Refused
+from app.core.history.why import Why
+from app.core.models import Action
+from app.core.permissions import Permission
+from app.core.review import claims, holds, queue
+from app.web import auth, forms, page, veils
+from app.web.blueprint import web
+from app.web.filters import state_phrase
+from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
+from app.web.moderate import review as review_page
+from app.web.moderate.forms import BulkForm, Choice
+from app.wiring import wired
+
+PREVIEWED = 20
+"""How many of the matching items the preview names."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An item that was left out, and why."""
+
+    id: uuid.UUID
+    text: str
+    why: str
+
+
+@web.get("/review/matching")
+@auth.needs(Permission.MODERATE)
+def matching() -> Response:
+    """What deciding all items that match the filters would mean, before it is done."""
+    return _show_matching(BulkForm())
+
+
+@web.post("/review/dismiss")
+@auth.needs(Permission.MODERATE)
+def decide_selected() -> Response:
+    """Decide the ticked rows for one reason, or claim them. Each gets its own decision, which can be undone."""
+    form = forms.posted(BulkForm)
+    if form.template.data:
+        with wired().database.reading() as session:
+            reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
+    with wired().database.reading() as session:
+        form.hidden_ticked = 0 if form.claims else _hidden_among(session, form)
+    is_valid = form.validate()
+    if not form.says_unseen:
+        form.ask_about_hidden()
+    if not is_valid or not form.says_unseen:
+        return _show_matching(form, status=422) if form.matching.data else review_page.show(form, status=422)
+    one = _claim if form.claims else _decide
+    with wired().database.writing() as session:
+        tried = [_try(session, choice, form, one) for choice in form.item.data]
+    failures = [failure for failure in tried if failure is not None]
+    count = len(tried) - len(failures)
+    items = "1 item" if count == 1 else f"{count} items"
+    message = f"{items} {'is' if count == 1 else 'are'} yours for 10 minutes."
+    if not form.claims:
+        message = f"{items} will be {form.words.done}."
+    if not failures:
+        return page.done(None, moderation.queue_url(), message)
+    failed = {failure.id for failure in failures}
+    form.item.data = [choice for choice in form.item.data if choice.id in failed]
+    with wired().database.reading() as session:
+        form.hidden_ticked = 0 if form.claims else _hidden_among(session, form)
+    done = "claimed" if form.claims else form.words.done
+    for failure in failures:
+        form.form_errors.append(
+            f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}."
+        )
+    return review_page.show(form, status=409, done=message if count else None)
+
+
+def _hidden_among(session: Session, form: BulkForm) -> int:
+    """Count the rows whose content the list hid from the reader."""
+    ids = [choice.id for choice in form.item.data[: form.most]]
+    items = queue.items(session, auth.current_actor(), auth.current_community().id, ids)
+    return sum(veils.hides(item.action) for item in items)
+
+
+def _try(
+    session: Session,
+    choice: Choice,
+    form: BulkForm,
+    one: Callable[[Session, Action, Choice, BulkForm], None],
+) -> Failure | None:
+    text = "an item"
+    try:
+        with session.begin_nested():
+            action = actions.with_content(session, auth.current_actor(), choice.id)
+            if action.community_id != auth.current_community().id:
+                raise NotFound("item")
+            text = pending_undo.in_words(action, 60)
+            one(session, action, choice, form)
+    except IllegalMove as refusal:
+        return Failure(choice.id, text, f"it is {state_phrase(refusal.current)}")
+    except Refused as refusal:
+        return Failure(choice.id, text, refusal.detail)
+    return None
+
+
+def _decide(session: Session, action: Action, choice: Choice, form: BulkForm) -> None:
+    verb = form.wanted_verb
+    if verb is None:
+        return
+    holds.hold(
+        session,
+        auth.current_actor(),
+        verb,
+        action=action,
+        why=Why(form.reason.data or ""),
+        act_as=form.words.act_as,
+        version=choice.version,
+    )
+
+
+def _claim(session: Session, action: Action, choice: Choice, form: BulkForm) -> None:
+    claims.claim(session, auth.current_actor(), action)
+
+
+def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
+    """Render the preview: of the items that were sent, or of those that match now."""
+    actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
+    with wired().database.reading() as session:
+        if not form.item.data:
+            found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX)
+            form.item.data = [Choice(action.id, action.version) for action in found]
+            form.hidden_ticked = _hidden_among(session, form)
+        ids = [choice.id for choice in form.item.data[:PREVIEWED]]
+        known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
+        shown: Sequence[queue.QueueItem] = [known[item_id] for item_id in ids if item_id in known]
+        rows = queue_rows.rows(session, shown, actor)
+        reasons = reason_choice.options(session, actor, community.id)
+    return page.render(
+        "moderate/matching.html",
+        status=status,
+        form=form,
+        rows=rows,
+        count=len(form.item.data),
+        more=len(form.item.data) - len(rows),
+        is_cut=len(form.item.data) == limits.MATCHING_MAX,
+        reasons=reasons,
+        buttons=verb_buttons.for_several(len(form.item.data)),
+        chosen=form.verb.data if form.wanted_verb else None,
+        back_url=moderation.queue_url(),
+        **queue_rows.context(),
+    )

@@ -1,0 +1,46 @@
+"""Numbers of waiting items, in words for the navigation and for the title of the queue."""
+
+from typing import Any
+
+from flask import g
+
+from app.core.models import Community
+from app.core.permissions import Permission
+from app.core.review import open_counts
+from app.web import auth
+from app.wiring import wired
+
+
+def in_navigation(community: Community | None) -> dict[str, tuple[str, str]]:
+    """Return for each list of the moderators, by view, how many items wait there and what is counted."""
+    if community is None or not auth.may(Permission.SEE_QUEUE, community.id):
+        return {}
+    if "open_counts" not in g:
+        with wired().database.reading() as session:
+            g.open_counts = open_counts.open_counts(session, auth.current_actor(), community.id)
+    counts: open_counts.OpenCounts = g.open_counts
+    return {
+        "web.review": (in_words(counts.review), "waiting"),
+        "web.second_look": (in_words(counts.second_looks), "waiting"),
+    }
+
+
+def in_words(count: int) -> str:
+    """Return the number, "999+" above the highest counted one, and nothing for 0."""
+    if count > open_counts.MOST_COUNTED:
+        return f"{open_counts.MOST_COUNTED}+"
+    return str(count) if count else ""
+
+
+def context(community: Community) -> dict[str, Any]:
+    """Template variables of the queue: the number in its title, and every count of the navigation by element id."""
+    counts = in_navigation(community)
+    return {
+        "waiting": counts["web.review"][0],
+        "nav_counts": {element_id(view): counted for view, counted in counts.items()},
+    }
+
+
+def element_id(view: str) -> str:
+    """Return the id of the element that shows this view's count."""
+    return f"count-{view.removeprefix('web.').replace('_', '-')}"

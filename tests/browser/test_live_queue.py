@@ -1,0 +1,40 @@
+"""The open queue changes in place: a colleague's work appears, and nothing under the reader's hand moves."""
+
+from playwright.sync_api import expect
+
+from tests.browser.accessibility import Examiner
+from tests.browser.conftest import Visit
+from tests.browser.live import DOUBTFUL
+from tests.browser.place import Place
+
+
+def test_rows_follow_colleagues_and_keep_ticks_focus_and_order(place: Place, visit: Visit) -> None:
+    first, second = place.queue(*DOUBTFUL[:2])
+    max_, sam = visit(place.moderator), visit(place.other_moderator)
+    max_.page.clock.install()
+    max_.open("/review")
+    expect(max_.page).to_have_title("(2) Review queue – Bridgenote")
+    row, other = max_.page.locator(f"#row-{first}"), max_.page.locator(f"#row-{second}")
+    order = [one.get_attribute("id") for one in max_.page.locator("[data-row]").all()]
+    row.get_by_role("checkbox").check()
+    row.get_by_role("link", name=DOUBTFUL[0], exact=True).focus()
+
+    sam.open(f"/review/{first}")
+    sam.button("Claim").click()
+    expect(sam.status).to_contain_text("Claimed.")
+    max_.page.clock.run_for(16_000)
+    expect(row).to_contain_text("Claimed by Sam")
+    expect(row.get_by_role("checkbox")).to_be_checked()
+    expect(row.get_by_role("link", name=DOUBTFUL[0])).to_be_focused()
+
+    sam.page.get_by_label("Reason").fill("Banter")
+    sam.button("Dismiss").click()
+    place.becomes(first, "dismissed")
+    max_.page.clock.run_for(16_000)
+    expect(row).to_contain_text("Dismissed by Sam")
+    expect(row.get_by_role("link", name=DOUBTFUL[0])).to_be_focused()
+    expect(other.get_by_role("checkbox")).not_to_be_checked()
+    assert [one.get_attribute("id") for one in max_.page.locator("[data-row]").all()] == order
+    expect(max_.page).to_have_title("(1) Review queue – Bridgenote")
+    expect(max_.page.locator("#count-review")).to_have_text("1 waiting")
+    assert Examiner(whole=False).look(max_, "the queue after a colleague's decision") == []

@@ -1,0 +1,109 @@
+"""Items are given to a colleague or put aside; nobody else is sent to them meanwhile."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+
+from app.core.errors import Conflict, Invalid
+from app.core.history import notices
+from app.core.history.why import UNSAID, Why
+from app.core.models import Action
+from app.core.paging import Slice
+from app.core.permissions import Actor
+from app.core.review import assignments, claims, desk, open_counts, queue
+from app.core.review.queue import QueueFilter
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+from tests.clocks import advance
+from tests.unit.test_claims import actor, claim
+
+pytestmark = pytest.mark.both_databases
+
+
+def found(wiring: Wiring, who: Actor, community_id: uuid.UUID, filters: QueueFilter) -> list[uuid.UUID]:
+    with wiring.database.reading() as session:
+        return [item.action.id for item in queue.queue(session, who, community_id, filters, size=9).items]
+
+
+def test_an_assigned_item_waits_for_its_assignee_who_is_told(wiring: Wiring, cast: Cast) -> None:
+    one, other = factories.scored_action(wiring, cast), factories.scored_action(wiring, cast, request_id="p2")
+    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    claim(wiring, max_, one)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, one)
+        with pytest.raises(Invalid):
+            assignments.assign(session, max_, action, cast.rater.account_id, why=UNSAID)
+        name = assignments.assign(session, max_, action, olga.account_id, why=Why("You know the law"))
+        assert (name, action.claimed_by_id) == ("Operator", None)
+        (told,) = notices.list_for(session, olga, Slice(size=5)).rows
+        assert (told.entry.what, told.text.reason) == (assignments.ASSIGNED, "You know the law")
+        (row,) = queue.items(session, max_, cast.community_id, [one])
+        assert row.assignee == "Operator"
+    with wiring.database.writing() as session:
+        following = claims.claim_next(session, max_, cast.community_id, QueueFilter())
+        assert following is not None
+        assert following.id == other
+        assert claims.claim_next(session, max_, cast.community_id, QueueFilter(), after=following) is None
+        theirs = claims.claim_next(session, olga, cast.community_id, QueueFilter())
+        assert theirs is not None
+        assert theirs.id == one
+    mine = QueueFilter(claimed_by="me")
+    assert found(wiring, olga, cast.community_id, mine) == [one]
+    assert found(wiring, max_, cast.community_id, QueueFilter(claimed_by=str(olga.account_id))) == [one]
+    assert found(wiring, max_, cast.community_id, QueueFilter(claimed_by="nobody")) == []
+
+
+def test_an_item_that_is_put_aside_returns_by_itself(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    max_ = actor(wiring, cast.moderator)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        with pytest.raises(Invalid):
+            assignments.snooze(session, max_, action, timedelta(days=300))
+        assignments.snooze(session, max_, action, timedelta(hours=1))
+    everything, asleep = QueueFilter(), QueueFilter(snoozed=True)
+    assert found(wiring, max_, cast.community_id, everything) == []
+    assert found(wiring, max_, cast.community_id, asleep) == [action_id]
+    with wiring.database.reading() as session:
+        assert open_counts.open_counts(session, max_, cast.community_id).review == 0
+    advance(3601)
+    assert found(wiring, max_, cast.community_id, everything) == [action_id]
+    assert found(wiring, max_, cast.community_id, asleep) == []
+
+
+def test_what_a_colleague_holds_is_neither_assigned_nor_put_aside(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    claim(wiring, olga, action_id)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        with pytest.raises(Conflict):
+            assignments.assign(session, max_, action, max_.account_id, why=UNSAID)
+        with pytest.raises(Conflict):
+            assignments.snooze(session, max_, action, timedelta(hours=1))
+
+
+def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left(
+    wiring: Wiring, cast: Cast
+) -> None:
+    ids = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)]
+    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    for action_id in ids[:2]:
+        claim(wiring, max_, action_id)
+    claim(wiring, olga, ids[2])
+    with wiring.database.reading() as session:
+        mine = desk.desk(session, max_, cast.community_id)
+    assert (mine.mine, mine.unclaimed, mine.overdue, mine.overturned) == (2, 0, 0, 0)
+    assert {item.action.id for item in mine.my_items} == set(ids[:2])
+    with wiring.database.writing() as session:
+        assert claims.release_all(session, max_) == 2
+        assert claims.release_all(session, max_) == 0
+        late = session.get_one(Action, ids[0])
+        late.due_at = late.created_at
+    advance(60)
+    with wiring.database.reading() as session:
+        mine = desk.desk(session, max_, cast.community_id)
+    assert (mine.mine, mine.unclaimed, mine.overdue) == (0, 2, 1)
+    assert [item.action.id for item in mine.overdue_items] == [ids[0]]

@@ -1,0 +1,92 @@
+"""Several items at once: hidden or claimed when ticked, and all that match after a preview, with one undo."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from app.core import limits
+from app.core.vocabulary import ActionVerb
+from app.web.moderate import bulk
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import Stage, Visitor
+from tests.web.test_review import chosen, claimant_of, holds_on
+
+Visit = Callable[[Person | None], Visitor]
+
+
+def test_ticked_rows_are_hidden_whatever_their_category_does(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    first, second = stage.post("One"), stage.post("Two")
+    moderator = visit(cast.moderator)
+    assert 'aria-label="Hide selected: hide posts"' in moderator.get("/review").text
+    moderator.post(
+        "/review/dismiss", item=chosen(wiring, first, second), reason="Abuse", verb="force_publish.hide"
+    )
+    assert "2 items will be hidden." in moderator.get("/review").text
+    assert {(hold.verb, hold.act_as) for hold in holds_on(wiring).values()} == {
+        (ActionVerb.FORCE_PUBLISH, None)
+    }
+
+
+@pytest.mark.parametrize("verb", ["force_publish", "force_publish.warn", "overturn", "claim.hide", ""])
+def test_what_is_no_bulk_verb_is_refused(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, verb: str
+) -> None:
+    action_id = stage.post()
+    answer = visit(cast.moderator).post(
+        "/review/dismiss", item=chosen(wiring, action_id), reason="Abuse", verb=verb
+    )
+    assert answer.status_code == 422
+    assert "Choose what to do with the items that you ticked." in answer.text
+    assert not holds_on(wiring)
+
+
+def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    mine, theirs = stage.post("Mine"), stage.post("Theirs")
+    visit(cast.operator).post(f"/review/{theirs}/claim")
+    moderator = visit(cast.moderator)
+    answer = moderator.post("/review/dismiss", item=chosen(wiring, mine, theirs), verb="claim")
+    assert answer.status_code == 409
+    assert "1 item is yours for 10 minutes." in answer.text
+    assert "“Theirs” was not claimed: Claimed by Operator." in answer.text
+    assert [claimant_of(wiring, one) for one in (mine, theirs)] == [
+        cast.moderator.account_id,
+        cast.operator.account_id,
+    ]
+
+
+def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "PREVIEWED", 2)
+    monkeypatch.setattr(limits, "BULK_MAX", 2)
+    spam = [stage.post(f"Spam {number}", category="spam") for number in range(4)]
+    other = stage.post("An insult", category="toxicity")
+    visit(cast.operator).post(f"/review/{spam[3]}/claim")
+    moderator = visit(cast.moderator)
+    assert "Decide all 4 that match" in moderator.get("/review?category=spam").text
+    page = moderator.get("/review/matching?category=spam").text
+    assert "Decide all 3 that match" in page
+    assert "And 1 more." in page
+    assert 'aria-label="Dismiss 3: keep posts"' in page
+    assert not holds_on(wiring)
+    items = re.findall(r'name="item" value="([^"]+)"', page)
+    assert len(items) == 3
+
+    unexplained = moderator.post("/review/dismiss?category=spam", item=items, matching="1", verb="dismiss")
+    assert unexplained.status_code == 422
+    assert "Decide all 3 that match" in unexplained.text
+    answer = moderator.post(
+        "/review/dismiss?category=spam", item=items, matching="1", verb="dismiss", reason="A wave of spam"
+    )
+    assert answer.headers["Location"] == "/review?category=spam"
+    assert set(holds_on(wiring)) == set(spam[:3])
+    assert other not in holds_on(wiring)
+    moderator.post("/holds/undo", every="1")
+    assert not holds_on(wiring)
+    assert "3 decisions undone." in moderator.get("/review").text

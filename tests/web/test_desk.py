@@ -1,0 +1,56 @@
+"""Moderators' home, and giving away, putting aside and letting go of items."""
+
+import uuid
+from collections.abc import Callable
+
+from app.core.models import Action
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+
+
+def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post("A hard one")
+    moderator, operator = visit(cast.moderator), visit(cast.operator)
+    assert "Assign to" in moderator.get(f"/review/{action_id}").text
+    answer = moderator.post(
+        f"/review/{action_id}/assign", HTMX, assignee=str(cast.operator.account_id), handover="For you?"
+    )
+    assert "Assigned to Operator." in answer.text
+    assert "For <bdi>Operator</bdi>" in moderator.get("/review").text
+    assert "For <bdi>you</bdi>" in operator.get("/review").text
+    notices = operator.get("/notices").text
+    assert "<bdi>Moderator</bdi> gave you" in notices
+    assert "For you?" in notices
+    assert moderator.post(f"/review/{action_id}/assign", HTMX, assignee=str(uuid.uuid4())).status_code == 422
+
+    assert "Put aside." in moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4").text
+    assert "A hard one" not in moderator.get("/review").text
+    assert "A hard one" in moderator.get("/review?snoozed=1").text
+    assert "Back in the queue." in moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="").text
+    assert "A hard one" in moderator.get("/review").text
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).snoozed_until is None
+
+
+def test_home_shows_what_waits_and_stop_for_today_lets_go_of_everything(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    mine, other = stage.post("Mine to decide"), stage.post("Free")
+    moderator = visit(cast.moderator)
+    moderator.post(f"/review/{mine}/claim")
+    page = moderator.get("/desk").text
+    for tile in ("<strong>1</strong> Mine", "<strong>1</strong> Unclaimed", "<strong>0</strong> Overdue"):
+        assert tile in page
+    assert "Mine to decide" in page
+    assert f"/review/{other}" not in page
+    answer = moderator.post("/review/stop")
+    assert answer.headers["Location"].startswith("/desk")
+    page = moderator.get("/desk").text
+    assert "1 claim is released." in page
+    assert "<strong>0</strong> Mine" in page
+    assert visit(cast.rater).get("/desk").status_code == 403

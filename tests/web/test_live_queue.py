@@ -1,0 +1,79 @@
+"""The open queue follows what colleagues do: the poll brings changed rows and counts, and nothing else."""
+
+import re
+import uuid
+from collections.abc import Callable
+from html import unescape
+
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.clocks import advance
+from tests.inline_engine import InlineEngine
+from tests.web.conftest import HTMX, Stage, Visitor
+
+Visit = Callable[[Person | None], Visitor]
+LIVE = re.compile(r'data-live="([^"]+)"')
+
+
+def poll_of(page: str) -> str:
+    """The address that the page asks every 15 s, with the rows that script would add."""
+    found = re.search(r'id="new-count"[^>]* hx-get="([^"]+)"', page)
+    assert found
+    return f"{unescape(found[1])}&rows={'~'.join(LIVE.findall(page))}"
+
+
+def row(page: str, action_id: uuid.UUID) -> str:
+    """One row of the page or of the poll's answer, without tags."""
+    found = re.search(rf'id="row-{action_id}".*?</tr>', page, re.DOTALL)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[0])) if found else ""
+
+
+def test_a_colleagues_claim_and_decision_change_only_their_row(
+    visit: Visit, cast: Cast, stage: Stage, jobs: InlineEngine
+) -> None:
+    one, other = stage.post("One"), stage.post("Other")
+    moderator, operator = visit(cast.moderator), visit(cast.operator)
+    page = moderator.get("/review").text
+    assert moderator.get(poll_of(page), **HTMX).status_code == 204
+
+    operator.post(f"/review/{one}/claim")
+    answer = moderator.get(poll_of(page), **HTMX).text
+    assert "Claimed by Operator" in row(answer, one)
+    assert 'hx-swap-oob="true"' in answer
+    assert not row(answer, other)
+
+    # The page now shows the new row, so the same question has nothing to add.
+    shown = LIVE.findall(answer)
+    stale = next(live for live in LIVE.findall(page) if live[:22] == shown[0][:22])
+    assert moderator.get(poll_of(page).replace(stale, shown[0]), **HTMX).status_code == 204
+
+    operator.post(f"/review/{one}/decide", verb="dismiss", reason="Banter", version="1")
+    assert "Operator is deciding" in row(moderator.get(poll_of(page), **HTMX).text, one)
+    advance(11)
+    jobs.run_all()
+    advance(60)
+    answer = moderator.get(poll_of(page), **HTMX).text
+    assert "Dismissed by Operator , 1 min ago" in row(answer, one)
+    assert "<title>(1) Review queue" in answer
+
+
+def test_the_number_of_waiting_items_stands_in_title_and_navigation(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    moderator = visit(cast.moderator)
+    assert "<title>Review queue" in moderator.get("/review").text
+    stage.post("One")
+    page = moderator.get("/review").text
+    assert "<title>(1) Review queue" in page
+    assert '<b class="waiting" id="count-review">1<span class="vh"> waiting</span></b>' in page
+    assert 'id="count-review"' not in visit(cast.rater).get("/me").text
+
+
+def test_rows_of_another_community_or_of_nothing_are_ignored(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    stage.post("One")
+    moderator = visit(cast.moderator)
+    url = poll_of(moderator.get("/review").text).partition("&rows=")[0]
+    unknown = "AAAAAAAAAAAAAAAAAAAAAA.AAAA"
+    assert moderator.get(f"{url}&rows=~!!~{unknown}~x.y", **HTMX).status_code == 204

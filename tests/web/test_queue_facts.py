@@ -1,0 +1,62 @@
+"""What a row of the queue says about its post, and the filters in use as chips."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+
+from app.core.models import Action, Note, Request
+from app.core.vocabulary import ActionState
+from app.wiring import Wiring
+from tests.cast import Cast, Person
+from tests.clocks import advance
+from tests.web.conftest import Stage, Visitor
+from tests.web.test_live_queue import row
+
+Visit = Callable[[Person | None], Visitor]
+
+
+def test_a_row_says_who_where_how_much_and_how_late(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id, earlier = stage.post("A post"), stage.post("An earlier one")
+    with wiring.database.writing() as session:
+        hidden, action = session.get_one(Action, earlier), session.get_one(Action, action_id)
+        hidden.action_state, hidden.platform_author_id = ActionState.APPLIED, "mallory"
+        action.platform_author_id = "mallory"
+        post = session.get_one(Request, action.request_id)
+        post.platform_author_id, post.platform_channel_id, post.language = "mallory", "market", "de"
+        post.extra = {"reports": 3, "views": 1200}
+        note = session.get_one(Note, action.note_id)
+        note.ratings_count, note.status_rule = 6, "full:unbalanced"
+    moderator = visit(cast.moderator)
+    shown = row(moderator.get("/review").text, action_id)
+    assert "mallory · 1 hidden · #market · German · 3 reports · 1,200 views" in shown
+    assert "6 one side only" in shown
+    assert "overdue" not in shown
+    advance(2 * 24 * 3600)
+    assert re.search(r"overdue by \d+ [dh]", row(visit(cast.moderator).get("/review").text, action_id))
+
+
+def test_each_filter_in_use_is_a_chip_that_takes_away_only_itself(
+    visit: Visit, cast: Cast, stage: Stage
+) -> None:
+    stage.post("Buy followers here", category="spam")
+    moderator = visit(cast.moderator)
+    page = moderator.get(
+        "/review?category=spam&category=toxicity&claimed_by=nobody&overdue=1&sort=newest"
+    ).text
+    chips = {
+        f"{label}: {value}": unescape(url)
+        for url, label, value in re.findall(
+            r'<a href="([^"]+)"><span class="vh">Remove the filter </span>'
+            r'<span class="muted">([^<]+)</span>\s*<bdi>([^<]+)</bdi>',
+            page,
+        )
+    }
+    assert chips == {
+        "Category: Spam": "/review?category=toxicity&claimed_by=nobody&overdue=1&sort=newest",
+        "Category: Toxicity": "/review?category=spam&claimed_by=nobody&overdue=1&sort=newest",
+        "Claimed by: Nobody": "/review?category=spam&category=toxicity&overdue=1&sort=newest",
+        "Target time: Overdue": "/review?category=spam&category=toxicity&claimed_by=nobody&sort=newest",
+    }
+    assert "Remove the filter" not in moderator.get("/review?sort=newest").text
