@@ -119,6 +119,10 @@ POST /getting-started/hide                                      401 403 403 303 
 POST /getting-started/show                                      401 403 403 303 303 404
 GET  /help-needed                                               303 200 200 200 200 404
 POST /help-needed/<uuid:action_id>                              401 303 303 303 303 404
+POST /help-needed/<uuid:action_id>/undo                         401 303 303 303 303 404
+GET  /help-needed/more                                          303 303 303 303 303 404
+POST /help-needed/notes/<uuid:note_id>                          401 422 422 422 422 404
+POST /help-needed/notes/<uuid:note_id>/undo                     401 303 303 303 303 404
 GET  /help-needed/new-count                                     303 200 200 200 200 404
 GET  /history                                                   303 403 200 200 200 404
 GET  /history.csv                                               303 403 200 200 200 404
@@ -168,6 +172,7 @@ GET  /reset/<token>                                             410 410 410 410 
 POST /reset/<token>                                             410 410 410 410 410 410
 GET  /review                                                    303 403 200 200 200 404
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
+POST /review/<uuid:action_id>/answer/undo                       401 303 303 303 303 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
 GET  /review/<uuid:action_id>/claim                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404

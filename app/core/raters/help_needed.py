@@ -1,7 +1,8 @@
 """Items for a rater: under community review, not answered or skipped by them."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,9 +10,21 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock
+from app.core.classify.language import UNKNOWN, named
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility
-from app.core.models import Action, Note, Profile, RaterParameters, Rating, Request, ScoringState, Skip
+from app.core.helpfulness.eligibility import Person
+from app.core.models import (
+    Account,
+    Action,
+    Note,
+    Profile,
+    RaterParameters,
+    Rating,
+    Request,
+    ScoringState,
+    Skip,
+)
 from app.core.notes import rating_locks
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
@@ -24,24 +37,70 @@ OLDEST = 50
 """The number of items to rank, however many wait: those nearest to enough ratings, and the oldest."""
 
 
+@dataclass(frozen=True)
+class Reader:
+    """The rater who is asked: their person, and the categories of posts that they prefer not to be asked about."""
+
+    person: Person
+    avoided: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Their user ids on platforms."""
+        return [row.platform_user_id for row in self.person.profiles if row.platform != profiles.WEB]
+
+
+def reader(session: Session, profile_id: uuid.UUID) -> Reader:
+    """The rater with this profile; nobody without a profile."""
+    rater = session.get(Profile, profile_id)
+    if rater is None:
+        return Reader(Person(()))
+    account = session.get(Account, rater.account_id) if rater.account_id else None
+    avoided = tuple(account.avoided_categories) if account is not None else ()
+    return Reader(eligibility.person_of(session, rater), avoided)
+
+
 def waiting_for(
     session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 20
 ) -> Sequence[Action]:
     """The items that this rater can help with, first those where one more rating helps most (``help_order``).
 
-    Under community review, not answered or skipped by them, neither submitted nor posted by them. The number of
-    queries does not depend on the number of items.
+    Under community review, not answered or skipped by them, neither submitted nor posted by them, and of no category
+    that they prefer not to see. The number of queries does not depend on the number of items.
+    """
+    candidates, factor = candidates_for(session, actor, community_id, profile_id)
+    first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
+    by_id = load(session, first)
+    return [by_id[action_id] for action_id in first]
+
+
+def candidates_for(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    profile_id: uuid.UUID,
+    *,
+    languages: Collection[str] = (),
+    without: Collection[uuid.UUID] = (),
+) -> tuple[Sequence[Candidate], float | None]:
+    """The items to rank for this rater, and the rater's own factor. ``languages`` are those they read; none: all.
+
+    ``without``: ids of items to leave out, because they are on the page already.
     """
     require(actor, Permission.RATE, community_id)
-    rater = session.get(Profile, profile_id)
-    if rater is None:
-        return []
-    person = eligibility.person_of(session, rater)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, person.profiles)
+    who = reader(session, profile_id)
+    if not who.person.profiles:
+        return [], None
+    waiting = _waiting(sa.select(Action.id), community_id, profile_id, who)
+    if without:
+        waiting = waiting.where(Action.id.not_in(without))
     needed = community_settings.read(session, community_id).min_ratings
     near = sa.case((Note.ratings_count < needed, Note.ratings_count), else_=-Note.ratings_count)
-    nearest = session.scalars(waiting.order_by(near.desc(), Action.created_at, Action.id).limit(NEAREST))
-    oldest = session.scalars(waiting.order_by(Action.created_at, Action.id).limit(OLDEST))
+    read_first = [is_read_clause(languages).desc()] if languages else []
+    nearest = session.scalars(
+        waiting.order_by(*read_first, near.desc(), Action.created_at, Action.id).limit(NEAREST)
+    )
+    oldest = session.scalars(waiting.order_by(*read_first, Action.created_at, Action.id).limit(OLDEST))
     ids = {*nearest, *oldest}
     rows = session.execute(
         sa.select(
@@ -51,40 +110,45 @@ def waiting_for(
             sa.func.coalesce(Action.retro_review_at, Action.created_at, type_=Action.created_at.type),
             Note.ratings_count,
             Request.created_at,
+            Request.language,
         )
         .join(Note, Note.id == Action.note_id)
         .join(Request, Request.id == Action.request_id)
         .where(Action.id.in_(ids))
     ).all()
-    factor, sides = _viewpoints(session, community_id, profile_id, [row.note_id for row in rows])
+    factor, sides = viewpoints(session, community_id, profile_id, [row.note_id for row in rows])
     candidates = []
-    for action_id, note_id, action_type, since, ratings, submitted_at in rows:
+    for action_id, note_id, action_type, since, ratings, submitted_at, language in rows:
         below, above = sides.get(note_id, (0, 0))
-        counts = action_type not in eligibility.GRAVE or person.first_seen <= submitted_at
-        candidates.append(Candidate(action_id, ratings, needed, since, below, above, counts))
-    first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
+        counts = action_type not in eligibility.GRAVE or who.person.first_seen <= submitted_at
+        candidates.append(
+            Candidate(
+                action_id, ratings, needed, since, below, above, counts, is_read=is_read(language, languages)
+            )
+        )
+    return candidates, factor
+
+
+def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Action]:
+    """The items with their posts and rationales, by id."""
     loaded = session.scalars(
         sa.select(Action)
-        .where(Action.id.in_(first))
+        .where(Action.id.in_(ids))
         .options(selectinload(Action.request), selectinload(Action.note))
     )
-    by_id = {action.id: action for action in loaded}
-    return [by_id[action_id] for action_id in first]
+    return {action.id: action for action in loaded}
 
 
-def still_waiting(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    profile_id: uuid.UUID,
-    action_id: uuid.UUID | None,
-) -> tuple[bool, bool]:
-    """Whether any item waits for this rater, and whether this one does."""
-    require(actor, Permission.RATE, community_id)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
-    any_waiting = session.scalar(waiting.limit(1)) is not None
-    this_waiting = action_id is not None and session.scalar(waiting.where(Action.id == action_id)) is not None
-    return any_waiting, this_waiting
+def is_read(language: str | None, languages: Collection[str]) -> bool:
+    """Whether a rater of these languages reads a post; a post whose language is not known may be in any."""
+    tag = named(language)
+    return not languages or tag is None or tag in languages
+
+
+def is_read_clause(languages: Collection[str]) -> sa.ColumnElement[int]:
+    """``is_read`` in SQL, as 1 or 0."""
+    unknown = sa.or_(Request.language.is_(None), Request.language == UNKNOWN)
+    return sa.case((sa.or_(unknown, Request.language.in_(languages)), 1), else_=0)
 
 
 def waiting_since(
@@ -92,7 +156,7 @@ def waiting_since(
 ) -> int:
     """How many items started to wait for this rater after ``moment``."""
     require(actor, Permission.RATE, community_id)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
+    waiting = _waiting(sa.select(Action.id), community_id, profile_id, reader(session, profile_id))
     new = waiting.where(sa.or_(Action.created_at > moment, Action.retro_review_at > moment))
     return session.scalar(sa.select(sa.func.count()).select_from(new.subquery())) or 0
 
@@ -100,7 +164,7 @@ def waiting_since(
 def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
     """How many items wait for this rater."""
     require(actor, Permission.RATE, community_id)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, _linked(session, profile_id))
+    waiting = _waiting(sa.select(Action.id), community_id, profile_id, reader(session, profile_id))
     return session.scalar(sa.select(sa.func.count()).select_from(waiting.subquery())) or 0
 
 
@@ -112,19 +176,21 @@ def skip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) 
         session.flush()
 
 
-def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
-    rater = session.get(Profile, profile_id)
-    return eligibility.person_of(session, rater).profiles if rater is not None else ()
+def is_skipped(session: Session, action: Action, profile_id: uuid.UUID) -> bool:
+    """Whether this rater skipped the item."""
+    return session.get(Skip, (profile_id, action.id), populate_existing=True) is not None
 
 
-def _waiting(
-    statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, linked: Sequence[Profile]
-) -> Any:
+def unskip(session: Session, actor: Actor, action: Action, profile_id: uuid.UUID) -> None:
+    """Offer a skipped item again. Repeating it changes nothing."""
+    require(actor, Permission.RATE, action.community_id, "item")
+    session.execute(sa.delete(Skip).where(Skip.profile_id == profile_id, Skip.action_id == action.id))
+
+
+def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader) -> Any:
     # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
     rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
-    # Their rating of their own submission or post would not count (``eligibility.exclusion_reason``).
-    names = [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
     statement = (
         statement.join(Note, Note.id == Action.note_id)
         .join(Request, Request.id == Action.request_id)
@@ -139,15 +205,23 @@ def _waiting(
             sa.not_(skipped),
         )
     )
-    if names:
-        statement = statement.where(
-            Request.requested_by.not_in(names),
-            sa.or_(Request.platform_author_id.is_(None), Request.platform_author_id.not_in(names)),
-        )
-    return statement
+    if who.avoided:
+        statement = statement.where(sa.or_(Action.category.is_(None), Action.category.not_in(who.avoided)))
+    return not_theirs(statement, who)
 
 
-def _viewpoints(
+def not_theirs(statement: Any, who: Reader) -> Any:
+    """Without posts that the rater submitted or wrote: their rating would not count
+    (``eligibility.exclusion_reason``)."""
+    if not who.names:
+        return statement
+    return statement.where(
+        Request.requested_by.not_in(who.names),
+        sa.or_(Request.platform_author_id.is_(None), Request.platform_author_id.not_in(who.names)),
+    )
+
+
+def viewpoints(
     session: Session, community_id: uuid.UUID, profile_id: uuid.UUID, note_ids: Sequence[uuid.UUID]
 ) -> tuple[float | None, dict[uuid.UUID, tuple[int, int]]]:
     """This rater's factor, and per note how many raters have a factor below and above zero, under the fit in force.

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
-from wtforms import Form, HiddenField, RadioField, StringField
+from wtforms import Form, RadioField, StringField
 from wtforms.validators import InputRequired
 
 from app.core.actions import actions
@@ -24,7 +24,7 @@ DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not ne
 
 
 class AnswerForm(Form):
-    """The answer form. ``next`` is the id of the next card on the page; ``skip`` is set by the Skip button."""
+    """The answer form. ``skip`` is set by the Skip button."""
 
     answer = RadioField(
         "Your answer",
@@ -32,7 +32,6 @@ class AnswerForm(Form):
         choices=choices(ANSWER_WORDS),
     )
     skip = StringField()
-    next = HiddenField()
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,21 @@ def record_answer(session: Session, action: Action, answer: str) -> Answered:
         raise
     session.refresh(action)
     return Answered(Progress(note.ratings_count, ratings_needed()), is_decided(action))
+
+
+def take_back(session: Session, action: Action) -> None:
+    """Withdraw the reader's answer, if there is one. Everything loaded is expired afterwards.
+
+    Raises:
+        Forbidden: a moderator decided, so the answers are closed.
+        Settled: the reader has seen the outcome.
+    """
+    rating = ratings.by_rater(session, action.note_id, auth.current_profile_id()) if action.note_id else None
+    try:
+        if rating is not None:
+            ratings.withdraw(session, auth.current_actor(), rating)
+    finally:
+        session.expire_all()
 
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:
