@@ -353,6 +353,7 @@
   // --- A run of cards: an answered card folds to a line, and the focus goes on to the next one; where a break is offered,
   // there first. The next cards load by themselves: who is faster than they are waits on the line. ---
   let awaited = false;
+  const narrow = matchMedia("(max-width: 63.99em)");
   function nextCard(after) {
     const cards = [...document.querySelectorAll("#cards > [data-row]")];
     return cards.find((card) => after.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING) ?? cards[0];
@@ -361,6 +362,8 @@
     const card = nextCard(line);
     awaited = !card && document.getElementById("more-cards") !== null;
     focusOn(card?.querySelector("h2") ?? line);
+    // On a phone the line with its Undo stays in sight, and the next card begins right below it.
+    if (card && narrow.matches && line.nextElementSibling === card) line.scrollIntoView();
   }
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("[data-keep-going]") : null;

@@ -23,6 +23,7 @@ YES, NO, UNSURE = (
     HelpfulnessLevel.SOMEWHAT_HELPFUL,
 )
 CARD = re.compile(r'name="card" value="([^"]+)"')
+"""The ids of the cards on a page; what loads more has an empty one."""
 BOTH = pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
