@@ -201,6 +201,7 @@ POST /settings/link-code                                        401 200 200 200 
 POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
 POST /settings/name                                             401 422 422 422 422 422
 POST /settings/password                                         401 422 422 422 422 422
+POST /settings/run                                              401 303 303 303 303 303
 POST /settings/sessions/<uuid:sign_in_id>/end                   401 404 404 404 404 404
 POST /settings/sessions/end-others                              401 303 303 303 303 303
 GET  /sign-in                                                   200 303 303 303 303 303

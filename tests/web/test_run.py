@@ -281,3 +281,36 @@ def test_more_notes_cost_no_more_queries(
     with statements() as for_seven:
         visitor.get("/help-needed")
     assert len(for_seven) == len(for_one)
+
+
+def test_a_reader_chooses_languages_categories_and_when_a_break_is_offered(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    rita = visit(cast.rater)
+    chosen = {"languages": ["de", "fr"], "avoided": ["threat", "no_such_category"], "break_after_severe": "3"}
+    assert rita.post("/settings/run", **chosen).status_code == 303
+
+    def kept() -> tuple[list[str], list[str], int | None]:
+        with wiring.database.reading() as session:
+            account = session.get_one(Account, cast.rater.account_id)
+            return account.languages, account.avoided_categories, account.break_after_severe
+
+    assert kept() == (["de", "fr"], ["threat"], 3)
+    assert "German, French" in rita.get("/settings").text
+    for wrong in ({"languages": ["xx"]}, {"break_after_severe": "101"}, {"break_after_severe": "-1"}):
+        assert rita.post("/settings/run", **wrong).status_code == 422
+    assert kept() == (["de", "fr"], ["threat"], 3)
+    rita.post("/settings/run")
+    assert kept() == ([], [], None)
+
+
+def test_my_impact_says_how_much_of_what_was_answered_today(visit: Visit, cast: Cast, stage: Stage) -> None:
+    rita = visit(cast.rater)
+    spam, threat = stage.post(category="spam"), stage.post(category="threat")
+    rita.post(f"/help-needed/{spam}", answer="yes")
+    rita.post(f"/help-needed/{threat}", answer="no", seen=str(threat))
+    rita.post(f"/help-needed/{stage.post()}", skip="1")
+    page = rita.get("/me").text
+    assert "2 answered, 1 of them severe; 1 skipped." in page
+    assert re.search(r"<dt>Threat</dt>\s*<dd>1</dd>", page)
+    assert "Nothing answered yet." in visit(cast.moderator).get("/me").text

@@ -27,6 +27,7 @@ from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
+from app.web.rate import cards
 from app.wiring import wired
 
 PAGE_SIZE = 20
@@ -108,6 +109,7 @@ def my_impact() -> Response:
     page_slice = _slice()
     with wired().database.reading() as session:
         figures = impact.for_actor(session, actor, community.id)
+        today = cards.today(session)
         rows, count, previous, following = _rows(session, community.id, selection, page_slice)
     links = page.PageLinks(
         previous=_rows_url(selection, before=previous) if previous else None,
@@ -117,6 +119,11 @@ def my_impact() -> Response:
     return page.render(
         "rate/me.html",
         impact=figures,
+        today=today,
+        seen_today=[
+            (category_name(name), count)
+            for name, count in sorted(today.by_category.items(), key=lambda pair: (-pair[1], pair[0] or ""))
+        ],
         rating_impact=with_sign(figures.rating),
         writing_impact=with_sign(figures.writing),
         rating_lines=_rating_lines(figures, selection),
