@@ -193,7 +193,7 @@ def collect(session: Session, actor: Actor) -> dict[str, list[dict[str, Any]]]:
 def _rows(
     session: Session, part: Part, account_id: uuid.UUID, profile_ids: Sequence[uuid.UUID]
 ) -> list[dict[str, Any]]:
-    mine = [getattr(part.model, name) == account_id for name in part.by]
+    mine: list[sa.ColumnElement[bool]] = [getattr(part.model, name) == account_id for name in part.by]
     mine += [getattr(part.model, name).in_(profile_ids) for name in part.by_profile]
     columns = [getattr(part.model, name).label(name) for name in part.columns]
     rows = session.execute(sa.select(*columns).where(sa.or_(*mine))).mappings()

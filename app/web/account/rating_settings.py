@@ -16,8 +16,7 @@ from app.wiring import wired
 def save_run_settings() -> Response:
     form = forms.posted(RunForm)
     with wired().database.reading() as session:
-        run_form.offer(session, form)
-    known = {value for value, *_ in form.avoided.choices}
+        known = run_form.offer(session, form)
     if form.validate():
         try:
             with wired().database.writing() as session:

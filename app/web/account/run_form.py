@@ -47,11 +47,12 @@ def run_form(session: Session, account: Account) -> RunForm:
         avoided=account.avoided_categories,
         break_after_severe="" if number is None else str(number),
     )
-    return offer(session, form)
+    offer(session, form)
+    return form
 
 
-def offer(session: Session, form: RunForm) -> RunForm:
-    """Offer the categories of the reader's community, the sensitive ones, and what was chosen before."""
+def offer(session: Session, form: RunForm) -> set[str]:
+    """Offer the categories of the reader's community, the sensitive ones, and what was chosen before; return them."""
     names = {*policies.SENSITIVE, *auth.current_reader().account.avoided_categories}
     community = auth.community_or_none()
     if community is not None and auth.may(Permission.RATE, community.id):
@@ -59,4 +60,4 @@ def offer(session: Session, form: RunForm) -> RunForm:
         names |= {category.name for category in current.categories if category.enabled}
     words = {name: category_name(name) for name in names}
     form.avoided.choices = forms.choices(dict(sorted(words.items(), key=lambda pair: pair[1])))
-    return form
+    return names
