@@ -23,20 +23,25 @@ def test_a_new_rater_practises_first_and_then_rates(scripted: bool, place: Place
     nora.open("/help-needed")
     expect(nora.page.get_by_role("heading", name="Welcome to")).to_be_visible()
     for said, words, following in (
-        ("Yes", "Most would say so too.", "Example 2 of 3"),
-        ("Not sure", "Most would say No", "Example 3 of 3"),
-        ("No", "Most would say so too.", "You are ready."),
+        ("Yes", "Most would say so too.", "Example 2 of 4"),
+        ("Not sure", "Most would say No", "Example 3 of 4"),
+        ("No", "Most would say so too.", "Example 4 of 4"),
     ):
         nora.button(said).tap()
         expect(nora.main.get_by_text(following)).to_have_count(1)
         expect(nora.status).to_contain_text(words)
+    nora.page.get_by_role("radio", name="Not helpful").check()
+    nora.page.get_by_label("Argues or takes sides").check()
+    nora.button("Submit rating").tap()
+    expect(nora.main.get_by_text("You are ready.")).to_have_count(1)
+    expect(nora.status).to_contain_text("Most would say so too.")
     nora.page.get_by_role("link", name="Start rating").tap()
     expect(nora.heading("Help needed")).to_be_visible()
     assert place.ratings_of(action_id) == 0
     nora.open("/settings")
     nora.page.get_by_role("link", name="Open the welcome page").tap()
     nora.button("Practise again").tap()
-    expect(nora.main.get_by_text("Example 1 of 3")).to_have_count(1)
+    expect(nora.main.get_by_text("Example 1 of 4")).to_have_count(1)
 
 
 def test_posts_that_come_meanwhile_are_announced_and_move_nothing(place: Place, visit: Visit) -> None:
