@@ -205,10 +205,9 @@ def _posts(session: Session, linked: Sequence[Profile]) -> list[dict[str, Any]]:
     names = [
         sa.and_(
             Community.platform == profile.platform,
-            sa.or_(
-                profile.provider_scope == "",
-                Community.platform_community_server_id == profile.provider_scope,
-            ),
+            Community.platform_community_server_id == profile.provider_scope
+            if profile.provider_scope
+            else sa.true(),
             sa.or_(
                 Request.platform_author_id == profile.platform_user_id,
                 Request.requested_by == profile.platform_user_id,
