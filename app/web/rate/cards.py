@@ -11,7 +11,7 @@ from flask import g, url_for
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, limits
 from app.core.models import Action, Note
 from app.core.raters import notes_needed, run
 from app.core.raters.run import Today
@@ -48,7 +48,10 @@ class NoteCard:
 
 @dataclass(frozen=True)
 class Pause:
-    """A break to offer: how much the rater answered today, and how much of it was about severe posts."""
+    """A break to offer: how much the rater answered today.
+
+    ``severe``: how much of it was about severe posts; 0 where the break is not offered for them.
+    """
 
     answered: int
     severe: int
@@ -175,7 +178,7 @@ def pause_after(done: Today, category: str | None) -> Pause | None:
     """Return the break to offer after an answer about a post of this category, if one is due."""
     if not run.break_due(auth.current_reader().account, done, category):
         return None
-    return Pause(done.answered, done.severe)
+    return Pause(done.answered, done.severe if done.answered % limits.BREAK_AFTER else 0)
 
 
 def announced(count: int, since: str) -> dict[str, Any]:
