@@ -13,7 +13,7 @@
   // --- Keys. `data-key` names the key, `data-key-action` what it does: click, focus or open. ---
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
-    const row = document.activeElement?.closest("[data-row]");
+    const row = document.activeElement?.closest("[data-row], [data-keys-here]");
     // A form that is folded away opens by its key.
     const folded = (one) => one.dataset.keyAction === "open" && seen(one.closest("details:not([open])") ?? one);
     const usable = (scope) =>
@@ -21,7 +21,9 @@
     const inRow = usable(row);
     const candidates = inRow.length ? inRow : usable(document);
     // Pictures that are still covered come before what hides the whole post again.
-    return candidates.find((one) => one.matches("[data-reveal]:not(:checked)")) ?? candidates[0];
+    // Undo takes back what was answered last, wherever on the page that is.
+    const latest = usable(document).find((one) => one.classList.contains("latest"));
+    return latest ?? candidates.find((one) => one.matches("[data-reveal]:not(:checked)")) ?? candidates[0];
   }
   // Opening leads to what must be written, never to the button that sends. Two verbs may share one form: the key
   // chooses which of them Ctrl+Enter will send, and a line beside them says so.
@@ -78,7 +80,7 @@
     else if (action === "focus") element.focus();
     else {
       element.click();
-      element.querySelector("input[type=radio]")?.focus();
+      element.querySelector("input")?.focus();
     }
   }
 
@@ -403,6 +405,7 @@
     each("[data-seen]", noteSeen);
     each("[data-armed]", describe);
     each(".undo", countDown);
+    markNewest();
     if (!keysOn()) each("[aria-keyshortcuts]", (element) => element.removeAttribute("aria-keyshortcuts"));
   }
 
@@ -514,17 +517,58 @@
     const next = controls(fresh).find(alike) ?? fresh.querySelector("[data-row-link]");
     document.addEventListener("htmx:oobAfterSwap", () => next?.focus({ preventScroll: true }), { once: true });
   });
+  // --- A run of cards: an answered card folds to a line, and the focus goes on to the next one; where a break is offered,
+  // there first. The next cards load by themselves: who is faster than they are waits on the line. ---
+  let awaited = false;
+  const narrow = matchMedia("(max-width: 63.99em)");
+  function nextCard(after) {
+    const cards = [...document.querySelectorAll("#cards > [data-row]")];
+    return cards.find((card) => after.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING) ?? cards[0];
+  }
+  function goOn(line) {
+    const card = nextCard(line);
+    awaited = !card && document.getElementById("more-cards") !== null;
+    focusOn(card?.querySelector("h2") ?? line);
+    // On a phone the line with its Undo stays in sight, and the next card begins right below it.
+    if (card && narrow.matches && line.nextElementSibling === card) line.scrollIntoView();
+  }
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("[data-keep-going]") : null;
+    if (!link) return;
+    const line = link.closest("[data-folded]");
+    if (!nextCard(line)) return;
+    event.preventDefault();
+    link.closest("[data-pause]").remove();
+    goOn(line);
+  });
+  // Only the newest of several Undo buttons answers to its key: of those that stand, what came last.
+  let came = 0;
+  function markNewest() {
+    const buttons = [...document.querySelectorAll("[data-latest]")];
+    for (const button of buttons) button.dataset.order ??= String(++came);
+    const last = Math.max(...buttons.map((button) => Number(button.dataset.order)));
+    for (const button of buttons) button.classList.toggle("latest", Number(button.dataset.order) === last);
+  }
+  function focusOn(target) {
+    if (target.tabIndex < 0 && !target.hasAttribute("tabindex")) target.tabIndex = -1;
+    target.focus();
+    // Browsers centre what is taller than the window, and its heading would be out of sight.
+    if (target.offsetHeight > innerHeight) target.scrollIntoView();
+  }
 
   // --- Focus goes where work continues: to errors first, else to what the new part marks. A poll marks nothing. ---
   document.addEventListener("htmx:afterSettle", (event) => {
     const part = event.detail.elt;
     enhance(part);
     const target = part.querySelector(".error-summary") ?? (part.matches("[data-focus]") ? part : part.querySelector("[data-focus]"));
-    if (target) {
-      if (target.tabIndex < 0 && !target.hasAttribute("tabindex")) target.tabIndex = -1;
-      target.focus();
-      // Browsers centre what is taller than the window, and its heading would be out of sight.
-      if (target.offsetHeight > innerHeight) target.scrollIntoView();
+    if (target) focusOn(target);
+    else if (part.matches("[data-folded]")) {
+      const pause = part.querySelector("[data-pause]");
+      if (pause) focusOn(pause);
+      else goOn(part);
+    } else if (awaited && part.matches("#cards > [data-row]")) {
+      awaited = false;
+      focusOn(part.querySelector("h2"));
     }
   });
   document.addEventListener("htmx:load", (event) => enhance(event.detail.elt));

@@ -33,6 +33,12 @@ CLAIM_MINUTES = 10
 REOPEN_DAYS = 30
 UNDO_SECONDS = (10, 60)
 """The shortest and longest undo time, in seconds, that moderators may choose for their own decisions."""
+BREAK_AFTER = 30
+"""After how many answers on one day a rater is offered a break."""
+BREAK_AFTER_SEVERE = 10
+"""After how many answers about severe posts on one day a break is offered, unless the rater has set another number."""
+BREAK_AFTER_SEVERE_MAX = 100
+LANGUAGES_MAX = 20
 LINK_CODE_MINUTES = 10
 CONFIRM_HOURS = 24
 RESET_MINUTES = 10

@@ -32,6 +32,7 @@ from apiflask import APIFlask
 from app.web import auth, filters, navigation, security
 from app.web.blueprint import web
 from app.web.gallery import preview_blueprint
+from app.web.item import note_views
 from app.wiring import EXTENSION
 
 
@@ -45,6 +46,7 @@ def register(app: APIFlask) -> None:
     auth.register(app)
     app.context_processor(navigation.page_context)
     app.jinja_env.globals["community_of_page"] = navigation.community_of_page
+    app.jinja_env.globals.update(rating_levels=note_views.LEVELS, point_keys=note_views.POINT_KEYS)
     app.register_blueprint(web)
     if settings.environment != "production":
         app.register_blueprint(preview_blueprint())

@@ -261,6 +261,12 @@ def current_path() -> str:
     return request.full_path.rstrip("?") if request.query_string else request.path
 
 
+def browser_languages() -> list[str]:
+    """Return the primary subtags of the languages that the browser asks for: "de" for "de-AT"."""
+    tags = (tag.partition("-")[0].lower() for tag in request.accept_languages.values())
+    return [tag for tag in dict.fromkeys(tags) if tag.isalpha()]
+
+
 def safe_next(raw: str | None) -> str:
     """Return where to go after signing in: ``raw`` if it is a path of this service, else the home page (ASVS 3.7.2).
 

@@ -154,8 +154,12 @@ def _item(number: int) -> BlindItem:
 def cards() -> dict[str, Any]:
     """What a rater's page of cards shows."""
     return {
-        "cards": [_item(number) for number in range(3)],
+        "cards": [("rate/_review_card.html", _item(number)) for number in range(3)],
         "more": True,
+        "place": 1,
+        "last": None,
+        "answered_today": 7,
+        "cards_left": 24,
         "options": OPTIONS,
         "count": 2,
         "poll_url": "#new",

@@ -45,7 +45,7 @@ def test_no_violation_appears_as_a_new_rater_practises(
     nora = visit(place.newcomer)
     nora.open("/help-needed")
     found = []
-    for answer, following in (("No", "Example 2 of 3"), ("No", "Example 3 of 3"), ("Yes", "Start rating")):
+    for answer, following in (("No", "Example 2 of 4"), ("No", "Example 3 of 4"), ("Yes", "Example 4 of 4")):
         nora.button(answer).click()
         expect(nora.main.get_by_text(following, exact=True)).to_have_count(1)
         found += examiner.look(nora, f"practice, {following}")

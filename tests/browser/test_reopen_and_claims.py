@@ -151,7 +151,6 @@ def test_members_answer_a_second_look_at_what_a_moderator_forced_and_the_pages_t
     expect(rita.main).to_contain_text(DOUBTFUL[3])
     rita.open(f"/review/{action_id}")
     rita.press("2")
-    rita.button("Submit answer").click()
     expect(rita.status).to_contain_text("Your answer is saved.")
     assert place.ratings_of(action_id) == 1
     place.rate(place.action(action_id)["note_id"], "N")

@@ -24,10 +24,12 @@ def test_a_rater_signs_in_answers_and_writes_a_note_without_script(place: Place,
     rita.status.get_by_role("link", name="Change answer").click()
     expect(rita.page).to_have_url(re.compile(f"/review/{action_id}"))
     expect(rita.page.get_by_text("You said No.")).to_be_visible()
-    rita.page.get_by_role("radio", name="Yes", exact=True).check()
-    rita.button("Change answer").click()
+    rita.button("Yes").click()
     expect(rita.page.get_by_text("You said Yes.")).to_be_visible()
     assert place.ratings_of(action_id) == 1
+    rita.button("Undo").click()
+    expect(rita.status).to_contain_text("Undone.")
+    assert place.ratings_of(action_id) == 0
 
     rita.main.get_by_text("Write a note", exact=True).click()
     rita.page.get_by_label("What should readers know?").fill("Nobody claims a fact here.")

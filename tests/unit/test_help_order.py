@@ -1,9 +1,12 @@
 """Which item comes first: where one more rating helps most, given who has rated."""
 
 import uuid
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from app.core.raters.help_order import Candidate, order
+import pytest
+
+from app.core.raters.help_order import Candidate, may_decide, order
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 RATER = uuid.UUID(int=7)
@@ -65,3 +68,20 @@ def test_raters_who_come_at_once_begin_with_different_items_and_each_with_their_
 def test_items_where_the_rating_would_not_count_come_last() -> None:
     useless, fresh = _item(4, days=10, counts=False), _item(0, days=0)
     assert order([useless, fresh], RATER, None, NOW) == [fresh.id, useless.id]
+
+
+def test_a_note_at_a_bar_comes_before_those_that_no_single_rating_decides() -> None:
+    bars = (0.40, -0.05)
+    at, beside, far = (may_decide(score, 7, NEEDED, bars) for score in (0.40, 0.43, 0.60))
+    assert 1.0 == at > beside > far == 0.0
+    below, above = (may_decide(score, 7, NEEDED, bars) for score in (-0.10, 0.45))
+    assert below == pytest.approx(above), "the bars count alike"
+    assert may_decide(0.40, 2, NEEDED, bars) == 0.0, "the last missing rating is still to come"
+    assert may_decide(None, 9, NEEDED, bars) == 0.0
+    tipping, divided = replace(_item(7), decides=beside), _item(7)
+    assert _first(divided, tipping) is tipping
+
+
+def test_posts_in_a_language_that_the_rater_reads_come_first() -> None:
+    foreign, own = replace(_item(4), is_read=False), _item(0)
+    assert order([foreign, own], RATER, None, NOW) == [own.id, foreign.id]

@@ -92,7 +92,7 @@ def test_numbers_and_their_rows_follow_the_formula(wiring: Wiring, cast: Cast) -
             notes_waiting=1,
         )
         assert (found.rating, found.writing) == (2 - 2 - 1, 2 - 1)
-        for became, count in zip(RatingOutcome, (2, 2, 1, 1, 0, 2), strict=True):
+        for became, count in zip(RatingOutcome, (2, 2, 1, 1, 0, 2, 0), strict=True):
             page = impact.ratings(session, rater(cast), cast.community_id, Slice(), became)
             assert page.count == len(page.rows) == count, became
             assert {row.became for row in page.rows} <= {became, RatingOutcome.TWICE}

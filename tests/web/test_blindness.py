@@ -95,6 +95,8 @@ def scene(stage: Stage, cast: Cast, wiring: Wiring) -> tuple[uuid.UUID, uuid.UUI
         for note in session.scalars(sa.select(Note).where(Note.id.in_((note_id, action.note_id)))):
             note.intercept, note.factor, note.helpfulness_score = INTERCEPT, FACTOR, SHOWN
             note.status_rule, note.ratings_count = RULE, COUNT
+        # A note in the run that already has a status, which one more rating may change.
+        session.get_one(Note, note_id).intercept = 0.40004242
         session.execute(sa.update(Rating).values(reasons=[REASON]))
         session.execute(sa.update(Profile).where(Profile.platform == PLATFORM).values(display_name=MEMBER))
     return action_id, note_id
@@ -110,9 +112,15 @@ def _parts(visitor: Visitor, action_id: uuid.UUID, note_id: uuid.UUID) -> Iterat
             (f"/review/{action_id}/notes", {}),
             (f"/review/{action_id}/notes", {"preview": "1", **note}),
             (f"/notes/{note_id}/rating", {f"note-{note_id}-on": "item"}),
+            (f"/help-needed/notes/{note_id}", {}),
+            (f"/help-needed/notes/{note_id}/undo", {}),
+            (f"/help-needed?done={note_id}", {}),
+            ("/help-needed/more", {}),
             (f"/notes/{note_id}/rating", {f"note-{note_id}-on": "note"}),
         ):
-            yield f"POST {path} {fields} {headers}", visitor.post(path, headers, **fields)
+            is_read = path.startswith(("/help-needed?", "/help-needed/more"))
+            reply = visitor.get(path, **headers) if is_read else visitor.post(path, headers, **fields)
+            yield f"{path} {fields} {headers}", reply
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -124,6 +132,7 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
     starts = ("/", "/help-needed", "/settings", f"/review/{action_id}", f"/notes/{note_id}")
     blind = SCORES + OTHERS + STATUSES + STATE
 
+    assert f'id="card-{note_id}"' in rita.get("/help-needed").text
     seen = [*_crawl(rita, *starts), *_parts(rita, action_id, note_id)]
     assert len(seen) > 25
     assert _leaks(iter(seen), blind + COUNTS) == []
@@ -131,6 +140,15 @@ def test_nothing_within_a_raters_reach_gives_others_away_until_the_decision(
     # Skipping says no more; neither does an answer, but for how many ratings there are.
     skipped = rita.post(f"/help-needed/{stage.post()}", HTMX, skip="1")
     assert _leaks(iter([("skip", skipped)]), blind + COUNTS) == []
+    rated = rita.post(
+        f"/help-needed/notes/{note_id}",
+        HTMX,
+        **{f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear"},
+    )
+    assert "<strong>Helpful</strong>" in rated.text
+    undone = rita.post(f"/help-needed/notes/{note_id}/undo", HTMX)
+    assert f'id="card-{note_id}"' in undone.text
+    assert _leaks(iter([("rated", rated), ("undone", undone)]), blind + COUNTS) == []
     answered = rita.post(f"/help-needed/{action_id}", HTMX, answer="yes")
     assert "ratings" in answered.text
     after = [("answer", answered), *_crawl(rita, *starts), *_parts(rita, action_id, note_id)]

@@ -38,9 +38,10 @@ def test_an_answer_is_a_rating_of_the_rationale(
 def test_the_reply_says_how_many_ratings_are_needed_still(visit: Visit, cast: Cast, stage: Stage) -> None:
     action_id = stage.post()
     stage.rate(action_id, YES)
+    stage.post("Another post")
+    assert "Numbers alone do not decide" in visit(cast.rater).get("/help-needed").text
     reply = visit(cast.rater).post(f"/help-needed/{action_id}", HTMX, answer="no")
     assert "2 of 5 ratings. 3 more needed." in reply.text
-    assert "Numbers alone do not decide" in reply.text
     assert "<html" not in reply.text
     stage.rate(other := stage.post(), YES)
     visitor = visit(cast.rater)
@@ -50,13 +51,15 @@ def test_the_reply_says_how_many_ratings_are_needed_still(visit: Visit, cast: Ca
     )
 
 
-def test_the_reply_leads_on_to_the_next_card(visit: Visit, cast: Cast, stage: Stage) -> None:
+def test_the_reply_is_a_line_and_counts_what_is_done_and_left(visit: Visit, cast: Cast, stage: Stage) -> None:
     first, second = stage.post(), stage.post()
-    reply = visit(cast.rater).post(f"/help-needed/{first}", HTMX, answer="no", next=str(second))
-    assert f'id="card-{second}-title"' in reply.text
-    assert "data-focus" in reply.text
-    last = visit(cast.rater).post(f"/help-needed/{second}", HTMX, answer="no", next="")
-    assert "That was the last one." in last.text
+    rita = visit(cast.rater)
+    assert ">0 today</a>, 2 left" in rita.get("/help-needed").text
+    reply = rita.post(f"/help-needed/{first}", HTMX, answer="no")
+    assert f'id="card-{first}"' in reply.text
+    assert "<strong>No</strong>" in reply.text
+    assert ">1 today</a>, 1 left" in reply.text
+    assert ">1 today</a>, 0 left" in rita.post(f"/help-needed/{second}", HTMX, skip="1").text
 
 
 def test_the_rating_that_decides_says_so(visit: Visit, cast: Cast, stage: Stage) -> None:

@@ -1,18 +1,20 @@
 """My impact: the numbers, the rows behind each, and answers that can be changed."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from app.core import clock
 from app.core.actions import actions
 from app.core.history.why import UNSAID, Why
 from app.core.models import Action, Note, Profile, Rating
 from app.core.notes import notes, verdicts
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
-from app.core.vocabulary import Classification, HelpfulnessLevel
+from app.core.vocabulary import Classification, HelpfulnessLevel, ReviewGroup
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import PLATFORM, Cast, Person
@@ -126,3 +128,30 @@ def test_the_page_costs_the_same_however_many_rows(
             assert rater.get("/me").status_code == 200
         costs.append(len(seen))
     assert costs[0] == costs[1]
+
+
+def test_a_rating_that_did_not_count_says_why(visit: Visit, cast: Cast, wiring: Wiring, stage: Stage) -> None:
+    changed, final, locked = (stage.note(stage.post()) for _ in range(3))
+    diverted = stage.post("This went to the moderators")
+    rater = visit(cast.rater)
+    for note_id in (changed, final, locked):
+        fields = {f"note-{note_id}-level": "HELPFUL", f"note-{note_id}-good": "clear"}
+        rater.post(f"/notes/{note_id}/rating", **fields)
+    with wiring.database.writing() as session:
+        session.get_one(Note, changed).version += 1
+        session.get_one(Note, final).status_locked_at = clock.now() - timedelta(hours=1)
+        staff = factories.integration(cast)
+        verdicts.force_publish(session, staff, session.get_one(Note, locked), why=Why("Known"))
+    rater.post(f"/help-needed/{diverted}", answer="yes")
+    with wiring.database.writing() as session:
+        session.get_one(Action, diverted).review_group = ReviewGroup.STAFF
+    page = rater.get("/me").text
+    for why in (
+        "it was for an earlier text of the note",
+        "the status was final by then",
+        "a moderator decided, not the ratings",
+        "the review went to the moderators",
+    ):
+        assert page.count(f"Not counted: {why}") == 1, why
+    assert "The note was changed after you rated it" in page
+    assert page.count("Not counted:") == 4

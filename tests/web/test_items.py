@@ -31,7 +31,7 @@ def test_an_answer_can_be_given_and_changed(visit: Visit, cast: Cast, stage: Sta
     action_id = stage.post()
     visitor = visit(cast.rater)
     page = f"/review/{action_id}"
-    assert "Submit answer" in visitor.get(page).text
+    assert 'name="answer" value="yes"' in visitor.get(page).text
     assert visitor.post(f"{page}/answer", answer="yes").location == page
     assert stage.own_rating(action_id, cast.rater) is YES
     assert "Change answer" in visitor.get(page).text
@@ -79,7 +79,7 @@ def test_a_locked_item_takes_no_answers(visit: Visit, cast: Cast, stage: Stage, 
     visitor = visit(cast.rater)
     text = visitor.get(f"/review/{action_id}").text
     assert "This is decided, so answers are not needed any more." in text
-    assert "Submit answer" not in text
+    assert 'name="answer" value="yes"' not in text
     reply = visitor.post(f"/review/{action_id}/answer", HTMX, answer="yes")
     assert reply.status_code == 409
     assert "not needed any more" in reply.text

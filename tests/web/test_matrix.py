@@ -148,6 +148,10 @@ POST /getting-started/hide                                      401 403 403 303 
 POST /getting-started/show                                      401 403 403 303 303 404
 GET  /help-needed                                               303 200 200 200 200 404
 POST /help-needed/<uuid:action_id>                              401 303 303 303 303 404
+POST /help-needed/<uuid:action_id>/undo                         401 303 303 303 303 404
+GET  /help-needed/more                                          303 303 303 303 303 404
+POST /help-needed/notes/<uuid:note_id>                          401 422 422 422 422 404
+POST /help-needed/notes/<uuid:note_id>/undo                     401 303 303 303 303 404
 GET  /help-needed/new-count                                     303 200 200 200 200 404
 GET  /history                                                   303 403 200 200 200 404
 GET  /history.csv                                               303 403 200 200 200 404
@@ -197,6 +201,7 @@ GET  /reset/<token>                                             410 410 410 410 
 POST /reset/<token>                                             410 410 410 410 410 410
 GET  /review                                                    303 403 200 200 200 404
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
+POST /review/<uuid:action_id>/answer/undo                       401 303 303 303 303 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
 POST /review/<uuid:action_id>/assign                            401 403 303 303 303 404
 POST /review/<uuid:action_id>/author-note                       401 403 422 422 422 404
@@ -234,8 +239,11 @@ POST /settings                                                  401 422 422 422 
 POST /settings/email                                            401 422 422 422 422 422
 POST /settings/link-code                                        401 200 200 200 200 200
 POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
+GET  /settings/my-data                                          303 200 200 200 200 200
+GET  /settings/my-data.json                                     303 200 200 200 200 200
 POST /settings/name                                             401 422 422 422 422 422
 POST /settings/password                                         401 422 422 422 422 422
+POST /settings/run                                              401 303 303 303 303 303
 POST /settings/sessions/<uuid:sign_in_id>/end                   401 404 404 404 404 404
 POST /settings/sessions/end-others                              401 303 303 303 303 303
 GET  /sign-in                                                   200 303 303 303 303 303

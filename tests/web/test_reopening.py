@@ -126,7 +126,7 @@ def test_members_who_are_asked_again_do_not_see_how_the_first_review_came_out(
     answer = rater.get(f"/review/{action_id}")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/review/{second}")
     page = rater.get(f"/review/{second}").text
-    assert "Submit answer" in page
+    assert 'name="answer" value="yes"' in page
     assert "said No" not in page
     stage.rate(second, *[HelpfulnessLevel.HELPFUL] * 5)
     assert "5 said Yes" in rater.get(f"/review/{second}").text

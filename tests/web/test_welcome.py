@@ -16,6 +16,17 @@ Visit = Callable[[Person | None], Visitor]
 RIGHT = {example.name: example.best for example in EXAMPLES}
 
 
+LEVELS = {"yes": "HELPFUL", "no": "NOT_HELPFUL", "unsure": "SOMEWHAT_HELPFUL"}
+
+
+def _said(name: str, answer: str) -> dict[str, str]:
+    """What the form of an example sends: for the note its level with a reason."""
+    if name != "note":
+        return {"example": name, "answer": answer}
+    points = {"practice-good": "clear", "practice-bad": "biased"}
+    return {"example": name, "practice-level": LEVELS[answer], **points}
+
+
 @pytest.fixture
 def newcomer(visit: Visit, cast: Cast, wiring: Wiring) -> Visitor:
     """The rater, as if they had never been here."""
@@ -55,7 +66,7 @@ def test_whoever_is_no_new_rater_goes_straight_to_work(visit: Visit, cast: Cast,
 def test_each_answer_gets_its_feedback_and_the_next_post(
     newcomer: Visitor, cast: Cast, wiring: Wiring, headers: dict[str, str]
 ) -> None:
-    first, second, _third = EXAMPLES
+    first, second, _third, _note = EXAMPLES
     for example, said, words in (
         (first, "no", "Most would say"),
         (second, second.best, "Most would say so too"),
@@ -68,18 +79,18 @@ def test_each_answer_gets_its_feedback_and_the_next_post(
     # Somebody who comes back goes on where they stopped.
     later = newcomer.get("/welcome").text
     assert first.why["no"] in later
-    assert "Example 3 of 3" in later
+    assert "Example 3 of 4" in later
     for name, said in RIGHT.items():
-        newcomer.post("/welcome", headers, example=name, answer=said)
+        newcomer.post("/welcome", headers, **_said(name, said))
     assert "Start rating" in newcomer.get("/welcome").text
     newcomer.post("/welcome/again", headers)
-    assert "Example 1 of 3" in newcomer.get("/welcome").text
+    assert "Example 1 of 4" in newcomer.get("/welcome").text
 
 
 def test_practice_is_no_rating(newcomer: Visitor, cast: Cast, wiring: Wiring, stage: Stage) -> None:
     stage.post()
     for name, said in RIGHT.items():
-        newcomer.post("/welcome", example=name, answer=said)
+        newcomer.post("/welcome", **_said(name, said))
     with wiring.database.reading() as session:
         assert session.scalars(sa.select(Rating)).all() == []
         assert _membership(session, cast).practice == RIGHT
@@ -93,6 +104,8 @@ def test_practice_is_no_rating(newcomer: Visitor, cast: Cast, wiring: Wiring, st
         {"example": "attack"},
         {"example": "nothing", "answer": "yes"},
         {"example": "attack", "answer": "x"},
+        {"example": "note", "answer": "yes"},
+        {"example": "note", "practice-level": "HELPFUL"},
     ],
 )
 def test_a_strange_answer_is_refused(

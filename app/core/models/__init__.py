@@ -6,7 +6,7 @@ Relationships are ``lazy="raise"``: each query names what it loads, so that a te
 from app.core.models.attachments import Attachment, MediaFile
 from app.core.models.classifiers import RulePackDraft, RulePackVersion, SlowRule
 from app.core.models.communities import Category, Community, ThresholdSet
-from app.core.models.content import Note, Rating, Request, Score, Skip
+from app.core.models.content import Note, NoteSkip, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import AuthorNote, Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
@@ -71,6 +71,7 @@ __all__ = [
     "Membership",
     "Note",
     "NoteDraft",
+    "NoteSkip",
     "NoteSums",
     "Notice",
     "Overturn",

@@ -313,3 +313,13 @@ class Skip(Base):
     profile_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), primary_key=True)
     action_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("moderation_actions.id"), primary_key=True)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)
+
+
+class NoteSkip(Base):
+    """A rater skipped this note; it is not offered to them again."""
+
+    __tablename__ = "note_skips"
+
+    profile_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"), primary_key=True)
+    note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"), primary_key=True)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=clock.now)

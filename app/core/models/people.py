@@ -19,6 +19,10 @@ class Account(Stamped, Base):
 
     ``last_community_id``: the community they used last, in any browser. ``undo_seconds``: how long they can take
     back their own decisions; None uses the community's setting.
+
+    ``languages``: the subtags of the languages they read, empty for those of their browser. ``avoided_categories``:
+    the categories of posts that they prefer not to be asked about. ``break_after_severe``: after how many severe posts
+    on one day a break is offered; None uses ``limits.BREAK_AFTER_SEVERE``, 0 means never.
     """
 
     __tablename__ = "accounts"
@@ -38,6 +42,11 @@ class Account(Stamped, Base):
     )
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
     undo_seconds: Mapped[int | None] = mapped_column()
+    languages: Mapped[list[str]] = mapped_column(sa.JSON, default=list, server_default=sa.text("'[]'"))
+    avoided_categories: Mapped[list[str]] = mapped_column(
+        sa.JSON, default=list, server_default=sa.text("'[]'")
+    )
+    break_after_severe: Mapped[int | None] = mapped_column()
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()

@@ -25,6 +25,8 @@ from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
 from app.core.vocabulary import ActionState, ActionTier, HelpfulnessLevel, NoteStatus
 
+SETTLED = "This is decided and its outcome has been shown, so answers stand as they were given"
+
 
 @dataclass(frozen=True)
 class Stats:
@@ -85,7 +87,7 @@ def rate(
     ).first()
     in_view = _is_outcome_in_view(note, action, rating)
     if in_view and action is not None and actor.kind == "account":
-        raise Settled("This is decided and its outcome has been shown, so answers stand as they were given")
+        raise Settled(SETTLED)
     is_new = rating is None
     before = rating.helpfulness_level.value if rating else None
     counted = _counted(rating, note)
@@ -136,6 +138,7 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
 
     Raises:
         Forbidden: it is somebody else's rating, or the note is locked.
+        Settled: the actor uses the dashboard and has seen the item's outcome.
     """
     require(actor, Permission.RATE, rating.community_id, "rating")
     if actor.profile_id is not None and not profiles.are_one(session, actor.profile_id, rating.rater_id):
@@ -146,6 +149,8 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     if actor.kind != "system" and rating_locks.is_closed(note, action):
         raise Forbidden("This note is locked; its ratings are closed")
     session.refresh(rating)
+    if action is not None and actor.kind == "account" and _is_outcome_in_view(note, action, rating):
+        raise Settled(SETTLED)
     counted, rater_id = _counted(rating, note), rating.rater_id
     if rating.note_version == note.version:
         note.ratings_count -= 1

@@ -1,7 +1,8 @@
 """What a rater is asked about: items under community review and samples, not answered or skipped by them."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,9 +10,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from app.core import clock
+from app.core.classify.language import UNKNOWN, named
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import eligibility
+from app.core.helpfulness.eligibility import Person
 from app.core.models import (
+    Account,
     Action,
     Note,
     Profile,
@@ -35,24 +39,70 @@ OLDEST = 50
 """The number of items to rank, however many wait: those nearest to enough ratings, and the oldest."""
 
 
+@dataclass(frozen=True)
+class Reader:
+    """The rater who is asked: their person, and the categories of posts that they prefer not to be asked about."""
+
+    person: Person
+    avoided: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Their user ids on platforms."""
+        return [row.platform_user_id for row in self.person.profiles if row.platform != profiles.WEB]
+
+
+def reader(session: Session, profile_id: uuid.UUID) -> Reader:
+    """The rater with this profile; nobody without a profile."""
+    rater = session.get(Profile, profile_id)
+    if rater is None:
+        return Reader(Person(()))
+    account = session.get(Account, rater.account_id) if rater.account_id else None
+    avoided = tuple(account.avoided_categories) if account is not None else ()
+    return Reader(eligibility.person_of(session, rater), avoided)
+
+
 def waiting_for(
     session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, *, limit: int = 20
 ) -> Sequence[Asked]:
     """What this rater can help with, first that where one more answer helps most (``help_order``).
 
-    Items under community review and samples, not answered or skipped by them, neither submitted nor posted by them.
-    The number of queries does not depend on the number of items.
+    Items under community review and samples, not answered or skipped by them, neither submitted nor posted by them,
+    and of no category that they prefer not to see. The number of queries does not depend on the number of items.
+    """
+    candidates, factor = candidates_for(session, actor, community_id, profile_id)
+    first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
+    by_id = load(session, first)
+    return [by_id[action_id] for action_id in first]
+
+
+def candidates_for(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    profile_id: uuid.UUID,
+    *,
+    languages: Collection[str] = (),
+    without: Collection[uuid.UUID] = (),
+) -> tuple[Sequence[Candidate], float | None]:
+    """The items to rank for this rater, and the rater's own factor. ``languages`` are those they read; none: all.
+
+    ``without``: ids of items to leave out, because they are on the page already.
     """
     require(actor, Permission.RATE, community_id)
-    rater = session.get(Profile, profile_id)
-    if rater is None:
-        return []
-    person = eligibility.person_of(session, rater)
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, person.profiles)
+    who = reader(session, profile_id)
+    if not who.person.profiles:
+        return [], None
+    waiting = _waiting(sa.select(Action.id), community_id, profile_id, who)
+    if without:
+        waiting = waiting.where(Action.id.not_in(without))
     needed = community_settings.read(session, community_id).min_ratings
     near = sa.case((Note.ratings_count < needed, Note.ratings_count), else_=-Note.ratings_count)
-    nearest = session.scalars(waiting.order_by(near.desc(), Action.created_at, Action.id).limit(NEAREST))
-    oldest = session.scalars(waiting.order_by(Action.created_at, Action.id).limit(OLDEST))
+    read_first = [is_read_clause(languages).desc()] if languages else []
+    nearest = session.scalars(
+        waiting.order_by(*read_first, near.desc(), Action.created_at, Action.id).limit(NEAREST)
+    )
+    oldest = session.scalars(waiting.order_by(*read_first, Action.created_at, Action.id).limit(OLDEST))
     ids = {*nearest, *oldest}
     rows = session.execute(
         sa.select(
@@ -62,65 +112,70 @@ def waiting_for(
             sa.func.coalesce(Action.retro_review_at, Action.created_at, type_=Action.created_at.type),
             Note.ratings_count,
             Request.created_at,
+            Request.language,
         )
         .join(Note, Note.id == Action.note_id)
         .join(Request, Request.id == Action.request_id)
         .where(Action.id.in_(ids))
     ).all()
-    factor, sides = _viewpoints(session, community_id, profile_id, [row.note_id for row in rows])
+    factor, sides = viewpoints(session, community_id, profile_id, [row.note_id for row in rows])
     candidates = []
-    for action_id, note_id, action_type, since, ratings, submitted_at in rows:
+    for action_id, note_id, action_type, since, ratings, submitted_at, language in rows:
         below, above = sides.get(note_id, (0, 0))
-        counts = action_type not in eligibility.GRAVE or person.first_seen <= submitted_at
-        candidates.append(Candidate(action_id, ratings, needed, since, below, above, counts))
+        counts = action_type not in eligibility.GRAVE or who.person.first_seen <= submitted_at
+        candidates.append(
+            Candidate(
+                action_id, ratings, needed, since, below, above, counts, is_read=is_read(language, languages)
+            )
+        )
     sampled = _samples(
-        sa.select(SampledPost.id, SampledPost.answers, SampledPost.created_at),
+        sa.select(SampledPost.id, SampledPost.answers, SampledPost.created_at, Request.language),
         actor,
         community_id,
         profile_id,
-        person.profiles,
+        who,
     )
-    for sample_id, answers, since in session.execute(
-        sampled.order_by(SampledPost.answers.desc(), SampledPost.created_at, SampledPost.id).limit(OLDEST)
+    if without:
+        sampled = sampled.where(SampledPost.id.not_in(without))
+    for sample_id, answers, since, language in session.execute(
+        sampled.order_by(
+            *read_first, SampledPost.answers.desc(), SampledPost.created_at, SampledPost.id
+        ).limit(OLDEST)
     ):
-        candidates.append(Candidate(sample_id, answers, needed, since))
-    first = help_order.order(candidates, profile_id, factor, clock.now())[:limit]
-    loaded = session.scalars(
+        read = is_read(language, languages)
+        candidates.append(Candidate(sample_id, answers, needed, since, is_read=read))
+    return candidates, factor
+
+
+def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Asked]:
+    """The items and samples with their posts and rationales, by id."""
+    actions = session.scalars(
         sa.select(Action)
-        .where(Action.id.in_(first))
+        .where(Action.id.in_(ids))
         .options(selectinload(Action.request).selectinload(Request.attachments), selectinload(Action.note))
     )
-    by_id: dict[uuid.UUID, Asked] = {action.id: action for action in loaded}
-    missing = [asked_id for asked_id in first if asked_id not in by_id]
+    loaded: dict[uuid.UUID, Asked] = {action.id: action for action in actions}
+    missing = [asked_id for asked_id in ids if asked_id not in loaded]
     if missing:
         chosen = session.scalars(
             sa.select(SampledPost)
             .where(SampledPost.id.in_(missing))
-            .options(selectinload(SampledPost.request))
+            .options(selectinload(SampledPost.request).selectinload(Request.attachments))
         )
-        by_id |= {sample.id: sample for sample in chosen}
-    return [by_id[asked_id] for asked_id in first]
+        loaded |= {sample.id: sample for sample in chosen}
+    return loaded
 
 
-def still_waiting(
-    session: Session,
-    actor: Actor,
-    community_id: uuid.UUID,
-    profile_id: uuid.UUID,
-    asked_id: uuid.UUID | None,
-) -> tuple[bool, bool]:
-    """Whether anything waits for this rater, and whether the item or sample with this id does."""
-    require(actor, Permission.RATE, community_id)
-    linked = _linked(session, profile_id)
-    items = _waiting(sa.select(Action.id), community_id, profile_id, linked)
-    sampled = _samples(sa.select(SampledPost.id), actor, community_id, profile_id, linked)
-    any_waiting = any(session.scalar(waiting.limit(1)) is not None for waiting in (items, sampled))
-    this_waiting = any_waiting and any(
-        session.scalar(waiting.where(model.id == asked_id)) is not None
-        for waiting, model in ((items, Action), (sampled, SampledPost))
-        if asked_id is not None
-    )
-    return any_waiting, this_waiting
+def is_read(language: str | None, languages: Collection[str]) -> bool:
+    """Whether a rater of these languages reads a post; a post whose language is not known may be in any."""
+    tag = named(language)
+    return not languages or tag is None or tag in languages
+
+
+def is_read_clause(languages: Collection[str]) -> sa.ColumnElement[int]:
+    """``is_read`` in SQL, as 1 or 0."""
+    unknown = sa.or_(Request.language.is_(None), Request.language == UNKNOWN)
+    return sa.case((sa.or_(unknown, Request.language.in_(languages)), 1), else_=0)
 
 
 def waiting_since(
@@ -128,21 +183,21 @@ def waiting_since(
 ) -> int:
     """How many items and samples started to wait for this rater after ``moment``."""
     require(actor, Permission.RATE, community_id)
-    linked = _linked(session, profile_id)
-    items = _waiting(sa.select(Action.id), community_id, profile_id, linked)
+    who = reader(session, profile_id)
+    items = _waiting(sa.select(Action.id), community_id, profile_id, who)
     items = items.where(sa.or_(Action.created_at > moment, Action.retro_review_at > moment))
-    sampled = _samples(sa.select(SampledPost.id), actor, community_id, profile_id, linked)
+    sampled = _samples(sa.select(SampledPost.id), actor, community_id, profile_id, who)
     return _count(session, items, sampled.where(SampledPost.created_at > moment))
 
 
 def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
     """How many items and samples wait for this rater."""
     require(actor, Permission.RATE, community_id)
-    linked = _linked(session, profile_id)
+    who = reader(session, profile_id)
     return _count(
         session,
-        _waiting(sa.select(Action.id), community_id, profile_id, linked),
-        _samples(sa.select(SampledPost.id), actor, community_id, profile_id, linked),
+        _waiting(sa.select(Action.id), community_id, profile_id, who),
+        _samples(sa.select(SampledPost.id), actor, community_id, profile_id, who),
     )
 
 
@@ -162,52 +217,64 @@ def skip(session: Session, actor: Actor, action: Asked, profile_id: uuid.UUID) -
         session.flush()
 
 
+def is_skipped(session: Session, asked: Asked, profile_id: uuid.UUID) -> bool:
+    """Whether this rater skipped the item or sample."""
+    if isinstance(asked, SampledPost):
+        return samples.is_skipped(session, asked, profile_id)
+    return session.get(Skip, (profile_id, asked.id), populate_existing=True) is not None
+
+
+def unskip(session: Session, actor: Actor, action: Asked, profile_id: uuid.UUID) -> None:
+    """Offer a skipped item or sample again. Repeating it changes nothing."""
+    require(actor, Permission.RATE, action.community_id, "item")
+    if isinstance(action, SampledPost):
+        samples.unskip(session, action, profile_id)
+        return
+    session.execute(sa.delete(Skip).where(Skip.profile_id == profile_id, Skip.action_id == action.id))
+
+
 def _samples(
-    statement: Any,
-    actor: Actor,
-    community_id: uuid.UUID,
-    profile_id: uuid.UUID,
-    linked: Sequence[Profile],
+    statement: Any, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader
 ) -> Any:
-    return samples.waiting(statement, actor, community_id, profile_id, _names(linked))
+    statement = samples.waiting(statement, actor, community_id, profile_id, who.names)
+    return statement.where(SampledPost.category.not_in(who.avoided)) if who.avoided else statement
 
 
-def _names(linked: Sequence[Profile]) -> list[str]:
-    return [profile.platform_user_id for profile in linked if profile.platform != profiles.WEB]
-
-
-def _linked(session: Session, profile_id: uuid.UUID) -> Sequence[Profile]:
-    rater = session.get(Profile, profile_id)
-    return eligibility.person_of(session, rater).profiles if rater is not None else ()
-
-
-def _waiting(
-    statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, linked: Sequence[Profile]
-) -> Any:
+def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader) -> Any:
     # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
     rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
-    # Their rating of their own submission or post would not count (``eligibility.exclusion_reason``).
-    names = _names(linked)
-    statement = statement.join(Note, Note.id == Action.note_id).where(
-        Action.community_id == community_id,
-        Action.action_state.in_(IN_REVIEW),
-        Action.restores_id.is_(None),
-        Action.review_group != ReviewGroup.STAFF,
-        rating_locks.open_clause(),
-        Action.note_id.is_not(None),
-        sa.not_(rated),
-        sa.not_(skipped),
-    )
-    if names:
-        statement = statement.join(Request, Request.id == Action.request_id).where(
-            Request.requested_by.not_in(names),
-            sa.or_(Request.platform_author_id.is_(None), Request.platform_author_id.not_in(names)),
+    statement = (
+        statement.join(Note, Note.id == Action.note_id)
+        .join(Request, Request.id == Action.request_id)
+        .where(
+            Action.community_id == community_id,
+            Action.action_state.in_(IN_REVIEW),
+            Action.restores_id.is_(None),
+            Action.review_group != ReviewGroup.STAFF,
+            rating_locks.open_clause(),
+            Action.note_id.is_not(None),
+            sa.not_(rated),
+            sa.not_(skipped),
         )
-    return statement
+    )
+    if who.avoided:
+        statement = statement.where(sa.or_(Action.category.is_(None), Action.category.not_in(who.avoided)))
+    return not_theirs(statement, who)
 
 
-def _viewpoints(
+def not_theirs(statement: Any, who: Reader) -> Any:
+    """Without posts that the rater submitted or wrote: their rating would not count
+    (``eligibility.exclusion_reason``)."""
+    if not who.names:
+        return statement
+    return statement.where(
+        Request.requested_by.not_in(who.names),
+        sa.or_(Request.platform_author_id.is_(None), Request.platform_author_id.not_in(who.names)),
+    )
+
+
+def viewpoints(
     session: Session, community_id: uuid.UUID, profile_id: uuid.UUID, note_ids: Sequence[uuid.UUID]
 ) -> tuple[float | None, dict[uuid.UUID, tuple[int, int]]]:
     """This rater's factor, and per note how many raters have a factor below and above zero, under the fit in force.

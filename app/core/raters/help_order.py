@@ -19,6 +19,8 @@ SPREAD = 0.15
 ``SPREAD`` is less than the step from one rating to the next of five, so it decides only among items that are about
 equally near; ``SIDES`` is more than such a step, because a note needs both sides as much as it needs five ratings.
 """
+PRIOR = 2
+"""The number of ratings that the prior of a score weighs as much as (docs/consensus.md)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Candidate:
 
     ``ratings`` is how many people rated its rationale, ``needed`` how many the community requires, ``since`` when
     it started to wait. ``below`` and ``above`` count the raters with a known viewpoint by the sign of their factor;
-    ``counts`` is False where this rater's rating would not count (docs/consensus.md).
+    ``counts`` is False where this rater's rating would not count (docs/consensus.md), ``is_read`` where the post is in
+    a language that the rater does not read. ``decides`` is ``may_decide``, for people's notes only.
     """
 
     id: uuid.UUID
@@ -37,6 +40,8 @@ class Candidate:
     below: int = 0
     above: int = 0
     counts: bool = True
+    is_read: bool = True
+    decides: float = 0.0
 
 
 def order(
@@ -45,7 +50,12 @@ def order(
     """The candidates' ids, best first. ``factor`` is the rater's own; None or 0.0 if unknown."""
     ranked = sorted(
         candidates,
-        key=lambda candidate: (not candidate.counts, -worth(candidate, rater_id, factor, now), candidate.id),
+        key=lambda candidate: (
+            not candidate.counts,
+            not candidate.is_read,
+            -worth(candidate, rater_id, factor, now),
+            candidate.id,
+        ),
     )
     return [candidate.id for candidate in ranked]
 
@@ -53,12 +63,12 @@ def order(
 def worth(candidate: Candidate, rater_id: uuid.UUID, factor: float | None, now: datetime) -> float:
     """How much this rater's rating would help: about 0 to 2, more is better.
 
-    Four parts: nearness to enough ratings, missing viewpoints, age, and a small pseudo-random part that is constant
-    per rater, so that simultaneous raters do not all get the same first card.
+    Four parts: nearness to enough ratings or to a bar, missing viewpoints, age, and a small pseudo-random part that is
+    constant per rater, so that simultaneous raters do not all get the same first card.
     """
     age = max(0.0, (now - candidate.since) / PATIENCE)
     return (
-        nearness(candidate.ratings, candidate.needed)
+        max(nearness(candidate.ratings, candidate.needed), candidate.decides)
         + SIDES * _missing_side(candidate, factor)
         + AGE * min(1.0, age)
         + SPREAD * _chance(rater_id, candidate.id)
@@ -73,6 +83,19 @@ def nearness(ratings: int, needed: int) -> float:
     """
     with_this = ratings + 1
     return with_this / needed if with_this <= needed else (needed / with_this) ** 2
+
+
+def may_decide(score: float | None, ratings: int, needed: int, bars: Sequence[float]) -> float:
+    """How likely one more rating decides a note's status: 1 where its score is at one of the ``bars``, 0 where it is
+    further from each than one rating can move it.
+
+    One rating moves a score by at most 1 / (ratings + ``PRIOR`` + 1). Both bars count alike, so the order does not show
+    on which side of a bar a score is. 0 before the last missing rating: until then no rating can decide.
+    """
+    if score is None or ratings + 1 < needed:
+        return 0.0
+    steps = ratings + PRIOR + 1
+    return max(max(0.0, 1.0 - abs(score - bar) * steps) for bar in bars)
 
 
 def _missing_side(candidate: Candidate, factor: float | None) -> float:

@@ -26,7 +26,8 @@ _HELPFUL, _NOT_HELPFUL = NoteStatus.CURRENTLY_RATED_HELPFUL, NoteStatus.CURRENTL
 class RatingOutcome(StrEnum):
     """The outcome of a rating; each names the rows behind one number. ``TWICE`` is a subset of ``MISMATCHED``.
 
-    ``AFTER``: first given when the outcome was visible, so it is not judged.
+    ``AFTER``: first given when the outcome was visible, so it is not judged. ``STALE``: given to a text of the note
+    that its author has changed since, so it counts nowhere.
     """
 
     MATCHED = "matched"
@@ -35,6 +36,7 @@ class RatingOutcome(StrEnum):
     NEUTRAL = "neutral"
     AFTER = "after"
     WAITING = "waiting"
+    STALE = "stale"
 
 
 class NoteOutcome(StrEnum):
@@ -58,6 +60,7 @@ class Impact:
     notes_helpful: int
     notes_not_helpful: int
     notes_waiting: int
+    stale: int = 0
 
     @property
     def rating(self) -> int:
@@ -129,6 +132,7 @@ def for_actor(session: Session, actor: Actor, community_id: uuid.UUID) -> Impact
         notes_helpful=wrote[NoteOutcome.HELPFUL],
         notes_not_helpful=wrote[NoteOutcome.NOT_HELPFUL],
         notes_waiting=wrote[NoteOutcome.WAITING],
+        stale=became[RatingOutcome.STALE],
     )
 
 
@@ -184,11 +188,7 @@ def _mine(session: Session, actor: Actor) -> Sequence[uuid.UUID]:
 
 
 def _counted(community_id: uuid.UUID) -> tuple[Any, ...]:
-    return (
-        Rating.community_id == community_id,
-        Rating.note_version == Note.version,
-        Note.deleted_at.is_(None),
-    )
+    return (Rating.community_id == community_id, Note.deleted_at.is_(None))
 
 
 def _written(community_id: uuid.UUID) -> tuple[Any, ...]:
@@ -211,13 +211,18 @@ def _ratings_that() -> dict[RatingOutcome, sa.ColumnElement[bool]]:
     disagreed = sa.or_(
         sa.and_(helpful, Note.status == _NOT_HELPFUL), sa.and_(not_helpful, Note.status == _HELPFUL)
     )
-    return {
+    outcomes = {
         RatingOutcome.MATCHED: sa.and_(visible, agreed),
         RatingOutcome.MISMATCHED: sa.and_(visible, disagreed),
         RatingOutcome.TWICE: sa.and_(visible, helpful, Note.status == _NOT_HELPFUL),
         RatingOutcome.NEUTRAL: sa.and_(visible, level == HelpfulnessLevel.SOMEWHAT_HELPFUL),
         RatingOutcome.AFTER: sa.and_(visible, level.is_(None)),
         RatingOutcome.WAITING: sa.not_(visible),
+    }
+    is_current = Rating.note_version == Note.version
+    return {
+        **{name: sa.and_(is_current, condition) for name, condition in outcomes.items()},
+        RatingOutcome.STALE: sa.not_(is_current),
     }
 
 
@@ -230,6 +235,8 @@ def _notes_that() -> dict[NoteOutcome, sa.ColumnElement[bool]]:
 
 
 def _became(rating: Rating, note: Note, actions: dict[uuid.UUID, Action]) -> RatingOutcome:
+    if rating.note_version != note.version:
+        return RatingOutcome.STALE
     if not blindness.outcome_visible_to_raters(note, actions.get(note.id)):
         return RatingOutcome.WAITING
     if rating.blind_level is None:

@@ -23,13 +23,17 @@ ANSWERS = ("yes", "no", "unsure")
 
 @dataclass(frozen=True)
 class Example:
-    """One post, its category, the answer that most people would give, and an explanation per answer."""
+    """One post, its category, the answer that most people would give, and an explanation per answer.
+
+    With a ``note``, the question is whether this note on the post is helpful; the answers are the same three.
+    """
 
     name: str
     category: str
     text: str
     best: str
     why: Mapping[str, str]
+    note: str | None = None
 
 
 EXAMPLES = (
@@ -71,6 +75,20 @@ EXAMPLES = (
             "no": "It is hard on a decision and says why. Sharp criticism is allowed, whether or not you share it.",
             "unsure": "You may always say so. Here the anger is about a decision, and reasons are given.",
         },
+    ),
+    Example(
+        "note",
+        "misinformation",
+        "The swimming pool is closing for good next month. They decided it behind closed doors.",
+        "no",
+        {
+            "yes": "It may be right, but it shows nothing: no source, and it calls names. A helpful note says what is "
+            "known and where one can read it.",
+            "no": "It calls names and has no source. A helpful note says what is known and where one can read it, and "
+            "people who usually disagree can both use it.",
+            "unsure": "You may always say so. Here the note has no source and calls names, so it helps nobody.",
+        },
+        note="Another lie by the usual people. Everybody knows that it is only being repaired.",
     ),
 )
 BY_NAME = {example.name: example for example in EXAMPLES}

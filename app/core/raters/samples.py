@@ -130,6 +130,37 @@ def skip(session: Session, actor: Actor, sample: SampledPost, rater: Profile) ->
     session.flush()
 
 
+def is_skipped(session: Session, sample: SampledPost, profile_id: uuid.UUID) -> bool:
+    """Whether this rater skipped the sample."""
+    row = by_rater(session, sample, profile_id)
+    return row is not None and row.level is None
+
+
+def unskip(session: Session, sample: SampledPost, profile_id: uuid.UUID) -> None:
+    """Ask again about a skipped sample. Repeating it changes nothing."""
+    row = by_rater(session, sample, profile_id)
+    if row is not None and row.level is None:
+        session.delete(row)
+        session.flush()
+
+
+def take_back(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -> None:
+    """Withdraw the rater's answer, if there is one.
+
+    Raises:
+        Forbidden: the sample has ended, or the actor is not asked.
+    """
+    row = by_rater(session, sample, rater.id)
+    if row is None or row.level is None:
+        return
+    row = _hold(session, actor, sample, rater)
+    if not is_open(session, sample):
+        raise Forbidden("This question is closed")
+    sample.answers -= 1
+    session.delete(row)
+    session.flush()
+
+
 def _hold(session: Session, actor: Actor, sample: SampledPost, rater: Profile) -> SampleAnswer:
     """The rater's row, made if there is none. Locks and reloads the sample."""
     require(actor, Permission.RATE, sample.community_id, "item")

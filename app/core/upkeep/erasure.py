@@ -34,6 +34,7 @@ from app.core.models import (
     Membership,
     Note,
     NoteDraft,
+    NoteSkip,
     Notice,
     Profile,
     Rating,
@@ -42,6 +43,7 @@ from app.core.models import (
     RulePackVersion,
     SavedFilter,
     SignIn,
+    Skip,
     ThresholdSet,
 )
 from app.core.people import members, profiles
@@ -228,6 +230,7 @@ def _empty(session: Session, account: Account) -> None:
     account.theme, account.timezone = "system", "UTC"
     account.shortcuts = account.content_warnings = True
     account.media_veil = MediaVeil.BLUR
+    account.languages, account.avoided_categories, account.break_after_severe = [], [], None
     account.last_community_id = None
     session.execute(
         sa.update(Action)
@@ -275,6 +278,11 @@ def _forget(
     )
     for profile in person_profiles:
         profile.display_name, profile.extra = None, {}
+    # What they passed by has no effect on any score.
+    gone["skips"] = sum(
+        _changed(session, sa.delete(model).where(model.profile_id.in_(profile_ids)))
+        for model in (Skip, NoteSkip)
+    )
     # The platform's user id is also stored with their ratings and notes.
     for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
         for profile_id in profile_ids:

@@ -111,7 +111,7 @@ def delete_account() -> Response:
     who = auth.current_reader()
     try:
         with wired().database.writing() as session:
-            erasure.erase_account(session, who.actor, who.account.id)
+            erasure.erase_account(session, who.actor, who.account.id, note_texts=bool(form.note_texts.data))
     except Conflict as refusal:
         return show(mine=account_forms, status=409, alert=f"{refusal.detail}.")
     response = make_response(redirect(url_for("web.home"), 303))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from wtforms import EmailField, Form, HiddenField, PasswordField, StringField
+from wtforms import BooleanField, EmailField, Form, HiddenField, PasswordField, StringField
 from wtforms.validators import DataRequired, InputRequired
 
 from app.core import limits
@@ -69,6 +69,7 @@ class DeleteForm(Form):
     """Delete the account."""
 
     delete_password = PasswordField("Password", [InputRequired("Enter your password.")])
+    note_texts = BooleanField("Erase the texts of my notes too")
 
 
 @dataclass

@@ -21,6 +21,7 @@ from app.core.raters import digests
 from app.core.upkeep import linking
 from app.core.vocabulary import MediaVeil
 from app.web import auth, forms, page
+from app.web.account import run_form
 from app.web.account.devices import device
 from app.web.account.forms import AccountForms, NameForm
 from app.web.blueprint import web
@@ -120,11 +121,13 @@ def show(
     form: SettingsForm | None = None,
     *,
     mine: AccountForms | None = None,
+    run: Form | None = None,
     status: int = 200,
     code: ShownCode | None = None,
     alert: str | None = None,
 ) -> Response:
-    """Render the settings page; ``form`` and ``mine`` are posted forms with errors, if any."""
+    """Render the settings page; ``form``, ``mine`` and ``run`` are posted forms with errors, if any."""
+
     who = auth.current_reader()
     account = who.account
     shown = form or SettingsForm(
@@ -140,6 +143,7 @@ def show(
     moderates = community is not None and auth.may(Permission.MODERATE, community.id)
     limits = wired().settings
     with wired().database.reading() as session:
+        run = run or run_form.run_form(session, account)
         linked = linking.linked_to(session, account.id)
         browsers = sessions.still_open(
             session,
@@ -152,6 +156,8 @@ def show(
         status=status,
         alert=alert,
         form=shown,
+        run=run,
+        usual_break=rules.BREAK_AFTER_SEVERE,
         undo_usual=community_settings.for_community(community, wired().community_defaults).undo_seconds
         if community and moderates
         else None,

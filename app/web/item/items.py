@@ -7,7 +7,7 @@ from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
 from app.core.classify.language import UNKNOWN
-from app.core.errors import Conflict, Settled
+from app.core.errors import Conflict, Forbidden, Settled
 from app.core.factcheck import items
 from app.core.models import Action, Request, SampledPost
 from app.core.notes import ai_drafts, notes, ratings
@@ -67,6 +67,31 @@ def answer_item(action_id: uuid.UUID) -> Response:
             status = 409 if isinstance(refusal, Conflict) else 422
             message, action = f"{refusal.detail}.", answering.find_asked(session, action_id)
         item_question = ask(session, action)
+        moderates = auth.may(Permission.MODERATE, action.community_id)
+    return page.done(
+        "item/_question.html",
+        url_for("web.item", action_id=action_id),
+        message,
+        status=status,
+        question=item_question,
+        options=OPTIONS,
+        answer_form=AnswerForm(),
+        moderates=moderates,
+        focus=True,
+    )
+
+
+@web.post("/review/<uuid:action_id>/answer/undo")
+def undo_item_answer(action_id: uuid.UUID) -> Response:
+    """Take back the reader's answer."""
+    status, message = 200, "Undone. Your answer is taken back."
+    with wired().database.writing() as session:
+        action = answering.find_asked(session, action_id)
+        try:
+            answering.take_back(session, action)
+        except (Forbidden, Settled) as refusal:
+            status, message = 409, f"{refusal.detail}."
+        item_question = ask(session, answering.find_asked(session, action_id))
         moderates = auth.may(Permission.MODERATE, action.community_id)
     return page.done(
         "item/_question.html",

@@ -137,7 +137,10 @@ class RatingForm(Form):
 
     @property
     def reasons(self) -> list[str]:
-        return [*(self.good.data or []), *(self.bad.data or [])]
+        """The ticked reasons of the side that the level names; of both sides for "Somewhat"."""
+        good = [] if self.level.data == HelpfulnessLevel.NOT_HELPFUL else self.good.data or []
+        bad = [] if self.level.data == HelpfulnessLevel.HELPFUL else self.bad.data or []
+        return [*good, *bad]
 
     def validate_good(self, field: MultiCheckboxField) -> None:
         if self.level.data and not self.reasons:

@@ -51,9 +51,17 @@ BAD_POINTS = {
 _REASON_WORDS = WHY_MISLEADING | WHY_NOT_MISLEADING | GOOD_POINTS | BAD_POINTS
 LEVEL_WORDS = {
     HelpfulnessLevel.HELPFUL: "Helpful",
-    HelpfulnessLevel.SOMEWHAT_HELPFUL: "Somewhat",
     HelpfulnessLevel.NOT_HELPFUL: "Not helpful",
+    HelpfulnessLevel.SOMEWHAT_HELPFUL: "Somewhat",
 }
+"""In the order of the keys 1, 2 and 3, which mean the same as for posts: for it, against it, in between."""
+LEVELS = (
+    (HelpfulnessLevel.HELPFUL.value, "Helpful", "thumbs-up"),
+    (HelpfulnessLevel.NOT_HELPFUL.value, "Not helpful", "thumbs-down"),
+    (HelpfulnessLevel.SOMEWHAT_HELPFUL.value, "Somewhat", "circle-question-mark"),
+)
+POINT_KEYS = dict(zip((*GOOD_POINTS, *BAD_POINTS), "AEHILBMOQRXYZ", strict=True))
+"""The key that ticks each reason; letters that no other key of these pages uses."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
-from wtforms import Form, HiddenField, RadioField, StringField
+from wtforms import Form, RadioField, StringField
 from wtforms.validators import InputRequired
 
 from app.core.actions import actions
@@ -26,7 +26,7 @@ DECIDED_MEANWHILE = "This was decided in the meantime, so your answer was not ne
 
 
 class AnswerForm(Form):
-    """The answer form. ``next`` is the id of the next card on the page; ``skip`` is set by the Skip button."""
+    """The answer form. ``skip`` is set by the Skip button."""
 
     answer = RadioField(
         "Your answer",
@@ -34,7 +34,6 @@ class AnswerForm(Form):
         choices=choices(ANSWER_WORDS),
     )
     skip = StringField()
-    next = HiddenField()
 
 
 @dataclass(frozen=True)
@@ -122,6 +121,25 @@ def _record_about_sample(session: Session, sample: SampledPost, answer: str) -> 
         raise Conflict(DECIDED_MEANWHILE, sample.id) from None
     needed = samples.needed(session, sample.community_id)
     return Answered(Progress(sample.answers, needed), decided=sample.ended_at is not None)
+
+
+def take_back(session: Session, asked: Asked) -> None:
+    """Withdraw the reader's answer, if there is one. Everything loaded is expired afterwards.
+
+    Raises:
+        Forbidden: a moderator decided, so the answers are closed.
+        Settled: the reader has seen the outcome.
+    """
+    profile_id, actor = auth.current_profile_id(), auth.current_actor()
+    try:
+        if isinstance(asked, SampledPost):
+            samples.take_back(session, actor, asked, session.get_one(Profile, profile_id))
+            return
+        rating = ratings.by_rater(session, asked.note_id, profile_id) if asked.note_id else None
+        if rating is not None:
+            ratings.withdraw(session, actor, rating)
+    finally:
+        session.expire_all()
 
 
 def own_profiles(session: Session) -> frozenset[uuid.UUID]:

@@ -1,27 +1,34 @@
-"""Help needed page: blind cards, ordered by how much one more rating helps."""
+"""Help needed page: a run of blind cards, ordered by how much one more rating helps."""
 
 import uuid
+from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 from flask import Response, make_response, redirect, url_for
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.errors import Conflict, Invalid, Settled
+from app.core.errors import Conflict, Forbidden, Invalid, NotFound, Settled
 from app.core.ids import parse_id
+from app.core.models import SampledPost
+from app.core.notes import ratings
+from app.core.notes.blindness import is_decided
 from app.core.permissions import Permission
 from app.core.raters import help_needed as waiting_items
-from app.core.raters import practice
+from app.core.raters import practice, samples
+from app.core.raters.run import Today
+from app.core.raters.samples import Asked
 from app.web import auth, errors, forms, page, veils
 from app.web.blueprint import web
-from app.web.item.views import ANSWER_WORDS, OPTIONS, blind_item
-from app.web.rate import answering, welcome
+from app.web.item.views import OPTIONS, blind_item, question, sample_question
+from app.web.rate import answering, cards, note_run, welcome
 from app.web.rate.answering import Answered, AnswerForm
+from app.web.rate.cards import Folded
 from app.wiring import wired
 
-CARDS = 10
-POLL_SECONDS = 15
+MOST_SHOWN = 60
+"""How many cards of a page are named when the next ones are asked for; a page that is longer is loaded again."""
 
 
 @web.get("/help-needed")
@@ -36,25 +43,44 @@ def help_needed() -> Response:
 
 
 def _show(*, status: int = 200, alert: str | None = None) -> Response:
-    """Render the reader's cards, ordered by how much one more rating helps."""
-    who, community, now = auth.current_reader(), auth.current_community(), clock.now()
+    """Render the reader's run: the cards that come next, below the one that was answered last without script."""
+    now = clock.now()
     with wired().database.reading() as session:
-        waiting = waiting_items.waiting_for(
-            session, who.actor, community.id, auth.current_profile_id(), limit=CARDS + 1
+        done = cards.today(session)
+        context = (
+            cards.run_context(session)
+            | cards.counter(session, done)
+            | {"last": _last(session, parse_id(forms.query_arg("done")), done)}
         )
-        cards = [
-            blind_item(action, url_for("web.help_needed", _anchor=f"card-{action.id}"))
-            for action in waiting[:CARDS]
-        ]
     return page.render(
-        "rate/help_needed.html",
-        status=status,
-        alert=alert,
-        cards=cards,
-        more=len(waiting) > CARDS,
-        options=OPTIONS,
-        **_new_count(0, clock.iso(now)),
+        "rate/help_needed.html", status=status, alert=alert, **context, **cards.announced(0, clock.iso(now))
     )
+
+
+def _last(session: Session, card_id: uuid.UUID | None, done: Today) -> Folded | None:
+    """Return the line of the card that was answered on the page before; None if the address names none."""
+    if card_id is None:
+        return None
+    line = None
+    with suppress(NotFound):
+        line = folded_item(session, answering.find_asked(session, card_id), done)
+    if line is None:
+        with suppress(NotFound):
+            line = note_run.folded_note(session, note_run.find(session, card_id), done)
+    return line if line is not None and (line.said or line.skipped) else None
+
+
+@web.get("/help-needed/more")
+@auth.needs(Permission.RATE)
+def more_cards() -> Response:
+    """The next cards, for the end of the page. ``card`` names those that are on the page already."""
+    if not page.wants_part():
+        return make_response(redirect(url_for("web.help_needed"), 303))
+    shown = [card_id for card_id in map(parse_id, forms.query_args("card")[:MOST_SHOWN]) if card_id]
+    place = forms.number(forms.query_arg("at"), digits=4) or 1
+    with wired().database.reading() as session:
+        context = cards.run_context(session, place=place, without=shown)
+    return page.render("rate/_cards.html", **context)
 
 
 @web.post("/help-needed/<uuid:action_id>")
@@ -77,7 +103,6 @@ def answer_card(action_id: uuid.UUID) -> Response:
     answered, status, message = None, 200, "Skipped."
     with wired().database.writing() as session:
         action = answering.find_asked(session, action_id)
-        community_id = action.community_id
         try:
             if skipped:
                 waiting_items.skip(session, actor, action, profile_id)
@@ -87,19 +112,79 @@ def answer_card(action_id: uuid.UUID) -> Response:
         except (Conflict, Settled) as refusal:
             # The answer has no typed text that could be lost, so the next card replaces this one anyway.
             status, message = 409, f"{refusal.detail}."
-        next_id = parse_id(form.next.data or "")
-        remaining, is_waiting = waiting_items.still_waiting(session, actor, community_id, profile_id, next_id)
+        done = cards.today(session)
+        line = folded_item(session, action, done, may_pause=answered is not None)
+        counter = cards.counter(session, done)
     return page.done(
-        "item/_answered.html",
-        url_for("web.help_needed"),
+        "rate/_folded.html",
+        url_for("web.help_needed", done=action_id if status == 200 else None),
         message if page.wants_part() else _with_link(message, action_id, answered, skipped=skipped),
         status=status,
-        id=action_id,
-        said=ANSWER_WORDS.get(form.answer.data or "", "") if not skipped else None,
-        answered=answered,
+        line=line,
+        **counter,
+    )
+
+
+@web.post("/help-needed/<uuid:action_id>/undo")
+def undo_answer(action_id: uuid.UUID) -> Response:
+    """Take back the reader's answer, or their skipping, and show the card again."""
+    actor, profile_id = auth.current_actor(), auth.current_profile_id()
+    status, message = 200, "Undone. Answer it again, or skip it."
+    with wired().database.writing() as session:
+        action = answering.find_asked(session, action_id)
+        waiting_items.unskip(session, actor, action, profile_id)
+        try:
+            answering.take_back(session, action)
+        except (Forbidden, Settled) as refusal:
+            status, message = 409, f"{refusal.detail}."
+        action, done = answering.find_asked(session, action_id), cards.today(session)
+        line = folded_item(session, action, done) if status == 409 else None
+        item, counter = cards.item_card(action), cards.counter(session, done)
+    return page.done(
+        "rate/_folded.html" if line is not None else "rate/_unfolded.html",
+        url_for("web.help_needed"),
+        message,
+        status=status,
+        line=line,
+        card=cards.templated(item),
+        options=OPTIONS,
+        **counter,
+    )
+
+
+def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool = True) -> Folded:
+    """Return the line that an item's card becomes: the reader's answer, and whether it can be taken back."""
+    profile_id = auth.current_profile_id()
+    blind = blind_item(action, "")
+    if isinstance(action, SampledPost):
+        answer, is_open = samples.by_rater(session, action, profile_id), samples.is_open(session, action)
+        needed = samples.needed(session, action.community_id)
+        item_question = sample_question(action, blind, answer, needed, is_open=is_open)
+        is_decided_now = action.ended_at is not None
+    else:
+        rating = ratings.by_rater(session, action.note_id, profile_id) if action.note_id else None
+        item_question = question(action, blind, rating, None, answering.ratings_needed())
+        is_decided_now = is_decided(action)
+    said = item_question.answer_words or None
+    skipped = said is None and waiting_items.is_skipped(session, action, profile_id)
+    return Folded(
+        id=action.id,
+        said=said,
         skipped=skipped,
-        following=next_id if is_waiting else None,
-        left=remaining,
+        text=cards.in_line(action.request.content, action),
+        words=("That decided it." if said else "This was decided in the meantime.")
+        if is_decided_now
+        else item_question.progress.words
+        if item_question.progress
+        else "You will not be asked about it again."
+        if skipped
+        else "",
+        undo_url=url_for("web.undo_answer", action_id=action.id)
+        if (skipped or said) and item_question.is_open
+        else None,
+        link=url_for("web.item", action_id=action.id),
+        link_words="See what was decided" if is_decided_now else "Open it anyway" if skipped else "Open",
+        pause=cards.pause_after(done, action.category) if may_pause and said else None,
     )
 
 
@@ -131,15 +216,4 @@ def help_needed_new_count() -> Response:
         )
     if count == seen:
         return make_response("", 204)
-    return page.render("moderate/_new_count.html", **_new_count(count, clock.iso(since)))
-
-
-def _new_count(count: int, since: str) -> dict[str, Any]:
-    """Return the context of ``_new_count.html``. Its polling URL contains the shown count, so no change can be 204."""
-    slug = auth.current_community().slug
-    return {
-        "count": count,
-        "poll_url": url_for("web.help_needed_new_count", community=slug, since=since, seen=count),
-        "poll_seconds": POLL_SECONDS,
-        "show_url": url_for("web.help_needed", community=slug),
-    }
+    return page.render("moderate/_new_count.html", **cards.announced(count, clock.iso(since)))

@@ -11,8 +11,6 @@ from flask import Response, url_for
 from sqlalchemy.orm import Session
 
 from app.core.errors import Invalid
-from app.core.helpfulness import eligibility
-from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, Note
 from app.core.notes import blindness, rating_locks
 from app.core.notes.blindness import is_decided, is_for_raters
@@ -27,6 +25,7 @@ from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
 from app.web.item.note_views import LEVEL_WORDS
 from app.web.item.views import ANSWER_WORDS, ANSWERS
+from app.web.rate import cards, left_out
 from app.wiring import wired
 
 PAGE_SIZE = 20
@@ -78,6 +77,7 @@ _RATINGS: Mapping[RatingOutcome, tuple[str, int]] = {
     RatingOutcome.NEUTRAL: ("You were not sure", 0),
     RatingOutcome.AFTER: ("Given after the outcome was shown: not judged", 0),
     RatingOutcome.WAITING: ("No status yet", 0),
+    RatingOutcome.STALE: ("The note was changed after you rated it", 0),
 }
 _NOTES: Mapping[NoteOutcome, tuple[str, int]] = {
     NoteOutcome.HELPFUL: ("Rated helpful", 1),
@@ -91,6 +91,7 @@ _BECAME: Mapping[RatingOutcome, tuple[str, str]] = {
     RatingOutcome.NEUTRAL: ("circle-dashed", "You were not sure"),
     RatingOutcome.AFTER: ("circle-dashed", "Given after the outcome"),
     RatingOutcome.WAITING: ("hourglass", "No status yet"),
+    RatingOutcome.STALE: ("pencil", "The note was changed since"),
 }
 _WROTE: Mapping[NoteOutcome, tuple[str, str]] = {
     NoteOutcome.HELPFUL: ("thumbs-up", "Rated helpful"),
@@ -108,6 +109,7 @@ def my_impact() -> Response:
     page_slice = _slice()
     with wired().database.reading() as session:
         figures = impact.for_actor(session, actor, community.id)
+        today = cards.today(session)
         rows, count, previous, following = _rows(session, community.id, selection, page_slice)
     links = page.PageLinks(
         previous=_rows_url(selection, before=previous) if previous else None,
@@ -117,6 +119,11 @@ def my_impact() -> Response:
     return page.render(
         "rate/me.html",
         impact=figures,
+        today=today,
+        seen_today=[
+            (category_name(name), count)
+            for name, count in sorted(today.by_category.items(), key=lambda pair: (-pair[1], pair[0] or ""))
+        ],
         rating_impact=with_sign(figures.rating),
         writing_impact=with_sign(figures.writing),
         rating_lines=_rating_lines(figures, selection),
@@ -190,11 +197,12 @@ def _rating_lines(figures: Impact, selection: str) -> list[Line]:
         RatingOutcome.NEUTRAL: figures.neutral,
         RatingOutcome.AFTER: figures.after,
         RatingOutcome.WAITING: figures.waiting,
+        RatingOutcome.STALE: figures.stale,
     }
     return [
         Line(words, counts[name], adds, _rows_url(name) if counts[name] else None, selection == name)
         for name, (words, adds) in _RATINGS.items()
-        if counts[name] or name is not RatingOutcome.AFTER
+        if counts[name] or name not in {RatingOutcome.AFTER, RatingOutcome.STALE}
     ]
 
 
@@ -240,17 +248,8 @@ def _rating_row(row: RatingRow) -> Row:
         url=url,
         change_url=url if not rating_locks.is_closed(note, action) and not is_settled else None,
         change="Change answer" if note.rationale else "Change rating",
-        left_out=_left_out(row.rating.exclusion_reason),
+        left_out=left_out.reason(row),
     )
-
-
-def _left_out(exclusion: str | None) -> str | None:
-    if exclusion is None:
-        return None
-    try:
-        return eligibility.TO_THE_RATER[Exclusion(exclusion)]
-    except ValueError:
-        return "an earlier rule left it out"
 
 
 def _note_row(row: NoteRow) -> Row:

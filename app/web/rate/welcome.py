@@ -1,4 +1,4 @@
-"""Welcome page for raters: the community's guidelines and three practice posts."""
+"""Welcome page for raters: the community's guidelines and practice: three posts and a note."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,19 @@ from app.core.models import Membership
 from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.raters import practice
-from app.core.raters.practice import EXAMPLES
+from app.core.raters.practice import BY_NAME, EXAMPLES, Example
+from app.core.vocabulary import HelpfulnessLevel
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
-from app.web.item.views import ANSWER_WORDS, OPTIONS
+from app.web.item.note_forms import RatingForm
+from app.web.item.note_views import LEVEL_WORDS
+from app.web.item.views import ANSWER_WORDS, ANSWERS, OPTIONS
 from app.wiring import wired
 
 QUESTION = "Should this post be hidden?"
+_SAID = {level: answer for answer, level in ANSWERS.items()}
+_NOTE_WORDS = {answer: LEVEL_WORDS[level] for answer, level in ANSWERS.items()}
 
 
 class PracticeForm(Form):
@@ -48,6 +53,7 @@ class PracticeCard:
     best: str
     is_best: bool
     why: str | None
+    note: str | None
 
 
 @web.get("/welcome")
@@ -59,11 +65,18 @@ def welcome() -> Response:
 @web.post("/welcome")
 @auth.needs(Permission.RATE)
 def practise() -> Response:
-    form = forms.posted(PracticeForm)
     so_far = practice.answers_of(membership())
-    if not form.validate():
-        return _show(so_far, form, status=422)
-    name, answer = form.example.data, form.answer.data
+    name = next(iter(forms.posted_values("example")), "")
+    if name in BY_NAME and BY_NAME[name].note is not None:
+        rating = _rating_form(posted=True)
+        if not rating.validate():
+            return _show(so_far, rating, rating=rating, status=422)
+        answer = _SAID[HelpfulnessLevel(rating.level.data)]
+    else:
+        form = forms.posted(PracticeForm)
+        if not form.validate():
+            return _show(so_far, form, status=422)
+        name, answer = form.example.data, form.answer.data
     with wired().database.writing() as session:
         practice.answer(session, auth.current_actor(), auth.current_community().id, name, answer)
     so_far[name] = answer
@@ -91,7 +104,17 @@ def membership() -> Membership | None:
     return next((row for row in memberships if row.community_id == community_id), None)
 
 
-def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 200) -> Response:
+def _rating_form(*, posted: bool = False) -> RatingForm:
+    return forms.posted(RatingForm, prefix="practice-") if posted else RatingForm(prefix="practice-")
+
+
+def _show(
+    so_far: Mapping[str, str],
+    form: Form | None = None,
+    *,
+    rating: RatingForm | None = None,
+    status: int = 200,
+) -> Response:
     community = auth.current_community()
     with wired().database.reading() as session:
         categories = [
@@ -102,6 +125,8 @@ def _show(so_far: Mapping[str, str], form: Form | None = None, *, status: int = 
     context = _context(so_far, None)
     if form is not None:
         context["form"] = form
+    if rating is not None:
+        context["rating_form"] = rating
     return page.render(
         "rate/welcome.html",
         "rate/_practice.html",
@@ -122,7 +147,13 @@ def _context(so_far: Mapping[str, str], answered: int | None) -> dict[str, Any]:
         "question": QUESTION,
         "options": OPTIONS,
         "form": PracticeForm(),
+        "rating_form": _rating_form(),
     }
+
+
+def _words(example: Example) -> Mapping[str, str]:
+    """The answers in words: for a post Yes, No, Not sure; for a note its levels."""
+    return ANSWER_WORDS if example.note is None else _NOTE_WORDS
 
 
 def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
@@ -133,10 +164,11 @@ def _cards(so_far: Mapping[str, str]) -> Sequence[PracticeCard]:
             category=category_name(example.category),
             meaning=policies.describe(example.category),
             text=example.text,
-            said=ANSWER_WORDS.get(so_far.get(example.name, "")),
-            best=ANSWER_WORDS[example.best],
+            said=_words(example).get(so_far.get(example.name, "")),
+            best=_words(example)[example.best],
             is_best=so_far.get(example.name) == example.best,
             why=example.why.get(so_far.get(example.name, "")),
+            note=example.note,
         )
         for number, example in enumerate(EXAMPLES, 1)
     ]

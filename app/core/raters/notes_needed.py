@@ -1,0 +1,158 @@
+"""People's and models' notes that a rater can rate, in the same run as items (``help_needed``).
+
+A note is offered while one more rating may change its status: it needs more ratings, or its score is within one
+rating's step of a bar (``help_order.may_decide``). Notes with a status are among them, so being asked about a note does
+not tell that it has none.
+"""
+
+import uuid
+from collections.abc import Collection
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, selectinload
+
+from app.core.communities import settings as community_settings
+from app.core.models import Action, Note, NoteSkip, Rating, Request
+from app.core.permissions import Actor, Permission, require
+from app.core.raters import help_needed, help_order
+from app.core.raters.help_needed import NEAREST, OLDEST, Reader
+from app.core.raters.help_order import Candidate
+from app.core.scoring.scale import NOT_HELPFUL_AT
+from app.core.vocabulary import NoteStatus, ReviewGroup
+
+OFFERED_FOR = timedelta(days=30)
+"""How long a note is offered: readers have moved on from older posts, and so the query reads few rows."""
+
+
+def candidates_for(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    profile_id: uuid.UUID,
+    *,
+    languages: Collection[str] = (),
+    without: Collection[uuid.UUID] = (),
+) -> tuple[list[Candidate], float | None]:
+    """The notes to rank for this rater, and the rater's own factor; parameters as in ``help_needed``."""
+    require(actor, Permission.RATE, community_id)
+    who = help_needed.reader(session, profile_id)
+    settings = community_settings.read(session, community_id)
+    needed, bars = settings.min_ratings, (settings.helpful_at, NOT_HELPFUL_AT)
+    waiting = _waiting(sa.select(Note.id), community_id, profile_id, who, bars)
+    if without:
+        waiting = waiting.where(Note.id.not_in(without))
+    near = sa.case((Note.ratings_count < needed, Note.ratings_count), else_=-Note.ratings_count)
+    read_first = [help_needed.is_read_clause(languages).desc()] if languages else []
+    nearest = session.scalars(
+        waiting.order_by(*read_first, near.desc(), Note.created_at, Note.id).limit(NEAREST)
+    )
+    oldest = session.scalars(waiting.order_by(*read_first, Note.created_at, Note.id).limit(OLDEST))
+    rows = session.execute(
+        sa.select(Note.id, Note.ratings_count, Note.created_at, Note.intercept, Request.language)
+        .join(Request, Request.id == Note.request_id)
+        .where(Note.id.in_({*nearest, *oldest}))
+    ).all()
+    factor, sides = help_needed.viewpoints(session, community_id, profile_id, [row.id for row in rows])
+    candidates = []
+    for note_id, ratings, since, score, language in rows:
+        below, above = sides.get(note_id, (0, 0))
+        candidates.append(
+            Candidate(
+                note_id,
+                ratings,
+                needed,
+                since,
+                below,
+                above,
+                is_read=help_needed.is_read(language, languages),
+                decides=help_order.may_decide(score, ratings, needed, bars),
+            )
+        )
+    return candidates, factor
+
+
+def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Note]:
+    """The notes with their posts, by id."""
+    loaded = session.scalars(sa.select(Note).where(Note.id.in_(ids)).options(selectinload(Note.request)))
+    return {note.id: note for note in loaded}
+
+
+def item_of(session: Session, note: Note) -> Action | None:
+    """The newest item of the note's post."""
+    return items_of(session, [note]).get(note.id)
+
+
+def items_of(session: Session, notes: Collection[Note]) -> dict[uuid.UUID, Action]:
+    """The newest item of each note's post, by note; one query however many notes."""
+    rows = session.scalars(
+        sa.select(Action)
+        .where(Action.request_id.in_({note.request_id for note in notes}), Action.restores_id.is_(None))
+        .order_by(Action.created_at, Action.id)
+        .options(selectinload(Action.request))
+    )
+    newest = {action.request_id: action for action in rows}
+    return {note.id: newest[note.request_id] for note in notes if note.request_id in newest}
+
+
+def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
+    """How many notes this rater can rate."""
+    require(actor, Permission.RATE, community_id)
+    bars = (community_settings.read(session, community_id).helpful_at, NOT_HELPFUL_AT)
+    who = help_needed.reader(session, profile_id)
+    waiting = _waiting(sa.select(Note.id), community_id, profile_id, who, bars)
+    return session.scalar(sa.select(sa.func.count()).select_from(waiting.subquery())) or 0
+
+
+def skip(session: Session, actor: Actor, note: Note, profile_id: uuid.UUID) -> None:
+    """Skip a note. Skipping it again changes nothing."""
+    require(actor, Permission.RATE, note.community_id, "note")
+    if session.get(NoteSkip, (profile_id, note.id)) is None:
+        session.add(NoteSkip(profile_id=profile_id, note_id=note.id))
+        session.flush()
+
+
+def is_skipped(session: Session, note: Note, profile_id: uuid.UUID) -> bool:
+    """Whether this rater skipped the note."""
+    return session.get(NoteSkip, (profile_id, note.id), populate_existing=True) is not None
+
+
+def unskip(session: Session, actor: Actor, note: Note, profile_id: uuid.UUID) -> None:
+    """Offer a skipped note again. Repeating it changes nothing."""
+    require(actor, Permission.RATE, note.community_id, "note")
+    session.execute(sa.delete(NoteSkip).where(NoteSkip.profile_id == profile_id, NoteSkip.note_id == note.id))
+
+
+def _waiting(
+    statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader, bars: tuple[float, ...]
+) -> Any:
+    rated = sa.exists().where(
+        Rating.note_id == Note.id, Rating.rater_id == profile_id, Rating.note_version == Note.version
+    )
+    skipped = sa.exists().where(NoteSkip.note_id == Note.id, NoteSkip.profile_id == profile_id)
+    of_staff = sa.exists().where(
+        Action.request_id == Note.request_id, Action.review_group == ReviewGroup.STAFF
+    )
+    steps = Note.ratings_count + help_order.PRIOR + 1
+    statement = statement.join(Request, Request.id == Note.request_id).where(
+        Note.community_id == community_id,
+        Note.rationale.is_(False),
+        Note.deleted_at.is_(None),
+        Note.locked.is_(False),
+        Note.status_locked_at.is_(None),
+        Note.author_id.not_in(who.person.ids),
+        Request.withdrawn_at.is_(None),
+        Request.content_removed_at.is_(None),
+        sa.or_(
+            Note.status == NoteStatus.NEEDS_MORE_RATINGS,
+            *(sa.func.abs(Note.intercept - bar) * steps < 1 for bar in bars),
+        ),
+        sa.not_(rated),
+        sa.not_(skipped),
+        sa.not_(of_staff),
+    )
+    if who.avoided:
+        avoided = sa.exists().where(Action.request_id == Note.request_id, Action.category.in_(who.avoided))
+        statement = statement.where(sa.not_(avoided))
+    return help_needed.not_theirs(statement, who)

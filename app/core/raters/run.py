@@ -1,0 +1,132 @@
+"""A rater's run: items and notes in one order, and what the rater did today.
+
+Items (``help_needed``) and notes (``notes_needed``) are ranked together by what one more rating helps.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, limits
+from app.core.models import Account, Action, Note, NoteSkip, Rating, SampleAnswer, SampledPost, Skip
+from app.core.permissions import Actor, Permission, require
+from app.core.policies import policies
+from app.core.raters import help_needed, help_order, notes_needed
+from app.core.raters.samples import Asked
+
+
+@dataclass(frozen=True)
+class Today:
+    """What a rater did in one community since the day began: answers by category, ratings of notes, skips."""
+
+    by_category: Mapping[str | None, int]
+    notes: int
+    skipped: int
+
+    @property
+    def answered(self) -> int:
+        return sum(self.by_category.values()) + self.notes
+
+    @property
+    def severe(self) -> int:
+        """The answers about posts of sensitive categories."""
+        return sum(count for name, count in self.by_category.items() if name in policies.SENSITIVE)
+
+
+def next_cards(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    profile_id: uuid.UUID,
+    *,
+    limit: int,
+    languages: Collection[str] = (),
+    without: Collection[uuid.UUID] = (),
+) -> Sequence[Asked | Note]:
+    """The items and notes that this rater is asked about next; ``without`` those that are on the page already.
+
+    Posts in a language that the rater reads come first, then those where one more rating helps most.
+    """
+    items, factor = help_needed.candidates_for(
+        session, actor, community_id, profile_id, languages=languages, without=without
+    )
+    notes, _ = notes_needed.candidates_for(
+        session, actor, community_id, profile_id, languages=languages, without=without
+    )
+    first = help_order.order([*items, *notes], profile_id, factor, clock.now())[:limit]
+    loaded: dict[uuid.UUID, Asked | Note] = {
+        **help_needed.load(session, first),
+        **notes_needed.load(session, first),
+    }
+    return [loaded[card_id] for card_id in first]
+
+
+def left(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
+    """How many items and notes wait for this rater."""
+    return sum(
+        package.count(session, actor, community_id, profile_id) for package in (help_needed, notes_needed)
+    )
+
+
+def today(
+    session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, since: datetime
+) -> Today:
+    """What the rater did here after ``since``, the beginning of their day."""
+    require(actor, Permission.RATE, community_id)
+    rows = session.execute(
+        sa.select(Note.rationale, Action.category, sa.func.count())
+        .select_from(Rating)
+        .join(Note, Note.id == Rating.note_id)
+        .outerjoin(Action, sa.and_(Note.rationale, Action.note_id == Note.id, Action.restores_id.is_(None)))
+        .where(Rating.rater_id == profile_id, Rating.community_id == community_id, Rating.created_at >= since)
+        .group_by(Note.rationale, Action.category)
+    ).all()
+    skipped = sum(
+        session.scalar(
+            sa.select(sa.func.count())
+            .select_from(model)
+            .join(target, target.id == column)
+            .where(
+                model.profile_id == profile_id,
+                target.community_id == community_id,
+                model.created_at >= since,
+            )
+        )
+        or 0
+        for model, target, column in ((Skip, Action, Skip.action_id), (NoteSkip, Note, NoteSkip.note_id))
+    )
+    by_category = Counter({category: count for is_item, category, count in rows if is_item})
+    # Samples count like items, or the counter would give them away.
+    for category, answered, sampled in session.execute(
+        sa.select(SampledPost.category, SampleAnswer.level.is_not(None), sa.func.count())
+        .join(SampledPost, SampledPost.id == SampleAnswer.sample_id)
+        .where(
+            SampleAnswer.profile_id == profile_id,
+            SampledPost.community_id == community_id,
+            SampleAnswer.created_at >= since,
+        )
+        .group_by(SampledPost.category, SampleAnswer.level.is_not(None))
+    ):
+        if answered:
+            by_category[category] += sampled
+        else:
+            skipped += sampled
+    return Today(
+        by_category=by_category,
+        notes=sum(count for is_item, _, count in rows if not is_item),
+        skipped=skipped,
+    )
+
+
+def break_due(account: Account, done: Today, category: str | None) -> bool:
+    """Whether to offer a break after an answer about a post of this category; ``done`` counts that answer too."""
+    if done.answered and done.answered % limits.BREAK_AFTER == 0:
+        return True
+    every = account.break_after_severe
+    every = limits.BREAK_AFTER_SEVERE if every is None else every
+    return bool(every and category in policies.SENSITIVE and done.severe % every == 0)

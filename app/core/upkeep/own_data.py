@@ -1,0 +1,242 @@
+"""Everything that is kept of a person, for that person alone: to see, and to take along as JSON.
+
+Each table lists the columns that are handed out, so a new column stays in until somebody has thought of it. Never
+handed out: hashes of passwords, tokens and codes; a note's score and its ratings, which are other people's; and on
+which side the raters' parameters place somebody, which nobody is shown (``NOT_HANDED_OUT``).
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.errors import NotFound
+from app.core.models import (
+    Account,
+    AccountLink,
+    Action,
+    ApiKey,
+    Community,
+    HistoryEntry,
+    HistoryText,
+    Hold,
+    LinkCode,
+    Membership,
+    Note,
+    NoteSkip,
+    Notice,
+    Overturn,
+    Profile,
+    RaterParameters,
+    Rating,
+    Request,
+    SavedFilter,
+    SignIn,
+    Skip,
+)
+from app.core.people import profiles
+from app.core.permissions import Actor
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles)."""
+
+    name: str
+    model: Any
+    columns: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    by_profile: tuple[str, ...] = ()
+
+
+_ACCOUNT = (
+    "email display_name created_at confirmed_at service_admin theme shortcuts content_warnings timezone undo_seconds "
+    "languages avoided_categories break_after_severe digest digest_sent_at last_community_id"
+)
+_NOTE = (
+    "id community_id request_id author_ref summary classification reasons sources version created_at updated_at "
+    "deleted_at"
+)
+_RATING = (
+    "note_id community_id rater_ref helpfulness_level blind_level reasons note_version exclusion_reason created_at "
+    "updated_at"
+)
+PARTS = (
+    Part("account", Account, tuple(_ACCOUNT.split()), by=("id",)),
+    Part(
+        "memberships",
+        Membership,
+        ("community_id", "role", "welcomed_at", "practice", "created_at"),
+        by=("account_id",),
+    ),
+    Part(
+        "profiles",
+        Profile,
+        (
+            "id",
+            "platform",
+            "provider_scope",
+            "platform_user_id",
+            "display_name",
+            "trust_level",
+            "extra",
+            "created_at",
+        ),
+        by=("account_id",),
+    ),
+    Part("ratings", Rating, tuple(_RATING.split()), by_profile=("rater_id",)),
+    Part("notes", Note, tuple(_NOTE.split()), by_profile=("author_id",)),
+    Part("skipped_posts", Skip, ("action_id", "created_at"), by_profile=("profile_id",)),
+    Part("skipped_notes", NoteSkip, ("note_id", "created_at"), by_profile=("profile_id",)),
+    Part(
+        "signed_in_browsers",
+        SignIn,
+        ("user_agent", "created_at", "last_seen_at", "ended_at"),
+        by=("account_id",),
+    ),
+    Part(
+        "mailed_links",
+        AccountLink,
+        (
+            "purpose",
+            "email",
+            "previous_email",
+            "display_name",
+            "created_at",
+            "expires_at",
+            "sent_at",
+            "used_at",
+        ),
+        by=("account_id",),
+    ),
+    Part(
+        "invitations_sent",
+        AccountLink,
+        ("community_id", "role", "created_at", "used_at"),
+        by=("invited_by_id",),
+    ),
+    Part(
+        "link_codes",
+        LinkCode,
+        ("created_at", "expires_at", "used_at", "profile_id"),
+        by=("account_id",),
+        by_profile=("profile_id",),
+    ),
+    Part(
+        "saved_filters",
+        SavedFilter,
+        ("community_id", "name", "query", "shared", "created_at"),
+        by=("account_id",),
+    ),
+    Part(
+        "notices",
+        Notice,
+        ("community_id", "action_id", "note_id", "created_at", "read_at"),
+        by=("account_id",),
+    ),
+    Part(
+        "held_decisions",
+        Hold,
+        (
+            "community_id",
+            "action_id",
+            "note_id",
+            "verb",
+            "reason",
+            "comment",
+            "category",
+            "due_at",
+            "created_at",
+        ),
+        by=("account_id",),
+    ),
+    Part("claims", Action, ("id", "community_id", "claimed_until"), by=("claimed_by_id",)),
+    Part(
+        "bulk_overturns",
+        Overturn,
+        ("community_id", "reason", "state", "total", "ended_at"),
+        by=("account_id",),
+    ),
+    Part("keys_created", ApiKey, ("name", "template", "created_at", "revoked_at"), by=("created_by_id",)),
+    Part(
+        "history",
+        HistoryEntry,
+        ("id", "community_id", "at", "what", "object_type", "object_id", "before", "after"),
+        by=("account_id",),
+        by_profile=("profile_id",),
+    ),
+)
+NOT_HANDED_OUT: Mapping[Any, str] = {
+    RaterParameters: "computed anew from the ratings with every fit; it says on which side somebody is, which nobody "
+    "is shown"
+}
+
+
+def collect(session: Session, actor: Actor) -> dict[str, list[dict[str, Any]]]:
+    """All rows about the signed-in person by kind, as JSON values. Nobody can ask for somebody else's."""
+    if actor.account_id is None:
+        raise NotFound("account")
+    linked = session.scalars(sa.select(Profile).where(Profile.account_id == actor.account_id)).all()
+    profile_ids = [profile.id for profile in linked]
+    found = {part.name: _rows(session, part, actor.account_id, profile_ids) for part in PARTS}
+    found["posts"] = _posts(session, linked)
+    _add_reasons(session, found["history"])
+    return {"exported_at": [{"at": clock.iso(clock.now())}], **found}
+
+
+def _rows(
+    session: Session, part: Part, account_id: uuid.UUID, profile_ids: Sequence[uuid.UUID]
+) -> list[dict[str, Any]]:
+    mine: list[sa.ColumnElement[bool]] = [getattr(part.model, name) == account_id for name in part.by]
+    mine += [getattr(part.model, name).in_(profile_ids) for name in part.by_profile]
+    columns = [getattr(part.model, name).label(name) for name in part.columns]
+    rows = session.execute(sa.select(*columns).where(sa.or_(*mine))).mappings()
+    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _posts(session: Session, linked: Sequence[Profile]) -> list[dict[str, Any]]:
+    """The posts that the person wrote or submitted under their names on platforms."""
+    names = [
+        sa.and_(
+            Community.platform == profile.platform,
+            Community.platform_community_server_id == profile.provider_scope
+            if profile.provider_scope
+            else sa.true(),
+            sa.or_(
+                Request.platform_author_id == profile.platform_user_id,
+                Request.requested_by == profile.platform_user_id,
+            ),
+        )
+        for profile in linked
+        if profile.platform != profiles.WEB
+    ]
+    if not names:
+        return []
+    columns = (Request.request_id, Request.community_id, Request.content, Request.requested_at)
+    rows = session.execute(
+        sa.select(*columns).join(Community, Community.id == Request.community_id).where(sa.or_(*names))
+    ).mappings()
+    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+
+
+def _add_reasons(session: Session, entries: list[dict[str, Any]]) -> None:
+    """Add what the person wrote as reason and comment."""
+    for start in range(0, len(entries), 500):
+        batch = {entry["id"]: entry for entry in entries[start : start + 500]}
+        ids = [uuid.UUID(entry_id) for entry_id in batch]
+        for text in session.scalars(sa.select(HistoryText).where(HistoryText.entry_id.in_(ids))):
+            batch[str(text.entry_id)] |= {"reason": text.reason, "comment": text.comment}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return clock.iso(value)
+    if isinstance(value, Enum):
+        return value.value
+    return str(value) if isinstance(value, uuid.UUID) else value

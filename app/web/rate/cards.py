@@ -1,0 +1,192 @@
+"""The cards of a rater's run: posts to answer and notes to rate, and the lines that they become."""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from flask import g, url_for
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from app.core import clock, limits
+from app.core.models import Action, Note
+from app.core.raters import notes_needed, run
+from app.core.raters.run import Today
+from app.core.raters.samples import Asked
+from app.web import auth, excerpts, veils
+from app.web.filters import excerpt
+from app.web.item import threads
+from app.web.item.note_forms import RatingForm, rating_form
+from app.web.item.note_views import NoteView, note_view
+from app.web.item.views import OPTIONS, BlindItem, blind_item
+from app.web.rate import answering
+from app.web.veils import Veil
+
+CARDS = 10
+POLL_SECONDS = 15
+LINE = 60
+"""How many characters of a post or note the line of an answered card shows."""
+
+
+@dataclass(frozen=True)
+class NoteCard:
+    """A note to rate, below the post that it is about. ``item_id`` is None if the post has no item."""
+
+    id: uuid.UUID
+    note: NoteView
+    form: RatingForm
+    content: Markup
+    is_excerpt: bool
+    veil: Veil | None
+    channel: str | None
+    posted_at: datetime
+    around: threads.ThreadContext
+    item_id: uuid.UUID | None
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A break to offer: how much the rater answered today.
+
+    ``severe``: how much of it was about severe posts; 0 where the break is not offered for them.
+    """
+
+    answered: int
+    severe: int
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What a card becomes once it is answered or skipped.
+
+    ``said`` is the answer in words, None if it was skipped or came too late. ``undo_url`` is None if it cannot be
+    taken back. ``link`` is the item or note, with ``link_words``.
+    """
+
+    id: uuid.UUID
+    said: str | None
+    skipped: bool
+    text: str
+    words: str
+    undo_url: str | None
+    link: str
+    link_words: str
+    pause: Pause | None = None
+
+
+def templated(card: BlindItem | NoteCard) -> tuple[str, BlindItem | NoteCard]:
+    """A card with the template that shows it."""
+    return ("rate/_note_card.html" if isinstance(card, NoteCard) else "rate/_review_card.html", card)
+
+
+def run_context(session: Session, *, place: int = 1, without: Collection[uuid.UUID] = ()) -> dict[str, Any]:
+    """Return the context of ``_cards.html``: the next cards, and whether there are more."""
+    who, community = auth.current_reader(), auth.current_community()
+    rows = run.next_cards(
+        session,
+        who.actor,
+        community.id,
+        auth.current_profile_id(),
+        limit=CARDS + 1,
+        languages=frozenset(who.account.languages or auth.browser_languages()),
+        without=without,
+    )
+    return {
+        "cards": [templated(card) for card in _cards(session, rows[:CARDS])],
+        "more": len(rows) > CARDS,
+        "place": place,
+        "options": OPTIONS,
+    }
+
+
+def _cards(session: Session, rows: Sequence[Asked | Note]) -> list[BlindItem | NoteCard]:
+    notes = [row for row in rows if isinstance(row, Note)]
+    items = notes_needed.items_of(session, notes) if notes else {}
+    mine = answering.own_profiles(session) if notes else frozenset()
+    return [
+        _note_card(row, items.get(row.id), mine) if isinstance(row, Note) else item_card(row) for row in rows
+    ]
+
+
+def item_card(action: Asked) -> BlindItem:
+    """Return the card of an item or a sample."""
+    return blind_item(action, url_for("web.help_needed", _anchor=f"card-{action.id}"))
+
+
+def note_card(session: Session, note: Note, form: RatingForm | None = None) -> NoteCard:
+    """Return one note's card; ``form`` is the posted form with errors."""
+    return _note_card(note, notes_needed.item_of(session, note), answering.own_profiles(session), form)
+
+
+def _note_card(
+    note: Note, action: Action | None, mine: Collection[uuid.UUID], form: RatingForm | None = None
+) -> NoteCard:
+    request = note.request
+    assert request is not None, "only notes on posts are offered"  # noqa: S101 - narrows the type
+    url = url_for("web.help_needed", _anchor=f"card-{note.id}")
+    if action is not None:
+        item = blind_item(action, url)
+        content, is_excerpt, veil = item.content, item.is_excerpt, item.veil
+    else:
+        start, end = excerpts.window(request.content, ())
+        content = Markup("{}{}").format(request.content[start:end], "…" if end < len(request.content) else "")
+        is_excerpt, veil = end < len(request.content), None
+    return NoteCard(
+        id=note.id,
+        # Without the reader's earlier rating: of an older text of the note it would say nothing.
+        note=note_view(note, action, mine=mine, own=None, needed=answering.ratings_needed()),
+        form=form or rating_form(note.id),
+        content=content,
+        is_excerpt=is_excerpt,
+        veil=veil,
+        channel=request.platform_channel_id,
+        posted_at=request.platform_timestamp or request.requested_at,
+        around=threads.from_metadata(request.extra),
+        item_id=action.id if action is not None else None,
+    )
+
+
+def in_line(text: str, action: Asked | None) -> str:
+    """The beginning of a post for the line of an answered card; nothing of a post behind "Show content"."""
+    return "" if action is not None and veils.hides(action) else excerpt(text, LINE)
+
+
+def today(session: Session) -> Today:
+    """What the reader did today, in their time zone, in the current community."""
+    zone = ZoneInfo(g.get("timezone") or "UTC")
+    day = clock.now().astimezone(zone).date()
+    since = datetime.combine(day, time(), tzinfo=zone)
+    return run.today(
+        session, auth.current_actor(), auth.current_community().id, auth.current_profile_id(), since
+    )
+
+
+def counter(session: Session, done: Today | None = None) -> dict[str, int]:
+    """Return the context of ``_counter.html``."""
+    return {
+        "answered_today": (done or today(session)).answered,
+        "cards_left": run.left(
+            session, auth.current_actor(), auth.current_community().id, auth.current_profile_id()
+        ),
+    }
+
+
+def pause_after(done: Today, category: str | None) -> Pause | None:
+    """Return the break to offer after an answer about a post of this category, if one is due."""
+    if not run.break_due(auth.current_reader().account, done, category):
+        return None
+    return Pause(done.answered, done.severe if done.answered % limits.BREAK_AFTER else 0)
+
+
+def announced(count: int, since: str) -> dict[str, Any]:
+    """Return the context of ``_new_count.html``. Its polling URL contains the shown count, so no change can be 204."""
+    slug = auth.current_community().slug
+    return {
+        "count": count,
+        "poll_url": url_for("web.help_needed_new_count", community=slug, since=since, seen=count),
+        "poll_seconds": POLL_SECONDS,
+        "show_url": url_for("web.help_needed", community=slug),
+    }

@@ -1,0 +1,93 @@
+"""What is kept of a person: all of it, for them alone, without secrets and without what is other people's."""
+
+import json
+
+import sqlalchemy as sa
+
+from app.core.db import Base
+from app.core.models import Account, Note, Profile, SignIn, Skip
+from app.core.notes import notes, ratings
+from app.core.people import accounts, profiles
+from app.core.permissions import SYSTEM, Actor
+from app.core.upkeep import erasure, own_data
+from app.core.vocabulary import Classification, HelpfulnessLevel, Role
+from app.wiring import Wiring
+from tests.cast import PLATFORM, Cast
+
+SECRET = ("hash", "salt", "intercept", "factor", "helpfulness_score", "ratings_count", "status")
+
+
+def _rita(cast: Cast) -> Actor:
+    return Actor(
+        kind="account",
+        name="Rater",
+        account_id=cast.rater.account_id,
+        profile_id=cast.rater.profile_id,
+        roles={cast.community_id: Role.RATER},
+        communities=frozenset({cast.community_id}),
+    )
+
+
+def test_every_column_that_names_a_person_is_handed_out_or_said_not_to_be() -> None:
+    naming = {
+        (mapper.class_, column.key)
+        for mapper in Base.registry.mappers
+        for column in mapper.columns
+        if column.key in {"account_id", "profile_id", "rater_id", "author_id"}
+        or any(key.column.table.name in {"accounts", "profiles"} for key in column.foreign_keys)
+    }
+    known = {(part.model, name) for part in own_data.PARTS for name in (*part.by, *part.by_profile)}
+    missing = {(model, name) for model, name in naming - known if model not in own_data.NOT_HANDED_OUT}
+    assert missing == set()
+
+
+def test_no_part_hands_out_a_secret_or_a_score() -> None:
+    for part in own_data.PARTS:
+        for name in part.columns:
+            assert name in part.model.__mapper__.columns, f"{part.name}: {name}"
+            assert not any(word in name for word in SECRET), f"{part.name}: {name}"
+
+
+def test_a_person_takes_along_what_is_theirs_and_nothing_of_others(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        rita = session.get_one(Profile, cast.rater.profile_id)
+        profiles.ensure(session, PLATFORM, "rita-77", account_id=cast.rater.account_id)
+        other = session.get_one(Profile, cast.moderator.profile_id)
+        mine, theirs = (
+            notes.write(session, SYSTEM, cast.community_id, author, text, Classification.MISLEADING)
+            for author, text in ((rita, "Mine to take along"), (other, "Not mine at all"))
+        )
+        ratings.rate(session, _rita(cast), theirs, rita, HelpfulnessLevel.NOT_HELPFUL, reasons=["biased"])
+        ratings.rate(session, SYSTEM, mine, other, HelpfulnessLevel.HELPFUL)
+        accounts.open_sign_in(session, session.get_one(Account, cast.rater.account_id), "A browser of mine")
+    with wiring.database.reading() as session:
+        kept = own_data.collect(session, _rita(cast))
+    text = json.dumps(kept)
+    assert [row["email"] for row in kept["account"]] == ["rater@example.org"]
+    assert [row["summary"] for row in kept["notes"]] == ["Mine to take along"]
+    assert [(row["helpfulness_level"], row["reasons"]) for row in kept["ratings"]] == [
+        ("NOT_HELPFUL", ["biased"])
+    ]
+    assert "rating.given" in {row["what"] for row in kept["history"]}
+    for mine_too in ("rita-77", "A browser of mine"):
+        assert mine_too in text
+    for not_mine in ("Not mine at all", "moderator@example.org", str(cast.moderator.profile_id)):
+        assert not_mine not in text
+
+
+def test_after_erasing_nothing_names_the_person_and_no_skip_is_left(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, cast.rater.account_id)
+        account.languages, account.avoided_categories, account.break_after_severe = ["de"], ["threat"], 3
+        rita = session.get_one(Profile, cast.rater.profile_id)
+        note = notes.write(session, SYSTEM, cast.community_id, rita, "My words", Classification.MISLEADING)
+        accounts.open_sign_in(session, account, "A browser of mine")
+        erasure.erase_account(session, _rita(cast), account.id, note_texts=True)
+        session.flush()
+        session.expire_all()
+        account = session.get_one(Account, cast.rater.account_id)
+        assert (account.languages, account.avoided_categories, account.break_after_severe) == ([], [], None)
+        assert session.get_one(Note, note.id).summary == erasure.NAMELESS
+        for model, column in ((SignIn, SignIn.account_id), (Skip, Skip.profile_id)):
+            ids = (cast.rater.account_id, cast.rater.profile_id)
+            assert session.scalar(sa.select(sa.func.count()).select_from(model).where(column.in_(ids))) == 0
