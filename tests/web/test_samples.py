@@ -52,6 +52,8 @@ def same(reply: TestResponse, own: uuid.UUID) -> list[str]:
     text = f"{reply.status_code} {reply.headers.get('Location')} {reply.text}".replace(str(own), "ID")
     text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ANOTHER", text)
     text = re.sub(r'value="[\w.-]{60,}"|nonce="[^"]+"', "", text)
+    # One reader answers one after the other, so the second finds one more answered and one less left.
+    text = re.sub(r"\d+ today</a>, \d+ left", "N today</a>, N left", text)
     return re.sub(r"Post \d|post \d", "Post N", text).splitlines()
 
 
