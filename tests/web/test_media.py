@@ -105,6 +105,19 @@ def test_pages_show_our_own_copies_and_say_what_is_not_shown(
         assert re.search(rf"download>.*?{SECRET}.html", text)
 
 
+def test_a_note_card_shows_the_pictures_of_its_post(
+    visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
+) -> None:
+    action_id = stage.post()
+    attach(wiring, action_id)
+    note_id = stage.note(action_id)
+    page = visit(cast.rater).get("/help-needed").text
+    _, _, card = page.partition(f'id="card-{note_id}"')
+    assert f'src="/review/{action_id}/media/1/preview"' in card.partition("</article>")[0]
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)), "the post's own card and the note's have different ids"
+
+
 def test_sensitive_pictures_are_covered_as_the_reader_chose(
     visit: Visit, stage: Stage, cast: Cast, wiring: Wiring
 ) -> None:

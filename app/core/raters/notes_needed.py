@@ -90,7 +90,7 @@ def items_of(session: Session, notes: Collection[Note]) -> dict[uuid.UUID, Actio
         sa.select(Action)
         .where(Action.request_id.in_({note.request_id for note in notes}), Action.restores_id.is_(None))
         .order_by(Action.created_at, Action.id)
-        .options(selectinload(Action.request))
+        .options(selectinload(Action.request).selectinload(Request.attachments))
     )
     newest = {action.request_id: action for action in rows}
     return {note.id: newest[note.request_id] for note in notes if note.request_id in newest}

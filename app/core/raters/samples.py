@@ -57,7 +57,7 @@ def find(session: Session, actor: Actor, sample_id: uuid.UUID) -> SampledPost | 
         sa.select(SampledPost)
         .join(Request, Request.id == SampledPost.request_id)
         .where(SampledPost.id == sample_id, Request.withdrawn_at.is_(None))
-        .options(joinedload(SampledPost.request))
+        .options(joinedload(SampledPost.request).selectinload(Request.attachments))
         .execution_options(populate_existing=True)
     ).first()
     return sample if sample is not None and asks(actor, sample.community_id) else None

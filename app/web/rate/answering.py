@@ -74,13 +74,19 @@ def find_to_read(session: Session, action_id: uuid.UUID) -> Action:
 
 def find_asked(session: Session, asked_id: uuid.UUID) -> Asked:
     """Return the item, as ``find`` does, or the sample with this id."""
+    asked = find_asked_to_read(session, asked_id)
+    auth.enter(asked.community_id)
+    return asked
+
+
+def find_asked_to_read(session: Session, asked_id: uuid.UUID) -> Asked:
+    """Return the item or sample, without changing what the reader's browser remembers."""
     try:
-        return find(session, asked_id)
+        return find_to_read(session, asked_id)
     except NotFound:
         sample = samples.find(session, auth.current_actor(), asked_id)
         if sample is None:
             raise
-        auth.enter(sample.community_id)
         return sample
 
 

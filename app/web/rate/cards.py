@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -33,7 +33,7 @@ LINE = 60
 
 @dataclass(frozen=True)
 class NoteCard:
-    """A note to rate, below the post that it is about. ``item_id`` is None if the post has no item."""
+    """A note to rate, below the post that it is about. ``item_id`` and ``post`` are None if the post has no item."""
 
     id: uuid.UUID
     note: NoteView
@@ -45,6 +45,7 @@ class NoteCard:
     posted_at: datetime
     around: threads.ThreadContext
     item_id: uuid.UUID | None
+    post: BlindItem | None
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,12 @@ def _note_card(
 ) -> NoteCard:
     request = note.request
     assert request is not None, "only notes on posts are offered"  # noqa: S101 - narrows the type
-    url = url_for("web.help_needed", _anchor=f"card-{note.id}")
+    url, post = url_for("web.help_needed", _anchor=f"card-{note.id}"), None
     if action is not None:
         item = blind_item(action, url)
         content, is_excerpt, veil = item.content, item.is_excerpt, item.veil
+        # The item may have a card of its own on the page, with the same ids in it.
+        post = replace(item, id=note.id, media=item.media and replace(item.media, id=str(note.id)))
     else:
         start, end = excerpts.window(request.content, ())
         content = Markup("{}{}").format(request.content[start:end], "…" if end < len(request.content) else "")
@@ -146,6 +149,7 @@ def _note_card(
         posted_at=request.platform_timestamp or request.requested_at,
         around=threads.from_metadata(request.extra),
         item_id=action.id if action is not None else None,
+        post=post,
     )
 
 
