@@ -182,6 +182,7 @@ def item() -> dict[str, Any]:
         "moderates": False,
         "panel": None,
         "past": None,
+        "fact_check": None,
         "why": None,
         "action_id": shown.id,
         "notes": [],

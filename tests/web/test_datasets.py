@@ -94,7 +94,9 @@ def test_a_file_is_checked_imported_and_listed(
     assert page.count("items.jsonl") == 3
     with wiring.database.reading() as session:
         entries = session.scalars(
-            sa.select(HistoryEntry).where(HistoryEntry.what == "dataset.imported")
+            sa.select(HistoryEntry)
+            .where(HistoryEntry.what == "dataset.imported")
+            .order_by(HistoryEntry.number)
         ).all()
         assert [(entry.after["new"], entry.after["refused"]) for entry in entries] == [(1, 2), (1, 1)]
 

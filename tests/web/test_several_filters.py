@@ -186,12 +186,12 @@ def test_the_queue_is_filtered_by_several_categories_wherever_one_goes(
         stage.post(f"Post {category}", category=category)
     moderator, query = visit(cast.moderator), "category=misinformation&category=spam"
     page = moderator.get(f"/review?{query}").text
-    assert posts(page) == {"Post spam"}
+    assert posts(page) == {"Post misinformation"}, "the graver one first"
     assert "2 items wait" in page
     assert ticked(page, "category") == {"spam", "misinformation"}
     following = re.search(r'rel="next" href="([^"]+)"', page)
     assert following
-    assert posts(moderator.get(unescape(following[1])).text) == {"Post misinformation"}
+    assert posts(moderator.get(unescape(following[1])).text) == {"Post spam"}
     # Into an item and back, and on to the next one, the filters go along.
     opened = moderator.post(f"/review/next?{query}").headers["Location"]
     assert query in opened

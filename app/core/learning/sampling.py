@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.ids import new_id
-from app.core.models import Learning, Request, SampledPost
+from app.core.models import Community, Learning, Request, SampledPost
 from app.core.policies.routing import MISINFORMATION, CategoryRule, Scored
 from app.core.vocabulary import ReviewGroup
 
@@ -36,6 +36,14 @@ def new_key() -> str:
 def is_chosen(request_id: uuid.UUID, key: str, share: float) -> bool:
     """Whether this post belongs to the share of all posts; always the same answer for the same post and key."""
     return _number(request_id, key, "post") < share * _ONE
+
+
+ASKS = (
+    sa.exists()
+    .where(Learning.community_id == Community.id, Learning.is_on, Learning.sample_share > 0)
+    .correlate(Community)
+)
+"""For a statement that selects from communities: whether the community has samples at all; most have none."""
 
 
 def choose(

@@ -34,9 +34,11 @@ from app.core.raters.help_order import Candidate
 from app.core.raters.samples import Asked
 from app.core.vocabulary import IN_REVIEW, ReviewGroup
 
-NEAREST = 150
-OLDEST = 50
+NEAREST = 60
+OLDEST = 20
 """The number of items to rank, however many wait: those nearest to enough ratings, and the oldest."""
+MOST_COUNTED = 100
+"""A count ends here: "100+" tells a rater as much as a larger number, and costs the same in a large community."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def candidates_for(
     who = reader(session, profile_id)
     if not who.person.profiles:
         return [], None
-    waiting = _waiting(sa.select(Action.id), community_id, profile_id, who)
+    waiting = _waiting(sa.select(Action.id), community_id, profile_id, who, with_posts=bool(languages))
     if without:
         waiting = waiting.where(Action.id.not_in(without))
     needed = community_settings.read(session, community_id).min_ratings
@@ -191,7 +193,7 @@ def waiting_since(
 
 
 def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
-    """How many items and samples wait for this rater."""
+    """How many items and samples wait for this rater, at most ``MOST_COUNTED``."""
     require(actor, Permission.RATE, community_id)
     who = reader(session, profile_id)
     return _count(
@@ -203,7 +205,8 @@ def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: u
 
 def _count(session: Session, items: Any, sampled: Any) -> int:
     both = sa.union_all(items, sampled).subquery()
-    return session.scalar(sa.select(sa.func.count()).select_from(both)) or 0
+    counted = sa.select(sa.literal(1)).select_from(both).limit(MOST_COUNTED).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(counted)) or 0
 
 
 def skip(session: Session, actor: Actor, action: Asked, profile_id: uuid.UUID) -> None:
@@ -240,24 +243,31 @@ def _samples(
     return statement.where(SampledPost.category.not_in(who.avoided)) if who.avoided else statement
 
 
-def _waiting(statement: Any, community_id: uuid.UUID, profile_id: uuid.UUID, who: Reader) -> Any:
+def _waiting(
+    statement: Any,
+    community_id: uuid.UUID,
+    profile_id: uuid.UUID,
+    who: Reader,
+    *,
+    with_posts: bool = False,
+) -> Any:
+    """The items of a statement that wait for this rater. ``with_posts``: it also orders by columns of the posts."""
     # NOT EXISTS and not NOT IN: these look up one row an item, and do not read all that this rater ever did.
     rated = sa.exists().where(Rating.note_id == Action.note_id, Rating.rater_id == profile_id)
     skipped = sa.exists().where(Skip.action_id == Action.id, Skip.profile_id == profile_id)
-    statement = (
-        statement.join(Note, Note.id == Action.note_id)
-        .join(Request, Request.id == Action.request_id)
-        .where(
-            Action.community_id == community_id,
-            Action.action_state.in_(IN_REVIEW),
-            Action.restores_id.is_(None),
-            Action.review_group != ReviewGroup.STAFF,
-            rating_locks.open_clause(),
-            Action.note_id.is_not(None),
-            sa.not_(rated),
-            sa.not_(skipped),
-        )
+    statement = statement.join(Note, Note.id == Action.note_id).where(
+        Action.community_id == community_id,
+        Action.action_state.in_(IN_REVIEW),
+        Action.restores_id.is_(None),
+        Action.review_group != ReviewGroup.STAFF,
+        rating_locks.open_clause(),
+        Action.note_id.is_not(None),
+        sa.not_(rated),
+        sa.not_(skipped),
     )
+    # Posts are read only where something of them counts: it is a look-up for each item that waits.
+    if who.names or with_posts:
+        statement = statement.join(Request, Request.id == Action.request_id)
     if who.avoided:
         statement = statement.where(sa.or_(Action.category.is_(None), Action.category.not_in(who.avoided)))
     return not_theirs(statement, who)

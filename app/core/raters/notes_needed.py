@@ -17,7 +17,7 @@ from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, NoteSkip, Rating, Request
 from app.core.permissions import Actor, Permission, require
 from app.core.raters import help_needed, help_order
-from app.core.raters.help_needed import NEAREST, OLDEST, Reader
+from app.core.raters.help_needed import MOST_COUNTED, NEAREST, OLDEST, Reader
 from app.core.raters.help_order import Candidate
 from app.core.scoring.scale import NOT_HELPFUL_AT
 from app.core.vocabulary import NoteStatus, ReviewGroup
@@ -97,11 +97,11 @@ def items_of(session: Session, notes: Collection[Note]) -> dict[uuid.UUID, Actio
 
 
 def count(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
-    """How many notes this rater can rate."""
+    """How many notes this rater can rate, at most ``MOST_COUNTED``."""
     require(actor, Permission.RATE, community_id)
     bars = (community_settings.read(session, community_id).helpful_at, NOT_HELPFUL_AT)
     who = help_needed.reader(session, profile_id)
-    waiting = _waiting(sa.select(Note.id), community_id, profile_id, who, bars)
+    waiting = _waiting(sa.select(Note.id), community_id, profile_id, who, bars).limit(MOST_COUNTED)
     return session.scalar(sa.select(sa.func.count()).select_from(waiting.subquery())) or 0
 
 

@@ -67,7 +67,7 @@ def next_cards(
 
 
 def left(session: Session, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID) -> int:
-    """How many items and notes wait for this rater."""
+    """How many items and notes wait for this rater; of each kind at most ``MOST_COUNTED`` are counted."""
     return sum(
         package.count(session, actor, community_id, profile_id) for package in (help_needed, notes_needed)
     )

@@ -92,7 +92,7 @@ def record_scores(
     """
     if is_locked_first:
         serialise(session, session.execute(_COMMUNITY_OF, {"request": request_id}).scalar_one())
-    request, community, author_id, *seen = session.execute(
+    request, community, author_id, has_samples, *seen = session.execute(
         _STATE, {"request": request_id}, execution_options={"populate_existing": True}
     ).one()
     if not _may_be_recorded(session, request):
@@ -121,7 +121,7 @@ def record_scores(
         if route is None or note is None:
             nothing = _nothing_found(scorings) if community.archived_at is None else ARCHIVED
             make_move(session, SYSTEM, request, RequestStatus.COMPLETED, why=Why(cause=nothing), **changes)
-            if route is None and community.archived_at is None and not is_decided:
+            if has_samples and route is None and community.archived_at is None and not is_decided:
                 sampling.choose(session, request, best, rules_in_force)
             return None
         evidence = evidence_of(request, route, scorings, version, observed_routes)
@@ -166,7 +166,7 @@ _STATE, _SEEN_OF = (
     sa.select(*columns)
     .join_from(Request, Community, Community.id == Request.community_id)
     .where(Request.id == sa.bindparam("request"))
-    for columns in ((Request, Community, profiles.SERVICE_PROFILE, *_SEEN), _SEEN)
+    for columns in ((Request, Community, profiles.SERVICE_PROFILE, sampling.ASKS, *_SEEN), _SEEN)
 )
 
 
