@@ -74,10 +74,10 @@ def _claims(path: Path) -> tuple[list[str], list[tuple[str, str]]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The number and content of every line that is not empty."""
-    with path.open("rb") as plain:
-        is_packed = plain.read(2) == GZIP
     number = 0
-    with gzip.open(path) if is_packed else path.open("rb") as file:
+    # Opened once, and looked at without reading on: it may be a pipe.
+    with path.open("rb") as plain:
+        file: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=plain) if plain.peek(2)[:2] == GZIP else plain
         try:
             for line in _each(file):
                 number += 1
