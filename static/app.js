@@ -129,7 +129,7 @@
   // X ticks the row with the focus, or the first; with Shift every row from the last ticked one to it.
   let lastTicked = null;
   function tick(isRange) {
-    const boxes = [...document.querySelectorAll("[data-row] input[type=checkbox]")].filter(seen);
+    const boxes = [...document.querySelectorAll("[data-row] input[type=checkbox][name=item]")].filter(seen);
     const row = document.activeElement?.closest("[data-row]") ?? boxes[0]?.closest("[data-row]");
     const box = boxes.find((one) => row?.contains(one));
     if (!box) return false;
@@ -166,13 +166,14 @@
       if (!seen(one) || one.disabled || one.hasAttribute("data-no-default")) continue;
       const decides = one.matches(".verb, [data-key]");
       const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
-      if (!isRowButton) add(one, () => (decides ? act(one) : one.click()));
+      if (!isRowButton) add(one, () => (one.matches(".verb") ? openForm(one) : decides ? act(one) : one.click()));
     }
     for (const one of document.querySelectorAll("nav[aria-label=Main] a")) add(one, () => one.click(), "Go to ");
     commands = [...found].map(([name, command]) => ({ name, ...command }));
     opener = document.activeElement;
     const input = document.getElementById("command");
     input.value = "";
+    chosenCommand = 0;
     listCommands();
     dialog.showModal();
     input.focus();
@@ -350,7 +351,7 @@
 
   // --- Buttons for ticked rows say how many: "Dismiss 3". ---
   function countTicked() {
-    const ticked = document.querySelectorAll("[data-row] input[type=checkbox]:checked").length;
+    const ticked = document.querySelectorAll("[data-row] input[type=checkbox][name=item]:checked").length;
     for (const button of document.querySelectorAll("[data-counts]")) {
       const number = ticked ? String(ticked) : "selected";
       const words = (text) => text.replace(/ (selected|\d+)(?=$|:)/, ` ${number}`);
@@ -510,7 +511,8 @@
     }
     const controls = (row) => [...row.querySelectorAll("a, button, input")];
     const [was, box] = [old.querySelector("input[type=checkbox]"), fresh.querySelector("input[type=checkbox]")];
-    if (was && box) box.checked = was.checked;
+    // Its value names the version that was ticked: of a newer one the moderator has seen nothing yet.
+    if (was && box) box.checked = was.checked && was.value === box.value;
     const focused = controls(old).find((one) => one === document.activeElement);
     if (!focused) return;
     const alike = (one) => (focused.id ? one.id === focused.id : one.className === focused.className && one.type === focused.type && one.hasAttribute("data-row-link") === focused.hasAttribute("data-row-link"));

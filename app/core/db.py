@@ -152,7 +152,9 @@ def serialise(session: Session, community_id: uuid.UUID) -> bool:
     """Lock the community for other writers until this transaction ends. Return whether this call took the lock.
 
     The history chain and the strictly increasing ``decided_at`` need it. SQLite has only one writer anyway; PostgreSQL
-    takes an advisory transaction lock. Verbs call this before any row lock, so two of them cannot deadlock.
+    takes an advisory transaction lock.
+    Verbs call this before any row lock, so two of them cannot deadlock. The one exception is the scoring of a post
+    (``requests.scoring.record_scores``): with a repetition of itself it may, and the database then ends one of them.
 
     Only the first call in a transaction costs a statement. On SQLite it returns False: the transaction has the lock.
     """

@@ -16,6 +16,7 @@ from app.core.actions.moves import begin, make_move
 from app.core.actions.urgency import urgency
 from app.core.errors import Invalid
 from app.core.history import chain as history
+from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Note, Request
@@ -207,6 +208,7 @@ def overturn(
         decided_verb=ActionType.UNHIDE.value,
         note_id=action.note_id,
         restores_id=action.id,
+        platform_author_id=action.platform_author_id,
         reason=why.reason or None,
         proposed_at=clock.now(),
     )
@@ -296,6 +298,7 @@ def act_instead(
         action.action_type, action.decided_verb = action_type, decision_word(action_type)
     session.flush()
     if before is not action_type:
+        facts.act_as(session, action)
         history.record(
             session,
             actor,

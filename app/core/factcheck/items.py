@@ -44,7 +44,10 @@ _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Item:
-    """A fact-check as it was published. ``rating`` is None when we do not know the term ``rating_given``."""
+    """A fact-check as it was published. ``rating`` is None when we do not know the term ``rating_given``.
+
+    ``meaning`` is the rating as it is stored; the term alone is read where there is none.
+    """
 
     dataset_name: str
     item_id: str
@@ -53,10 +56,11 @@ class Item:
     url: str
     publisher: str
     row_id: uuid.UUID | None = None
+    meaning: ClaimRating | None = None
 
     @property
     def rating(self) -> ClaimRating | None:
-        return words.read_rating(self.rating_given)
+        return self.meaning or words.read_rating(self.rating_given)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -223,6 +227,7 @@ def _item(row: FactCheckItem) -> Item:
         row.url,
         row.publisher,
         row_id=row.id,
+        meaning=row.rating,
     )
 
 

@@ -24,7 +24,6 @@ class Published(Item):
     of the publisher's article.
     """
 
-    meaning: ClaimRating | None = None
     title: str = ""
     language: str = ""
     reviewed_on: date | None = None
@@ -85,7 +84,7 @@ def read(
         raise Invalid(*(problems or refused.problems)) from None
     words = ratings.by_words(item.rating_given)
     return Published(
-        **{field.name: getattr(item, field.name) for field in fields(Item)},
+        **{field.name: getattr(item, field.name) for field in fields(Item) if field.name != "meaning"},
         meaning=words if words is not None else meaning,
         title=_text(row.get("title"), TITLE_MAX),
         language=_text(row.get("language"), LANGUAGE_MAX),

@@ -1,7 +1,7 @@
 """What an action's history entries repeat of the action and its post, so that a filter reads entries alone.
 
 The copies are set when an entry is written. The few verbs that change one of them afterwards call a function of
-this module: another category, an erased author.
+this module: another category or type, an erased author.
 """
 
 import uuid
@@ -36,6 +36,11 @@ def of_object(session: Session, object_type: str, object_id: uuid.UUID) -> dict[
 def file_under(session: Session, action: Action, category: str) -> None:
     """Give all entries of the action the category that a moderator decided on."""
     _update(session, [action.id], category=category)
+
+
+def act_as(session: Session, action: Action) -> None:
+    """Give all entries of the action the type that a moderator chose instead of the configured one."""
+    _update(session, [action.id], action_type=action.action_type.value)
 
 
 def forget_authors(session: Session, request_ids: Sequence[uuid.UUID]) -> None:

@@ -101,15 +101,7 @@ def tell_reopened(session: Session, actor: Actor, dismissed: Action, entry: Hist
 
 def tell_taken_over(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
     """Notify the account whose claim was taken over; ``entry`` says by whom."""
-    session.add(
-        Notice(
-            community_id=entry.community_id,
-            account_id=account_id,
-            action_id=entry.object_id,
-            entry_id=entry.id,
-        )
-    )
-    session.flush()
+    _tell(session, account_id, entry)
 
 
 def tell_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
@@ -125,7 +117,19 @@ def tell_escalated(session: Session, actor: Actor, entry: HistoryEntry) -> None:
     )
     for account_id in operators:
         if account_id != actor.account_id:
-            tell_taken_over(session, account_id, entry)
+            _tell(session, account_id, entry)
+
+
+def _tell(session: Session, account_id: uuid.UUID, entry: HistoryEntry) -> None:
+    session.add(
+        Notice(
+            community_id=entry.community_id,
+            account_id=account_id,
+            action_id=entry.object_id,
+            entry_id=entry.id,
+        )
+    )
+    session.flush()
 
 
 def tell_lapsed(session: Session, held: Hold, entry: HistoryEntry) -> None:

@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session, selectinload
 from app.core.communities import settings as community_settings
 from app.core.models import Action, Note, NoteSkip, Rating, Request
 from app.core.permissions import Actor, Permission, require
-from app.core.raters import help_needed, help_order
+from app.core.raters import help_needed, help_order, samples
 from app.core.raters.help_needed import MOST_COUNTED, NEAREST, OLDEST, Reader
 from app.core.raters.help_order import Candidate
+from app.core.raters.samples import Asked
 from app.core.scoring.scale import NOT_HELPFUL_AT
 from app.core.vocabulary import NoteStatus, ReviewGroup
 
@@ -79,20 +80,23 @@ def load(session: Session, ids: Collection[uuid.UUID]) -> dict[uuid.UUID, Note]:
     return {note.id: note for note in loaded}
 
 
-def item_of(session: Session, note: Note) -> Action | None:
-    """The newest item of the note's post."""
-    return items_of(session, [note]).get(note.id)
+def item_of(session: Session, actor: Actor, note: Note) -> Asked | None:
+    """The newest item of the note's post, or else the sample that the actor is asked about."""
+    return items_of(session, actor, [note]).get(note.id)
 
 
-def items_of(session: Session, notes: Collection[Note]) -> dict[uuid.UUID, Action]:
-    """The newest item of each note's post, by note; one query however many notes."""
+def items_of(session: Session, actor: Actor, notes: Collection[Note]) -> dict[uuid.UUID, Asked]:
+    """The newest item of each note's post, or else its sample, by note; two queries however many notes."""
+    posts = {note.request_id for note in notes if note.request_id is not None}
     rows = session.scalars(
         sa.select(Action)
-        .where(Action.request_id.in_({note.request_id for note in notes}), Action.restores_id.is_(None))
+        .where(Action.request_id.in_(posts), Action.restores_id.is_(None))
         .order_by(Action.created_at, Action.id)
         .options(selectinload(Action.request).selectinload(Request.attachments))
     )
-    newest = {action.request_id: action for action in rows}
+    newest: dict[uuid.UUID | None, Asked] = {action.request_id: action for action in rows}
+    for request_id, sample in samples.of_requests(session, actor, posts - newest.keys()).items():
+        newest[request_id] = sample
     return {note.id: newest[note.request_id] for note in notes if note.request_id in newest}
 
 

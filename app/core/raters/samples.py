@@ -5,7 +5,7 @@ asked, because they see more of an item than a sample has. An answer is no ratin
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -69,6 +69,19 @@ def for_request(session: Session, actor: Actor, request_id: uuid.UUID) -> Sample
     return find(session, actor, sample_id) if sample_id is not None else None
 
 
+def of_requests(
+    session: Session, actor: Actor, request_ids: Collection[uuid.UUID]
+) -> dict[uuid.UUID, SampledPost]:
+    """The samples of posts, by post, as ``find``; one query however many posts."""
+    found = session.scalars(
+        sa.select(SampledPost)
+        .join(Request, Request.id == SampledPost.request_id)
+        .where(SampledPost.request_id.in_(request_ids), Request.withdrawn_at.is_(None))
+        .options(joinedload(SampledPost.request).selectinload(Request.attachments))
+    )
+    return {sample.request_id: sample for sample in found if asks(actor, sample.community_id)}
+
+
 def waiting(
     statement: Any, actor: Actor, community_id: uuid.UUID, profile_id: uuid.UUID, names: Sequence[str]
 ) -> Any:
@@ -117,7 +130,9 @@ def answer(
     if not is_open(session, sample):
         raise Conflict("This question is closed", sample.id)
     exclusion = eligibility.sample_exclusion_reason(session, sample, rater)
-    sample.answers += row.level is None
+    if row.level is None:
+        sample.answers += 1
+        row.created_at = clock.now()  # Skipped before: the answer is of today.
     row.level = level
     row.exclusion_reason = exclusion.value if exclusion is not None else None
     session.flush()

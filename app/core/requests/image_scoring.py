@@ -19,11 +19,11 @@ from app.core.models import Action, Attachment, Community, ConnectedService, Req
 from app.core.notes import notes
 from app.core.permissions import SYSTEM
 from app.core.policies import policies
-from app.core.policies.routing import decide, for_review
+from app.core.policies.routing import Route, Scored, decide, for_review, observed, raise_to
 from app.core.requests.evidence import evidence_of
 from app.core.requests.score_rows import routed_rows, store, unrouted_rows
 from app.core.requests.scorings import Scoring, combined
-from app.core.services.calling import ServiceClassifier
+from app.core.services.calling import ServiceClassifier, stored_version
 from app.core.vocabulary import ActionTier, AttachmentState, RequestStatus, ServiceMode
 
 SCORE_IMAGES_JOB = "score_images"
@@ -89,7 +89,7 @@ def classify(classifiers: Sequence[ServiceClassifier], text: str, images: Sequen
         scorings.append(
             Scoring(
                 f"{classifier.name}{SUFFIX}",
-                f"{classifier.version}+{result.model}"[:100],
+                stored_version(classifier.version, result),
                 classifier.tier1_categories if result.calibrated else frozenset(),
                 result,
                 round(result.ms),
@@ -109,7 +109,10 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
     new = [scoring for scoring in scorings if scoring.classifier not in known]
     if not new or request.withdrawn_at is not None or request.content_removed_at is not None:
         return None
-    _store(session, request, new)
+    thresholds = policies.current(session, request.community_id)
+    rules = policies.category_rules(thresholds)
+    observed_routes = observed(combined(new), rules)
+    _store(session, request, new, observed_routes)
     community = session.get_one(Community, request.community_id, populate_existing=True)
     if (
         request.status is not RequestStatus.COMPLETED
@@ -119,8 +122,6 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
         or exemptions.is_exempt(session, request)
     ):
         return None
-    thresholds = policies.current(session, request.community_id)
-    rules = policies.category_rules(thresholds)
     route = decide(combined(new), rules)
     if route is None:
         return None
@@ -130,7 +131,8 @@ def record(session: Session, request_id: uuid.UUID, scorings: Sequence[Scoring])
     note = notes.write_rationale(
         session, request, route.category, policies.describe(route.category), route.verb
     )
-    evidence = evidence_of(request, route, new, thresholds.version)
+    request.note_id = note.id
+    evidence = evidence_of(request, route, new, thresholds.version, observed_routes)
     return actions.open_for(session, request, route, evidence, note)
 
 
@@ -138,21 +140,40 @@ def _pictures(rows: Sequence[Attachment]) -> list[Attachment]:
     return [row for row in rows if row.sha256 and (row.media_type or "").startswith("image/")]
 
 
-def _store(session: Session, request: Request, scorings: Sequence[Scoring]) -> None:
-    """Store the scores. Previews count the highest score of each category, so a higher one takes the place of it."""
-    highest = {
-        row.category: row
-        for row in session.scalars(sa.select(Score).where(Score.request_id == request.id, Score.is_highest))
-    }
+def _store(
+    session: Session, request: Request, scorings: Sequence[Scoring], observed_routes: Sequence[Route]
+) -> None:
+    """Store the scores. The marks that previews count by move to them where they are higher than those of the text."""
     best = {} if request.is_test else dict(combined(scorings))
-    for category, row in highest.items():
-        if category in best and best[category].score > row.score:
-            row.is_highest = False
-        else:
-            best.pop(category, None)
+    marked = session.scalars(
+        sa.select(Score).where(
+            Score.request_id == request.id,
+            Score.category.in_(best),
+            sa.or_(Score.is_highest, Score.is_acting),
+        )
+    ).all()
+    for row in marked:
+        raise_to(best, row.category, Scored(row.score, row.tier1_capable))
+    kept_highest: set[str] = set()
+    kept_acting: set[str] = set()
+    for row in marked:
+        own, highest = Scored(row.score, row.tier1_capable), best[row.category]
+        row.is_highest = row.is_highest and own.height == highest.height
+        row.is_acting = (
+            not row.is_highest and highest.lower_acting is not None and own.acting == highest.lower_acting
+        )
+        if row.is_highest:
+            kept_highest.add(row.category)
+            continue
+        row.observed_tier = None
+        if row.is_acting:
+            kept_acting.add(row.category)
     session.flush()
     now = clock.now()
-    rows = routed_rows(request, scorings, best, {}, now)
+    tiers = {route.category: route.tier.number for route in observed_routes}
+    rows = routed_rows(
+        request, scorings, best, tiers, now, kept_highest=kept_highest, kept_acting=kept_acting
+    )
     for scoring in scorings:
         rows += unrouted_rows(request, scoring, now)
     store(session, rows)

@@ -1,6 +1,6 @@
 """Scores as they are stored: one row for a request, a category and a classifier's version."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -56,13 +56,19 @@ def routed_rows(
     best: Mapping[str, Scored],
     observed_tiers: Mapping[str, int],
     scored_at: datetime,
+    *,
+    kept_highest: Collection[str] = (),
+    kept_acting: Collection[str] = (),
 ) -> list[Row]:
     """The scores that count, with what routing made of them: ``best`` are those that it used, by category.
 
+    ``kept_highest`` and ``kept_acting`` are categories whose mark an earlier row of the request keeps.
+
     Previews count the marked rows, so of each kind there is one for a category, and a test post has none.
     """
-    highest = set(best) if not request.is_test else set()
-    acting = {name for name in highest if best[name].lower_acting is not None}
+    counted = set(best) if not request.is_test else set()
+    highest = counted.difference(kept_highest)
+    acting = {name for name in counted if best[name].lower_acting is not None}.difference(kept_acting)
     rows = []
     for scoring in scorings:
         for category, value in scoring.scores.items():

@@ -3,7 +3,7 @@
 import math
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock
+from app.core import clock, quantiles
 from app.core.models import Action, InsightOutcome, Rollup, Score
 from app.core.models.insights import OutcomeKind
 from app.core.periods import SLOT_SECONDS
@@ -46,8 +46,8 @@ def records(session: Session, actor: Actor, community_id: uuid.UUID) -> Mapping[
         name: Record(
             decided.get(name, 0),
             upheld.get(name, 0),
-            _quantile(times.get(name, ()), 0.5),
-            _quantile(times.get(name, ()), 0.95),
+            quantiles.nearest(sorted(times.get(name, ())), 0.5),
+            quantiles.nearest(sorted(times.get(name, ())), 0.95),
         )
         for name in decided.keys() | times.keys()
     }
@@ -118,11 +118,6 @@ def decided_by_slot(
         outcome = outcomes.from_code(outcome_code)
         if outcome in outcomes.RIGHT | outcomes.WRONG:
             yield number, classifier, count, count if outcome in outcomes.RIGHT else 0
-
-
-def _quantile(values: Sequence[float], share: float) -> float | None:
-    """The smallest value with at least this share of the values at or below it; None without values."""
-    return sorted(values)[math.ceil(share * len(values) - 1e-6) - 1] if values else None
 
 
 def _times(session: Session, community_id: uuid.UUID) -> Mapping[str, list[float]]:

@@ -41,6 +41,7 @@ from app.core.models import (
     Request,
     RulePackDraft,
     RulePackVersion,
+    SampleAnswer,
     SavedFilter,
     SignIn,
     Skip,
@@ -49,7 +50,7 @@ from app.core.models import (
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
-from app.core.vocabulary import MediaVeil
+from app.core.vocabulary import Digest, MediaVeil
 
 NAMELESS = "Erased"
 """Replaces a name where the column may not be empty."""
@@ -229,6 +230,7 @@ def _empty(session: Session, account: Account) -> None:
     account.disabled_at = account.disabled_at or now
     account.theme, account.timezone = "system", "UTC"
     account.shortcuts = account.content_warnings = True
+    account.digest, account.digest_sent_at, account.undo_seconds = Digest.OFF, None, None
     account.media_veil = MediaVeil.BLUR
     account.languages, account.avoided_categories, account.break_after_severe = [], [], None
     account.last_community_id = None
@@ -282,6 +284,10 @@ def _forget(
     gone["skips"] = sum(
         _changed(session, sa.delete(model).where(model.profile_id.in_(profile_ids)))
         for model in (Skip, NoteSkip)
+    )
+    gone["skips"] += _changed(
+        session,
+        sa.delete(SampleAnswer).where(SampleAnswer.profile_id.in_(profile_ids), SampleAnswer.level.is_(None)),
     )
     # The platform's user id is also stored with their ratings and notes.
     for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):

@@ -6,7 +6,7 @@ which side the raters' parameters place somebody, which nobody is shown (``NOT_H
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -40,6 +40,7 @@ from app.core.models import (
     Rating,
     Request,
     SampleAnswer,
+    SampledPost,
     SavedFilter,
     SignIn,
     Skip,
@@ -50,18 +51,28 @@ from app.core.permissions import Actor
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles)."""
+    """One kind of rows: those where one of ``by`` is the account (or, in ``by_profile``, one of its profiles).
+
+    ``where``: only those rows of them.
+    """
 
     name: str
     model: Any
     columns: tuple[str, ...]
     by: tuple[str, ...] = ()
     by_profile: tuple[str, ...] = ()
+    where: Callable[[], sa.ColumnElement[bool]] | None = None
+
+
+def _is_closed() -> sa.ColumnElement[bool]:
+    """Answers about samples that are closed: while one is open, its rater must not know that it is a sample."""
+    over = sa.or_(SampledPost.ended_at.is_not(None), SampledPost.ends_at <= clock.now())
+    return SampleAnswer.sample_id.in_(sa.select(SampledPost.id).where(over))
 
 
 _ACCOUNT = (
     "email display_name created_at confirmed_at service_admin theme shortcuts content_warnings timezone undo_seconds "
-    "languages avoided_categories break_after_severe digest digest_sent_at last_community_id"
+    "media_veil languages avoided_categories break_after_severe digest digest_sent_at last_community_id"
 )
 _NOTE = (
     "id community_id request_id author_ref summary classification reasons sources version created_at updated_at "
@@ -165,6 +176,7 @@ PARTS = (
         SampleAnswer,
         ("sample_id", "level", "exclusion_reason", "created_at", "updated_at"),
         by_profile=("profile_id",),
+        where=_is_closed,
     ),
     Part(
         "notes_about_authors",
@@ -184,6 +196,7 @@ PARTS = (
         ("community_id", "source", "dataset_name", "publisher", "state", "created_at"),
         by=("account_id",),
     ),
+    Part("assigned", Action, ("id", "community_id"), by=("assigned_to_id",)),
     Part("claims", Action, ("id", "community_id", "claimed_until"), by=("claimed_by_id",)),
     Part(
         "bulk_overturns",
@@ -224,7 +237,8 @@ def _rows(
     mine: list[sa.ColumnElement[bool]] = [getattr(part.model, name) == account_id for name in part.by]
     mine += [getattr(part.model, name).in_(profile_ids) for name in part.by_profile]
     columns = [getattr(part.model, name).label(name) for name in part.columns]
-    rows = session.execute(sa.select(*columns).where(sa.or_(*mine))).mappings()
+    chosen = sa.select(*columns).where(sa.or_(*mine))
+    rows = session.execute(chosen.where(part.where()) if part.where is not None else chosen).mappings()
     return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
 

@@ -6,12 +6,13 @@ from typing import Any
 from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 
+from app.core.actions import actions
 from app.core.classify.language import UNKNOWN
 from app.core.errors import Conflict, Forbidden, Settled
 from app.core.factcheck import items
 from app.core.models import Action, Request, SampledPost
 from app.core.notes import ai_drafts, notes, ratings
-from app.core.notes.blindness import is_decided
+from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
@@ -41,6 +42,11 @@ def item(action_id: uuid.UUID) -> Response:
             again = reopening.under_review_again(session, action)
             if again is not None:
                 return make_response(redirect(url_for("web.item", action_id=again), 303))
+        if isinstance(action, SampledPost):
+            # A report has opened an item since: that is what members are asked about.
+            opened = actions.live_for(session, action.request_id)
+            if opened is not None and is_for_raters(opened):
+                return make_response(redirect(url_for("web.item", action_id=opened.id), 303))
         context = item_context(session, action)
     return page.render("item/item.html", **context)
 
@@ -68,17 +74,7 @@ def answer_item(action_id: uuid.UUID) -> Response:
             message, action = f"{refusal.detail}.", answering.find_asked(session, action_id)
         item_question = ask(session, action)
         moderates = auth.may(Permission.MODERATE, action.community_id)
-    return page.done(
-        "item/_question.html",
-        url_for("web.item", action_id=action_id),
-        message,
-        status=status,
-        question=item_question,
-        options=OPTIONS,
-        answer_form=AnswerForm(),
-        moderates=moderates,
-        focus=True,
-    )
+    return _asked_again(action_id, message, status, item_question, moderates=moderates)
 
 
 @web.post("/review/<uuid:action_id>/answer/undo")
@@ -89,10 +85,17 @@ def undo_item_answer(action_id: uuid.UUID) -> Response:
         action = answering.find_asked(session, action_id)
         try:
             answering.take_back(session, action)
-        except (Forbidden, Settled) as refusal:
+        except Forbidden as refusal:
             status, message = 409, f"{refusal.detail}."
         item_question = ask(session, answering.find_asked(session, action_id))
         moderates = auth.may(Permission.MODERATE, action.community_id)
+    return _asked_again(action_id, message, status, item_question, moderates=moderates)
+
+
+def _asked_again(
+    action_id: uuid.UUID, message: str, status: int, item_question: Question, *, moderates: bool
+) -> Response:
+    """Render the question after the reader's answer changed, or could not be changed."""
     return page.done(
         "item/_question.html",
         url_for("web.item", action_id=action_id),
@@ -114,7 +117,8 @@ def ask(session: Session, action: Asked, *, typed_in: str | None = None) -> Ques
     blind = blind_item(action, url_for("web.item", action_id=action.id), whole=True, form=typed_in)
     if isinstance(action, SampledPost):
         answer = samples.by_rater(session, action, auth.current_profile_id())
-        needed = samples.needed(session, action.community_id)
+        # As of an item, whatever the sample itself needs: another number would tell them apart.
+        needed = answering.ratings_needed()
         return sample_question(action, blind, answer, needed, is_open=samples.is_open(session, action))
     note = action.note
     if note is None:

@@ -125,8 +125,7 @@ def _record_about_sample(session: Session, sample: SampledPost, answer: str) -> 
         samples.answer(session, auth.current_actor(), sample, profile, ANSWERS[answer])
     except Conflict:
         raise Conflict(DECIDED_MEANWHILE, sample.id) from None
-    needed = samples.needed(session, sample.community_id)
-    return Answered(Progress(sample.answers, needed), decided=sample.ended_at is not None)
+    return Answered(Progress(sample.answers, ratings_needed()), decided=sample.ended_at is not None)
 
 
 def take_back(session: Session, asked: Asked) -> None:

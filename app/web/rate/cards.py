@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from app.core import clock, limits
-from app.core.models import Action, Note
+from app.core.models import Note
 from app.core.raters import notes_needed, run
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
@@ -105,7 +105,7 @@ def run_context(session: Session, *, place: int = 1, without: Collection[uuid.UU
 
 def _cards(session: Session, rows: Sequence[Asked | Note]) -> list[BlindItem | NoteCard]:
     notes = [row for row in rows if isinstance(row, Note)]
-    items = notes_needed.items_of(session, notes) if notes else {}
+    items = notes_needed.items_of(session, auth.current_actor(), notes) if notes else {}
     mine = answering.own_profiles(session) if notes else frozenset()
     return [
         _note_card(row, items.get(row.id), mine) if isinstance(row, Note) else item_card(row) for row in rows
@@ -119,11 +119,13 @@ def item_card(action: Asked) -> BlindItem:
 
 def note_card(session: Session, note: Note, form: RatingForm | None = None) -> NoteCard:
     """Return one note's card; ``form`` is the posted form with errors."""
-    return _note_card(note, notes_needed.item_of(session, note), answering.own_profiles(session), form)
+    return _note_card(
+        note, notes_needed.item_of(session, auth.current_actor(), note), answering.own_profiles(session), form
+    )
 
 
 def _note_card(
-    note: Note, action: Action | None, mine: Collection[uuid.UUID], form: RatingForm | None = None
+    note: Note, action: Asked | None, mine: Collection[uuid.UUID], form: RatingForm | None = None
 ) -> NoteCard:
     request = note.request
     assert request is not None, "only notes on posts are offered"  # noqa: S101 - narrows the type

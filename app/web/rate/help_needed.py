@@ -135,7 +135,7 @@ def undo_answer(action_id: uuid.UUID) -> Response:
         waiting_items.unskip(session, actor, action, profile_id)
         try:
             answering.take_back(session, action)
-        except (Forbidden, Settled) as refusal:
+        except Forbidden as refusal:
             status, message = 409, f"{refusal.detail}."
         action, done = answering.find_asked(session, action_id), cards.today(session)
         line = folded_item(session, action, done) if status == 409 else None
@@ -158,8 +158,7 @@ def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool
     blind = blind_item(action, "")
     if isinstance(action, SampledPost):
         answer, is_open = samples.by_rater(session, action, profile_id), samples.is_open(session, action)
-        needed = samples.needed(session, action.community_id)
-        item_question = sample_question(action, blind, answer, needed, is_open=is_open)
+        item_question = sample_question(action, blind, answer, answering.ratings_needed(), is_open=is_open)
         is_decided_now = action.ended_at is not None
     else:
         rating = ratings.by_rater(session, action.note_id, profile_id) if action.note_id else None

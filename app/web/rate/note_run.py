@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.errors import Forbidden, NotFound
-from app.core.models import Note, Profile
+from app.core.models import Action, Note, Profile
 from app.core.notes import notes, ratings
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Permission
@@ -33,7 +33,7 @@ def rate_note_card(note_id: uuid.UUID) -> Response:
     if not skipped:
         with wired().database.reading() as session:
             note = find(session, note_id)
-            item = notes_needed.item_of(session, note)
+            item = notes_needed.item_of(session, auth.current_actor(), note)
             if item is not None and veils.is_unseen(item):
                 form.validate()
                 form.form_errors.append(veils.UNSEEN)
@@ -104,8 +104,9 @@ def find(session: Session, note_id: uuid.UUID) -> Note:
     loaded = notes_needed.load(session, [note.id])[note.id]
     if loaded.rationale or loaded.request is None or loaded.request.withdrawn_at is not None:
         raise NotFound("note")
-    item = notes_needed.item_of(session, loaded)
-    if item is not None and not is_for_raters(item) and not auth.may(Permission.MODERATE, note.community_id):
+    item = notes_needed.item_of(session, auth.current_actor(), loaded)
+    is_staffs = isinstance(item, Action) and not is_for_raters(item)
+    if is_staffs and not auth.may(Permission.MODERATE, note.community_id):
         raise NotFound("note")
     return loaded
 
@@ -121,7 +122,11 @@ def folded_note(session: Session, note: Note, done: Today) -> Folded:
         said=LEVEL_WORDS[current.helpfulness_level] if current is not None else None,
         skipped=skipped,
         text=excerpt(note.summary, cards.LINE),
-        words="You will not be asked about it again." if skipped else "" if current else "It is decided.",
+        words="You will not be asked about it again."
+        if skipped
+        else "It is decided."
+        if note.locked and current is None
+        else "",
         undo_url=url_for("web.undo_note_rating", note_id=note.id)
         if (current is not None or skipped) and not note.locked
         else None,
