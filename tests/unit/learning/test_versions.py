@@ -14,6 +14,7 @@ from app.core.classify.names import COMMUNITY_MODEL
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.learning import schedule, scorer, switching, training, trials, versions
 from app.core.learning.blend import Blend
+from app.core.learning.labels import Label
 from app.core.learning.training import Outcome
 from app.core.learning.versions import CategoryStanding, State
 from app.core.models import Action, Community, HistoryEntry, LearnedModel, Learning, Request, Score
@@ -114,6 +115,24 @@ def whats(wiring: Wiring) -> list[tuple[str, str]]:
             .order_by(HistoryEntry.number)
         )
         return [(entry.what, entry.actor_kind) for entry in entries]
+
+
+_train = training.train
+_trained: dict[tuple[Any, ...], training.Trained] = {}
+
+
+@pytest.fixture(autouse=True)
+def trained_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trains once from the same posts, for it takes a second: ``test_training`` shows that this changes no byte."""
+
+    def train(labels: Sequence[Label], **more: Any) -> training.Trained:
+        read = tuple((one.content, one.author, one.acted, one.base, one.rules) for one in labels)
+        key = (read, repr(sorted(more.items())), training.GAIN)
+        if key not in _trained:
+            _trained[key] = _train(labels, **more)
+        return _trained[key]
+
+    monkeypatch.setattr(training, "train", train)
 
 
 @pytest.fixture
