@@ -1,5 +1,6 @@
 """Simulated votes under attack: repeatable, honest about what is attacked, and our method as the service has it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from click.testing import CliRunner
 
 from app.core.scoring import GRAVE_MARGIN, Rater, Regime, Sums, decide
 from app.core.vocabulary import NoteStatus
-from tests.bench.consensus import trials
+from tests.bench.consensus import command, trials
 from tests.bench.consensus.attacks import CAMP, Attack, strike
 from tests.bench.consensus.command import simulate_consensus
 from tests.bench.consensus.methods import Outcome, bayes, majority
@@ -82,12 +83,11 @@ def _past(here: Community) -> Review:
     return review
 
 
-def test_the_same_seed_gives_the_same_report_and_another_another(in_short: None) -> None:
-    steps: list[str] = []
-    first = run(TINY, steps.append)
-    assert len(steps) == TINY.steps
-    assert run(TINY, lambda _: None) == first
-    assert run(replace(TINY, seed=2), lambda _: None) != first
+def test_the_same_seed_gives_the_same_report_and_another_another() -> None:
+    plan = replace(SMALL, raters=20, items=30)
+    first = run(plan, lambda _: None)
+    assert run(plan, lambda _: None) == first
+    assert run(replace(plan, seed=2), lambda _: None) != first
 
 
 def test_left_in_peace_all_three_mostly_act_rightly(report: Report) -> None:
@@ -253,11 +253,18 @@ def test_the_plain_methods_need_five_votes_and_their_share() -> None:
 
 
 def test_the_command_prints_every_method_and_attack(in_short: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans, steps = list[Plan](), list[str]()
+
+    def run_and_count(plan: Plan, advance: Callable[[str], None]) -> Report:
+        plans.append(plan)
+        return run(plan, steps.append)
+
+    monkeypatch.setattr(command, "run", run_and_count)
     monkeypatch.setattr(Plan, "quick", lambda seed: replace(TINY, seed=seed))
-    result = CliRunner().invoke(
-        simulate_consensus, ["--quick", "--raters", "30", "--items", "40", "--large-items", "100"]
-    )
+    result = CliRunner().invoke(simulate_consensus, ["--quick", "--raters", "24", "--items", "36"])
     assert result.exit_code == 0, result.output
+    assert plans == [replace(TINY, raters=24, items=36)]
+    assert len(steps) == plans[0].steps
     for word in (*Method, *Attack, "Wrongful actions", "Missed actions", "Ordinary notes"):
         assert word in result.stdout
 
