@@ -11,8 +11,7 @@ from playwright.sync_api import expect
 
 from app.core.actions.decisions import NO_ACTION
 from app.core.models import Decision, Request
-from tests.browser.accessibility import SCREENS as AXE_SCREENS
-from tests.browser.accessibility import THEMES, violations
+from tests.browser.accessibility import violations
 from tests.browser.conftest import Visit, Visitor
 from tests.browser.layout import SCREENS, too_wide
 from tests.browser.live import ROOT, Service, running, wait_for
@@ -20,7 +19,6 @@ from tests.browser.place import PASSWORD
 
 MOST = 7
 """Steps from nothing to a decided post. A step is one command or one press; filling in a form belongs to its press."""
-SIGHTS = [(theme, screen) for theme in THEMES for screen in AXE_SCREENS]
 
 
 @pytest.fixture
@@ -70,8 +68,8 @@ def _decision(service: Service) -> str:
 
 
 def _look(visitor: Visitor, where: str) -> list[str]:
-    """What is wrong with the page that is open: for axe in every theme, and in width on every screen."""
-    return violations(visitor, where, *SIGHTS) + too_wide(visitor, *SCREENS)
+    """What is wrong with the page that is open: for axe in both themes, and in width on every screen."""
+    return violations(visitor, where) + too_wide(visitor, *SCREENS)
 
 
 def test_from_an_empty_folder_to_a_decided_test_post(service: Service, visit: Visit) -> None:
