@@ -1,6 +1,9 @@
 """Fact-checks: rating words, imports, matching, and the builtin writer that quotes them."""
 
+import gzip
 import json
+import os
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import date
@@ -352,6 +355,29 @@ def test_bad_lines_can_be_skipped_and_a_file_tried_without_importing(
     assert "line 1: row is longer than" in result.output
     assert "2 lines left out." in result.output
     assert _count(wiring) == 1
+
+
+def test_a_damaged_gzip_file_is_a_sentence_and_a_pipe_is_read(
+    import_file: Callable[..., Result], wiring: Wiring, tmp_path: Path
+) -> None:
+    whole = gzip.compress(json.dumps(LINE).encode())
+    packed = tmp_path / "items.jsonl.gz"
+    for content in (whole[:-9], b"no gzip at all", whole[:20] + b"xxxx" + whole[24:]):
+        packed.write_bytes(content)
+        result = CliRunner().invoke(cli, ["import-items", str(packed)])
+        assert result.exit_code == 2
+        assert result.stderr == "Error: items.jsonl.gz is a damaged gzip file. Nothing was imported.\n"
+    assert _count(wiring) == 0
+    for number, content in enumerate((whole, json.dumps(LINE | {"item_id": "sea-2"}).encode())):
+        pipe = tmp_path / f"pipe-{number}"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+        writer.start()
+        result = CliRunner().invoke(cli, ["import-items", str(pipe)])
+        writer.join()
+        assert result.exit_code == 0, result.output
+        assert f"1 item of pipe-{number}: 1 new" in result.output
+    assert _count(wiring) == 2
 
 
 def test_misuse_and_files_without_items_exit_with_2(import_file: Callable[..., Result]) -> None:
