@@ -89,10 +89,12 @@ def attachments(wiring: Wiring) -> Iterator[Finding]:
         newest = session.scalars(
             sa.select(Attachment).where(Attachment.sha256.is_not(None)).order_by(Attachment.fetched_at.desc())
         ).first()
+    is_missing = False
     if newest is not None:
         try:
             b"".join(wiring.media.read(newest.sha256 or "", 0, 1))
         except files.MissingFile:
+            is_missing = True
             yield warn(
                 what,
                 f"the newest file is not in {wiring.media.where()}",
@@ -100,8 +102,9 @@ def attachments(wiring: Wiring) -> Iterator[Finding]:
             )
     if late:
         yield warn(what, f"{late} have waited for more than 5 minutes", "start more workers")
-    size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
-    yield ok(what, f"{size}; {totals.waiting} waiting")
+    if not is_missing and not late:
+        size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
+        yield ok(what, f"{size}; {totals.waiting} waiting")
 
 
 def endpoints(wiring: Wiring) -> Iterator[Finding]:
