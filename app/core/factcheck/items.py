@@ -169,11 +169,6 @@ def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None
     return Imported(new, changed, len(items) - new - changed - taken, taken)
 
 
-def count(session: Session) -> int:
-    """The number of items in all datasets."""
-    return session.scalar(sa.select(sa.func.count(FactCheckItem.id))) or 0
-
-
 def for_request(session: Session, request: Request) -> Item | None:
     """The fact-check for a request: the item that it references, otherwise the item whose claim its content makes.
 
