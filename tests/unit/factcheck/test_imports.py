@@ -320,6 +320,51 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
         )
 
 
+def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
+) -> None:
+    fetcher = wiring.feeds = Fetcher()
+    fetcher.answer = Fetched(lines(1), etag='"one"')
+    with wiring.database.writing() as session:
+        feed = feeds.add(session, operator, wiring.allow, cast.community_id, FeedDraft(URL, "example"))
+        other = FeedDraft(f"{URL}?2", "example", hours=6)
+        second = feeds.add(session, operator, wiring.allow, cast.community_id, other)
+    jobs.run_all()
+
+    def revise(draft: FeedDraft) -> None:
+        with wiring.database.writing() as session:
+            feeds.revise(session, operator, wiring.allow, feed.id, draft)
+
+    def look() -> FeedOutcome:
+        with wiring.database.writing() as session:
+            feeds.look_now(session, operator, feed.id)
+        jobs.run_all()
+        with wiring.database.reading() as session:
+            return feed_looks.checks(session, feed)[0].outcome
+
+    with pytest.raises(Conflict, match="is a feed of this community already"):
+        revise(FeedDraft(second.url, "example"))
+    revise(FeedDraft(URL, "example", hours=6))
+    assert (look(), fetcher.asked[-1][1]) == (FeedOutcome.UNCHANGED, '"one"'), "only its hours changed"
+    for draft in (
+        FeedDraft(URL, "renamed"),
+        FeedDraft(URL, "renamed", publisher="Checks"),
+        FeedDraft(URL, "renamed", publisher="Checks", retires=True),
+    ):
+        revise(draft)
+        assert (look(), fetcher.asked[-1][1]) == (FeedOutcome.IMPORTED, None), draft
+    with wiring.database.writing() as session:
+        feeds.look_now(session, operator, feed.id)
+    fetcher.answer = Fetched(lines(1, 2), etag='"two"')
+    importing.look(wiring.database, fetcher, feed.id)
+    with wiring.database.writing() as session:
+        begun = feed_looks.checks(session, feed)[0].import_id
+        assert begun is not None
+        imports.stop(session, operator, begun)
+    assert served(wiring) == {"item-1"}
+    assert (look(), served(wiring)) == (FeedOutcome.IMPORTED, {"item-1", "item-2"})
+
+
 def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Actor) -> None:
     rater = Actor("account", "Rita", roles={cast.community_id: Role.RATER}, communities=operator.communities)
     with wiring.database.writing() as session:
