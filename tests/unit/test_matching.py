@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from app.commands.main import cli
-from app.core.factcheck import items, search
+from app.core.factcheck import items, search, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import candidates, features, terms
 from app.core.factcheck.matching.index import MemoryIndex
@@ -50,17 +50,13 @@ NOT_MADE = [
 
 
 def item(claim: str, number: int = 1, rating: str = "False", **said: Any) -> Item:
-    made = Item(
-        "checks", f"item-{number}", claim, rating, f"https://checks.example.org/{number}", "Example Checks"
-    )
-    for name, value in said.items():
-        object.__setattr__(made, name, value)
-    return made
+    url = f"https://checks.example.org/{number}"
+    return Item("checks", f"item-{number}", claim, rating, url, "Example Checks", **said)
 
 
 def keep(wiring: Wiring, *made: Item, community_id: uuid.UUID | None = None) -> None:
     with wiring.database.writing() as session:
-        items.keep(session, made, community_id)
+        storing.keep(session, made, community_id)
 
 
 def test_what_only_posts_have_is_taken_apart_or_left_out() -> None:

@@ -12,6 +12,7 @@ from app.core.factcheck import feed_looks, feeds, import_steps, imports, items, 
 from app.core.factcheck.feed_looks import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.imports import Upload
+from app.core.factcheck.items import Imported
 from app.core.models import (
     Account,
     DatasetFeed,
@@ -94,8 +95,8 @@ def test_a_file_is_reported_on_first_and_stored_when_somebody_says_so(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
 ) -> None:
     with wiring.database.writing() as session:
-        items.keep(session, [storing.Published(**_of(7))], cast.other_community_id)
-        items.keep(session, [storing.Published(**_of(8))], cast.community_id)
+        storing.keep(session, [storing.Published(**_of(7))], cast.other_community_id)
+        storing.keep(session, [storing.Published(**_of(8))], cast.community_id)
     content = (
         lines(1, 2, 7)
         + line(8, claim="Other words")
@@ -290,6 +291,10 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
         storing.bring_back(session, operator, cast.community_id, gone)
         found = items.find(session, CLAIM.format(1), cast.community_id)
         assert found is not None
+        storing.retire(session, operator, cast.community_id, gone)
+        again = storing.keep(session, [storing.as_published(gone)], cast.community_id)
+        assert (again, gone.retired_at) == (Imported(changed=1), None), "storing it brings it back"
+        assert items.find(session, CLAIM.format(1), cast.community_id) is not None
         storing.retire(session, operator, cast.community_id, gone)
         with pytest.raises(Conflict):
             storing.retire(session, operator, cast.community_id, gone)
