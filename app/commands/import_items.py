@@ -10,6 +10,7 @@ import click
 
 from app.commands import files
 from app.commands.opening import opened_wiring
+from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import columns, formats, storing
 from app.core.factcheck.formats import BadFile as UnreadableFile
@@ -120,12 +121,13 @@ def check(file: Path, how: Reading) -> Checked:
 
 
 def keep(database: Database, file: Path, how: Reading) -> Imported:
-    """Store the items of a file, some hundreds in each transaction, and return the totals."""
+    """Store the items of a file, some hundreds at most in each transaction, and return the totals."""
     totals = Imported()
     with files.opened(file) as content:
         good = (one.item for one in formats.distinct(content, how) if not isinstance(one, Fault))
-        while batch := list[Published](islice(good, CHUNK)):
-            with database.writing() as session:
+        size = BatchSize(CHUNK)
+        while batch := list[Published](islice(good, size.rows)):
+            with size.timed(), database.writing() as session:
                 totals += storing.keep(session, batch, None)
     return totals
 

@@ -36,7 +36,7 @@ INDEX_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
 """Used as the lock's id, in place of a community's: imports wait only for each other."""
 KEPT = 1_500
 """Items whose words a process keeps, the most recently used ones."""
-WAITING = 500
+WAITING = 100
 _WORDS_AT_ONCE = 500
 
 _kept: OrderedDict[tuple[uuid.UUID, uuid.UUID, int], Candidate] = OrderedDict()

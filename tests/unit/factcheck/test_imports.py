@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.batches import BatchSize
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import feed_looks, feeds, import_steps, imports, items, storing
 from app.core.factcheck.feed_looks import Fetched
@@ -182,6 +183,16 @@ def test_a_killed_import_goes_on_where_it_ended_and_stores_nothing_twice(
     with wiring.database.reading() as session:
         imported = sa.select(sa.func.count()).where(HistoryEntry.what == "dataset.imported")
         assert session.scalar(imported) == 1
+
+
+def test_a_slow_machine_gets_smaller_batches_and_a_quick_one_larger() -> None:
+    size = BatchSize(250)
+    sizes = []
+    for seconds in (0.01, 0.01, 0.01, 5.8, 0.4, 9.0, 9.0, 0.7):
+        sizes.append(size.rows)
+        size.took(seconds)
+    assert sizes == [50, 100, 200, 250, 32, 60, 10, 10]
+    assert BatchSize(3).rows == 3
 
 
 def test_a_lost_job_is_enqueued_again_and_a_stopped_import_does_nothing_more(
