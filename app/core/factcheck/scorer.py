@@ -2,8 +2,11 @@
 
 import threading
 import time
+import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.classify import Context, FactCheck, Result
@@ -14,7 +17,11 @@ from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.nearest import Vectors
 from app.core.factcheck.search import Match
+from app.core.factcheck.spaces import Serving
+from app.core.services.embedding import Vector
+from app.core.services.kinds import Failure
 from app.core.vocabulary import ClaimRating
 
 CATEGORY = "misinformation"
@@ -30,6 +37,8 @@ RAISES: Mapping[ClaimRating, float] = {
 }
 """The score of a sure match by its rating; below the shipped threshold where the publisher does not call it false. Any
 other rating, "true" or a term that we do not know, gives no score."""
+NEAREST = 20
+"""Fact-checks that are candidates because they are nearest to a post by their vectors."""
 KEPT = 2_000
 """Posts whose match a process keeps: the same text is often posted again, with other links and capitals."""
 
@@ -65,8 +74,20 @@ class FactCheckScorer:
     calibrated = True
     max_chars = limits.CONTENT_MAX
 
-    def __init__(self, database: Database, kept: KeptMatches) -> None:
+    def __init__(
+        self,
+        database: Database,
+        kept: KeptMatches,
+        serving: Serving | None = None,
+        vectors: Vectors | None = None,
+    ) -> None:
         self._database, self._kept = database, kept
+        self._serving, self._vectors = serving, vectors or Vectors()
+
+    @property
+    def waits(self) -> bool:
+        """Whether it asks a connected service, so that others need not wait for it."""
+        return self._serving is not None
 
     @property
     def version(self) -> str:
@@ -93,15 +114,46 @@ class FactCheckScorer:
 
     def _match(self, text: str, context: Context) -> tuple[Item | None, float]:
         with self._database.reading() as session:
-            sizes = search.sizes(session, context.community_id)
-            key = (context.community_id, sizes, context.primary_language, _said(terms.read(text), text))
-            is_known, found = self._kept.get(key)
-            item = None if found is None else items.by_id(session, found.item_id)
-            if not is_known or (found is not None and item is None):
-                found = search.find(session, text, context.community_id, context.primary_language)
-                item = None if found is None else items.by_id(session, found.item_id)
+            is_known, key, found, item = self._known(session, text, context)
+            if not is_known and self._serving is None:
+                found, item = self._find(session, text, context)
                 self._kept.keep(key, found)
-            return item, 0.0 if found is None else found.probability
+        if not is_known and self._serving is not None:
+            # No transaction is open while the service is asked.
+            vector = self._vector(self._serving, text)
+            with self._database.reading() as session:
+                near: Sequence[uuid.UUID] = ()
+                if vector is not None:
+                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAREST)
+                found, item = self._find(session, text, context, near)
+            if vector is not None:
+                self._kept.keep(key, found)
+        return item, 0.0 if found is None else found.probability
+
+    def _find(
+        self, session: Session, text: str, context: Context, near: Sequence[uuid.UUID] = ()
+    ) -> tuple[Match | None, Item | None]:
+        found = search.find(session, text, context.community_id, context.primary_language, near)
+        return found, None if found is None else items.by_id(session, found.item_id)
+
+    def _known(
+        self, session: Session, text: str, context: Context
+    ) -> tuple[bool, tuple[object, ...], Match | None, Item | None]:
+        """Whether a near-equal post was matched, under which key, and its match."""
+        sizes = search.sizes(session, context.community_id)
+        space_id = None if self._serving is None else self._serving.space_id
+        said = _said(terms.read(text), text)
+        key = (context.community_id, sizes, space_id, context.primary_language, said)
+        is_known, found = self._kept.get(key)
+        item = None if found is None else items.by_id(session, found.item_id)
+        return is_known and (found is None or item is not None), key, found, item
+
+    def _vector(self, serving: Serving, text: str) -> Vector | None:
+        """The vector of a post; None if the service fails: then words alone must do."""
+        try:
+            return serving.embedder.of_post(text)
+        except Failure:
+            return None
 
 
 def _said(post: Terms, text: str) -> object:
