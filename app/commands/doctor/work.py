@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
 from app.core.attachments import files
+from app.core.factcheck import spaces
 from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
 from app.core.services import calls
 from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
@@ -147,6 +148,27 @@ def services(wiring: Wiring) -> Iterator[Finding]:
             failed = f"{period.errors} of {period.requests} calls of {service.name} failed today"
             yield warn(what, f"{failed}: {period.last_error}", "look at its page under Classifiers")
     yield ok(what, f"{len(connected)} connected" if connected else "none is connected")
+
+
+def vectors(wiring: Wiring) -> Iterator[Finding]:
+    """Whether fact-checks are found by meaning where operators connected a service for it."""
+    what = "vectors of fact-checks"
+    with wiring.database.reading() as session:
+        found = spaces.progress(session, wiring.services)
+        today = calls.period(session, [progress.service.id for progress in found], 1)
+    for progress in found:
+        name, period = progress.service.name, today[progress.service.id]
+        is_failing = period.errors * 2 > period.requests
+        count = f"{progress.done} of {progress.items} of {name}"
+        if not is_failing and not progress.problem:
+            yield ok(what, count)
+            continue
+        why = progress.problem or period.last_error
+        yield warn(
+            what,
+            f"{count}; it fails: {why}. Meanwhile posts are matched by their words alone",
+            "look at its page under Classifiers",
+        )
 
 
 def _count(session: Session, *which: sa.ColumnElement[bool]) -> int:
