@@ -5,6 +5,7 @@ import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
@@ -17,6 +18,7 @@ from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.near_equal import NearEqual
 from app.core.factcheck.nearest import Vectors
 from app.core.factcheck.search import Match
 from app.core.factcheck.spaces import Serving
@@ -49,6 +51,7 @@ class KeptMatches:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[object, ...], Match | None] = OrderedDict()
+        self.near_equal = NearEqual()
 
     def get(self, key: tuple[object, ...]) -> tuple[bool, Match | None]:
         """Whether this post has been matched, and the match."""
@@ -60,6 +63,27 @@ class KeptMatches:
             self._kept[key] = match
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class _Post:
+    """A post as it is compared with earlier ones; ``context`` is what else must be equal."""
+
+    context: tuple[object, ...]
+    terms: Terms
+    text: str
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its terms are only those of its beginning."""
+        return len(self.text) > terms.TEXT_MAX
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Its words in order, and what is denied; of long posts the text."""
+        said = self.terms
+        words = (said.words, said.signed, said.negated_at, said.denied_at)
+        return (*self.context, self.text if self.is_cut else words)
 
 
 class FactCheckScorer:
@@ -114,10 +138,11 @@ class FactCheckScorer:
 
     def _match(self, text: str, context: Context) -> tuple[Item | None, float]:
         with self._database.reading() as session:
-            is_known, key, found, item = self._known(session, text, context)
+            post = self._post(session, text, context)
+            is_known, found, item = self._known(session, post)
             if not is_known and self._serving is None:
                 found, item = self._find(session, text, context)
-                self._kept.keep(key, found)
+                self._keep(post, found, item)
         if not is_known and self._serving is not None:
             # No transaction is open while the service is asked.
             vector = self._vector(self._serving, text)
@@ -127,8 +152,24 @@ class FactCheckScorer:
                     near = self._vectors.nearest(session, self._serving.space_id, vector, NEAREST)
                 found, item = self._find(session, text, context, near)
             if vector is not None:
-                self._kept.keep(key, found)
+                self._keep(post, found, item)
         return item, 0.0 if found is None else found.probability
+
+    def _post(self, session: Session, text: str, context: Context) -> _Post:
+        sizes = search.sizes(session, context.community_id)
+        space_id = None if self._serving is None else self._serving.space_id
+        return _Post(
+            (context.community_id, sizes, space_id, context.primary_language), terms.read(text), text
+        )
+
+    def _known(self, session: Session, post: _Post) -> tuple[bool, Match | None, Item | None]:
+        """Whether the same or nearly the same was matched before, and its match."""
+        is_known, found = self._kept.get(post.key)
+        if not is_known and not post.is_cut:
+            found = self._kept.near_equal.find(post.context, post.terms)
+            is_known = found is not None
+        item = None if found is None else items.by_id(session, found.item_id)
+        return is_known and (found is None or item is not None), found, item
 
     def _find(
         self, session: Session, text: str, context: Context, near: Sequence[uuid.UUID] = ()
@@ -136,17 +177,10 @@ class FactCheckScorer:
         found = search.find(session, text, context.community_id, context.primary_language, near)
         return found, None if found is None else items.by_id(session, found.item_id)
 
-    def _known(
-        self, session: Session, text: str, context: Context
-    ) -> tuple[bool, tuple[object, ...], Match | None, Item | None]:
-        """Whether a near-equal post was matched, under which key, and its match."""
-        sizes = search.sizes(session, context.community_id)
-        space_id = None if self._serving is None else self._serving.space_id
-        said = _said(terms.read(text), text)
-        key = (context.community_id, sizes, space_id, context.primary_language, said)
-        is_known, found = self._kept.get(key)
-        item = None if found is None else items.by_id(session, found.item_id)
-        return is_known and (found is None or item is not None), key, found, item
+    def _keep(self, post: _Post, found: Match | None, item: Item | None) -> None:
+        self._kept.keep(post.key, found)
+        if found is not None and item is not None and not post.is_cut:
+            self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
 
     def _vector(self, serving: Serving, text: str) -> Vector | None:
         """The vector of a post; None if the service fails: then words alone must do."""
@@ -154,11 +188,6 @@ class FactCheckScorer:
             return serving.embedder.of_post(text)
         except Failure:
             return None
-
-
-def _said(post: Terms, text: str) -> object:
-    """What two near-equal posts have in common: their words in order, and what is denied; of long posts the text."""
-    return text if len(text) > terms.TEXT_MAX else (post.words, post.signed, post.negated_at, post.denied_at)
 
 
 def _fact_check(item: Item, similarity: float) -> FactCheck:
