@@ -49,7 +49,7 @@ def _check(options: Mapping[str, str]) -> None:
 
 KIND = Kind(
     name="embeddings",
-    title="Embeddings, to find fact-checks by meaning",
+    title="Embeddings",
     about=(
         "OpenAI's embeddings, or any server that speaks its protocol (vLLM, Ollama, LM Studio). It scores nothing: "
         "it helps to find the fact-checks that say what a post says in other words."

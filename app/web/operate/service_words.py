@@ -142,7 +142,9 @@ def progress_line(progress: Progress, today: Period) -> ProgressLine:
         rest = "Posts are compared by their words alone until all have one."
     problem = ""
     if is_failing and progress.service.mode is ServiceMode.IN_FORCE:
-        problem = f"It fails today ({today.last_error}): such posts are compared by their words alone."
+        problem = (
+            f"Most calls failed today ({today.last_error}): such posts are compared by their words alone."
+        )
     elif progress.problem:
         problem = f"It did not go on: {progress.problem}. It is asked again within minutes."
     return ProgressLine(progress, " ".join(filter(None, (count, rest, problem))), bool(problem))
