@@ -4,7 +4,7 @@ import time
 import uuid
 
 from app.core.db import Database
-from app.core.factcheck import spaces
+from app.core.factcheck import filling, spaces
 from app.core.models import ConnectedService
 from app.core.services.kinds import Failure
 from app.core.services.pool import ServicePool
@@ -28,12 +28,12 @@ def sweep(database: Database, pool: ServicePool, *, seconds: float = MOST_SECOND
     for service, settings, state in due:
         _embed(database, pool, service, settings, state, end)
     with database.reading() as session:
-        unused = spaces.unused(session, pool)
+        unused = filling.unused(session, pool)
     for space_id in unused:
         has_more = True
         while has_more:
             with database.writing() as session:
-                has_more = spaces.delete(session, space_id)
+                has_more = filling.delete(session, space_id)
 
 
 def _embed(
@@ -46,7 +46,7 @@ def _embed(
 ) -> None:
     """Go once through the fact-checks that lack a vector. ``state`` was read before them."""
     with database.writing() as session:
-        leased = spaces.lease(session, service, settings)
+        leased = filling.lease(session, service, settings)
     if leased is None:
         return
     space_id, count = leased
@@ -55,13 +55,13 @@ def _embed(
     covered, problem = "", ""
     while time.monotonic() < end:
         with database.reading() as session:
-            batch = spaces.pending(session, space_id, after, embedder.batch)
-            known = dict(spaces.known(session, space_id, {one.sha256 for one in batch}))
+            batch = filling.pending(session, space_id, after, embedder.batch)
+            known = dict(filling.known(session, space_id, {one.sha256 for one in batch}))
         if not batch:
             covered = state
             break
         if count >= spaces.MOST:
-            covered, problem = state, spaces.TOO_MANY
+            covered, problem = state, filling.TOO_MANY
             break
         new = {one.sha256: one.text for one in batch if one.sha256 not in known}
         try:
@@ -69,11 +69,11 @@ def _embed(
         except Failure as failure:
             problem = failure.reason
             break
-        known |= {sha256: spaces.packed(vector) for sha256, vector in zip(new, vectors, strict=True)}
+        known |= {sha256: filling.packed(vector) for sha256, vector in zip(new, vectors, strict=True)}
         with database.writing() as session:
-            if not spaces.store(session, space_id, [(one, known[one.sha256]) for one in batch]):
+            if not filling.store(session, space_id, [(one, known[one.sha256]) for one in batch]):
                 return
         after = batch[-1].item_id
         count += len(batch)
     with database.writing() as session:
-        spaces.finish(session, space_id, covered, problem)
+        filling.finish(session, space_id, covered, problem)

@@ -5,6 +5,6 @@ where the claim is quoted; a community may also have its own. ``words`` and ``ra
 their ratings, ``items`` parses and finds items, ``storing`` stores and retires them, ``item_search`` finds them for
 operators. ``formats`` reads files in every form; ``imports`` takes them in, ``import_steps`` reads and stores them in
 batches, ``feeds`` and ``feed_looks`` fetch them again and again. ``search`` is the index, ``matching`` ranks items for
-a post, and ``scorer`` scores posts by them. ``spaces`` keeps the vectors of a connected embeddings service, and
-``nearest`` searches them.
+a post, and ``scorer`` scores posts by them. ``spaces`` keeps the vectors of a connected embeddings service,
+``filling`` fills them and ``nearest`` searches them.
 """

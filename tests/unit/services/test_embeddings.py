@@ -23,7 +23,7 @@ from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import RequestStatus, ServiceMode
 from app.jobs import embedding
 from tests.clocks import advance
-from tests.stub_services import status
+from tests.stub_services import serving, status
 from tests.unit.services.conftest import Stage
 
 CLAIM = "Drinking seawater every morning cures diabetes within two weeks"
@@ -175,6 +175,25 @@ def test_another_model_takes_over_at_once_when_every_fact_check_has_its_vector(f
         services.remove(session, SYSTEM, service_id, "Not needed")
     sweep(fair)
     assert (fair.rows(VectorSpace), fair.rows(FactCheckVector)) == ([], [])
+
+
+def test_the_key_of_a_new_host_is_not_sent_to_the_old_one(fair: Stage) -> None:
+    service_id = embeds(fair)
+    sweep(fair)
+    sent(fair)
+    with serving() as elsewhere:
+        elsewhere.vector = meaning
+        settings = ServiceSettings(url=elsewhere.url("/v1"), model="model-1", deadline=1.0)
+        with fair.wiring.database.writing() as session:
+            services.change(session, SYSTEM, service_id, registry(fair), settings, "Moved", consent=True)
+            services.put_in_force(session, SYSTEM, service_id, 2, "Moved")
+            services.set_key(session, SYSTEM, service_id, registry(fair), "sk-new", "Moved")
+        assert matched(fair, POST, 1) is None, "by words alone until the new vectors are complete"
+        assert elsewhere.seen == []
+        sweep(fair)
+        assert matched(fair, f"{POST}!", 2) == "sea"
+        assert {seen.headers["Authorization"] for seen in elsewhere.seen} == {"Bearer sk-new"}
+    assert sent(fair) == [], "nothing went to the old host"
 
 
 @pytest.mark.both_databases
