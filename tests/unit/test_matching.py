@@ -1,5 +1,6 @@
 """Matching of posts with fact-checks: words, the index, the model, and what becomes of a scored request."""
 
+import gzip
 import json
 import uuid
 from datetime import date
@@ -294,3 +295,10 @@ def test_a_bad_line_of_the_claims_is_named(tmp_path: Any, line: str, problem: st
     done = run("", path)
     assert done.exit_code == 2
     assert problem in done.stderr
+
+
+def test_a_damaged_file_of_claims_is_a_sentence(tmp_path: Any) -> None:
+    path = tmp_path / "claims.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id": "a", "claim": "x"}\n')[:-9])
+    done = run("", path)
+    assert (done.exit_code, done.stderr) == (2, "Error: claims.jsonl.gz is a damaged gzip file\n")

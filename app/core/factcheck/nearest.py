@@ -31,6 +31,9 @@ class _Space:
 
     def read(self, session: Session, space_id: uuid.UUID) -> None:
         """Read what was stored since the last time."""
+        if not self.ids:
+            whole = sa.select(sa.func.count()).where(FactCheckVector.space_id == space_id)
+            self._make_room(session.scalar(whole) or 0)
         while True:
             rows = session.execute(
                 sa.select(FactCheckVector.position, FactCheckVector.item_id, FactCheckVector.vector)

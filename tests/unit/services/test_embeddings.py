@@ -36,7 +36,16 @@ POST = f"They say that {CLAIM.lower()}. At the fair were {' '.join(PLACES)}"
 
 
 def item(name: str, claim: str, title: str = "") -> Item:
-    return Item("checks", name, claim, "False", f"https://checks.example.org/{name}", "Checks", title=title)
+    return Item(
+        "checks",
+        name,
+        claim,
+        "False",
+        f"https://checks.example.org/{name}",
+        "Checks",
+        title=title,
+        language="en",
+    )
 
 
 def others() -> list[Item]:
