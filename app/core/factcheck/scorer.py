@@ -145,13 +145,13 @@ class FactCheckScorer:
                 self._keep(post, found, item)
         if not is_known and self._serving is not None:
             # No transaction is open while the service is asked.
-            vector = self._vector(self._serving, text)
+            vector = self._vector(self._serving, text) if post.terms.words else None
             with self._database.reading() as session:
                 near: Sequence[uuid.UUID] = ()
                 if vector is not None:
                     near = self._vectors.nearest(session, self._serving.space_id, vector, NEAREST)
                 found, item = self._find(session, text, context, near)
-            if vector is not None:
+            if vector is not None or not post.terms.words:
                 self._keep(post, found, item)
         return item, 0.0 if found is None else found.probability
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from app.core.classify import Context
+from app.core.classify.names import FACT_CHECKS
 from app.core.factcheck import items, search, spaces, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching.candidates import fused
@@ -20,7 +22,7 @@ from app.core.services.embedding import checked
 from app.core.services.kinds import Embeddings, Failure
 from app.core.services.services import Registry
 from app.core.services.settings import ServiceSettings
-from app.core.vocabulary import RequestStatus, ServiceMode
+from app.core.vocabulary import ServiceMode
 from app.jobs import embedding
 from tests.clocks import advance
 from tests.stub_services import serving, status
@@ -96,12 +98,13 @@ def keep(stage: Stage, *kept: Item) -> None:
         storing.keep(session, kept)
 
 
-def matched(stage: Stage, text: str, number: int) -> str | None:
-    request_id = stage.score(text, number)
+def matched(stage: Stage, text: str) -> str | None:
+    """The id of the fact-check that a post matches, as the community's scorer finds it."""
     with stage.wiring.database.reading() as session:
-        request = session.get_one(Request, request_id)
-        assert request.status is not RequestStatus.FAILED
-        return request.dataset_item_id
+        in_force = stage.wiring.classifiers_for(session, stage.cast.community_id)
+    (scorer,) = (one for one in in_force if one.name == FACT_CHECKS)
+    (result,) = scorer.score([text], Context(stage.cast.community_id, "en"))
+    return None if result.fact_check is None else result.fact_check.item_id
 
 
 def sent(stage: Stage) -> list[tuple[str, list[str]]]:
@@ -121,18 +124,21 @@ def fair(stage: Stage) -> Stage:
 
 def test_a_post_is_found_by_meaning_where_its_words_lead_elsewhere(fair: Stage) -> None:
     embeds(fair)
-    assert matched(fair, POST, 1) is None, "without vectors, words alone lead to the others"
+    assert matched(fair, POST) is None, "without vectors, words alone lead to the others"
     assert sent(fair) == [], "nothing is asked for while there is nothing to compare with"
     sweep(fair)
     calls = sent(fair)
     assert [len(texts) for _, texts in calls] == [32, 21]
     assert f"{CLAIM} {TITLE}" in calls[1][1]
-    assert matched(fair, f"{POST}!", 2) == "sea"
+    with fair.wiring.database.reading() as session:
+        request = session.get_one(Request, fair.score(f"{POST}!"))
+        assert request.dataset_item_id == "sea"
     ((model, texts),) = sent(fair)
     assert (model, texts) == ("model-1", [f"{POST}!"]), "one call for a post"
-    assert matched(fair, f"{POST}!", 3) == "sea"
-    assert matched(fair, f"{POST} https://t.co/x", 4) == "sea"
-    assert sent(fair) == [], "the same words again need no call"
+    assert matched(fair, f"{POST}!") == "sea"
+    assert matched(fair, f"{POST} https://t.co/x") == "sea"
+    assert matched(fair, "https://example.org/only-a-link") is None
+    assert sent(fair) == [], "the same words again need no call, and no words neither"
     sweep(fair)
     assert sent(fair) == [], "and a second run finds nothing to do"
 
@@ -141,25 +147,25 @@ def test_words_alone_must_do_while_the_service_fails_or_is_only_observed(fair: S
     service_id = embeds(fair, ServiceMode.OBSERVE)
     sweep(fair)
     sent(fair)
-    assert matched(fair, POST, 1) is None
+    assert matched(fair, POST) is None
     assert sent(fair) == [], "observed: its vectors are made ready, and no post is sent"
     with fair.wiring.database.writing() as session:
         services.set_mode(session, SYSTEM, service_id, ServiceMode.IN_FORCE, "It helps")
     fair.stub.fail(status(503))
-    assert matched(fair, f"{POST}!", 2) is None
+    assert matched(fair, f"{POST}!") is None
     assert len(sent(fair)) == 1, "a post does not wait for a second attempt"
-    assert matched(fair, f"My aunt swears: {CLAIM}", 3) == "sea"
+    assert matched(fair, f"My aunt swears: {CLAIM}") == "sea"
     (day,) = fair.rows(ServiceDay)
     assert (day.errors, day.last_error) == (2, "it failed (503)")
     fair.stub.faults_left = 0
-    assert matched(fair, f"{POST}!", 4) == "sea", "what was matched without vectors is not kept"
+    assert matched(fair, f"{POST}!") == "sea", "what was matched without vectors is not kept"
 
 
 @pytest.mark.both_databases
 def test_another_model_takes_over_at_once_when_every_fact_check_has_its_vector(fair: Stage) -> None:
     service_id = embeds(fair)
     sweep(fair)
-    assert matched(fair, f"{POST} 1", 1) == "sea"
+    assert matched(fair, f"{POST} 1") == "sea"
     sent(fair)
     fair.stub.vector = lambda text: [*meaning(text), 0.01]
     settings = ServiceSettings(url=fair.stub.url("/v1"), model="model-2", deadline=1.0)
@@ -168,7 +174,7 @@ def test_another_model_takes_over_at_once_when_every_fact_check_has_its_vector(f
         services.put_in_force(session, SYSTEM, service_id, version.version, "Use it")
     sweep(fair, seconds=-1)
     fair.stub.vector = meaning
-    assert matched(fair, f"{POST} 2", 2) == "sea"
+    assert matched(fair, f"{POST} 2") == "sea"
     assert [model for model, _ in sent(fair)] == ["model-1"], "the old vectors serve meanwhile"
     with fair.wiring.database.reading() as session:
         (before,) = spaces.progress(session, fair.wiring.services)
@@ -176,7 +182,7 @@ def test_another_model_takes_over_at_once_when_every_fact_check_has_its_vector(f
     fair.stub.vector = lambda text: [*meaning(text), 0.01]
     sweep(fair)
     assert {model for model, _ in sent(fair)} == {"model-2"}
-    assert matched(fair, f"{POST} 3", 3) == "sea"
+    assert matched(fair, f"{POST} 3") == "sea"
     assert [model for model, _ in sent(fair)] == ["model-2"]
     (space,) = fair.rows(VectorSpace)
     assert (space.dimensions, len(fair.rows(FactCheckVector))) == (4, 53), "the old vectors are deleted"
@@ -197,10 +203,10 @@ def test_the_key_of_a_new_host_is_not_sent_to_the_old_one(fair: Stage) -> None:
             services.change(session, SYSTEM, service_id, registry(fair), settings, "Moved", consent=True)
             services.put_in_force(session, SYSTEM, service_id, 2, "Moved")
             services.set_key(session, SYSTEM, service_id, registry(fair), "sk-new", "Moved")
-        assert matched(fair, POST, 1) is None, "by words alone until the new vectors are complete"
+        assert matched(fair, POST) is None, "by words alone until the new vectors are complete"
         assert elsewhere.seen == []
         sweep(fair)
-        assert matched(fair, f"{POST}!", 2) == "sea"
+        assert matched(fair, f"{POST}!") == "sea"
         assert {seen.headers["Authorization"] for seen in elsewhere.seen} == {"Bearer sk-new"}
     assert sent(fair) == [], "nothing went to the old host"
 
