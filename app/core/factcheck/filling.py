@@ -67,8 +67,13 @@ def lease(
 
 
 def pending(session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most: int) -> list[Pending]:
-    """The next fact-checks that lack a vector of their present text, in the order of their ids."""
-    space = session.get_one(VectorSpace, space_id)
+    """The next fact-checks that lack a vector of their present text, in the order of their ids; none without the space.
+
+    A space is deleted under a running job when the service gets another model or is removed.
+    """
+    space = session.get(VectorSpace, space_id)
+    if space is None:
+        return []
     community_id = session.get_one(ConnectedService, space.service_id).community_id
     beginning = () if after is None else (FactCheckItem.id > after,)
     rows = session.execute(
