@@ -28,7 +28,9 @@ from app.core.classify.seed import SeedClassifier
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.db import Database, EnqueueJob
+from app.core.factcheck import spaces
 from app.core.factcheck.feed_looks import FeedFetcher
+from app.core.factcheck.nearest import Vectors
 from app.core.factcheck.scorer import FactCheckScorer, KeptMatches
 from app.core.learning.scorer import LearnedModels
 from app.core.mail import Mailer
@@ -87,6 +89,7 @@ class Wiring:
     rules: CommunityRules = field(default_factory=CommunityRules)
     learned: LearnedModels = field(default_factory=LearnedModels)
     matches: KeptMatches = field(default_factory=KeptMatches)
+    vectors: Vectors = field(default_factory=Vectors)
     jobs: JobEngine | None = None
     first_admin_token: str | None = None
     """Token of the link that ``serve`` prints while there is no admin; stored in plain text only here (decision 0031).
@@ -113,7 +116,8 @@ class Wiring:
         if own.has_services:
             classifiers += self.services.classifiers(session, community_id)
         if own.has_fact_checks:
-            classifiers.append(FactCheckScorer(self.database, self.matches))
+            serving = spaces.serving(session, self.services, community_id) if own.has_services else None
+            classifiers.append(FactCheckScorer(self.database, self.matches, serving, self.vectors))
         model = self.learned.model(session, community_id) if own.has_learned else None
         return classifiers if model is None else [*classifiers, model]
 

@@ -50,6 +50,7 @@ class Stub:
     model: str = "model-1"
     logprobs: bool = True
     chat_text: str | None = None
+    vector: "Callable[[str], list[float]]" = lambda text: [float(len(text)), 10.0]
     fault: "Callable[[Any], None] | None" = None
     faults_left: int = 1_000
     seen: list[Seen] = field(default_factory=list)
@@ -65,6 +66,10 @@ class Stub:
         """Let the next ``times`` requests end in this fault."""
         self.fault, self.faults_left = fault, times
 
+    def answer_to(self, handler: Any, seen: Seen) -> None:
+        """Write the usual answer, for a fault that lets some requests through."""
+        _write(handler, 200, json.dumps(self.answer(seen)).encode(), {})
+
     def answer(self, seen: Seen) -> Any:
         path = seen.path.partition("?")[0]
         if path.endswith("/moderations"):
@@ -73,7 +78,18 @@ class Stub:
             return self._azure(seen.body)
         if path.endswith("/chat/completions"):
             return self._chat(seen.body)
+        if path.endswith("/embeddings"):
+            return self._embeddings(seen.body)
         return self._own(seen.body)
+
+    def _embeddings(self, body: Any) -> Any:
+        rows = [
+            {"object": "embedding", "index": index, "embedding": self.vector(text)[: body.get("dimensions")]}
+            for index, text in enumerate(body["input"])
+        ]
+        # The vendor numbers the rows; their order is not promised.
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        return {"object": "list", "data": rows[::-1], "model": self.model, "usage": usage}
 
     def _moderations(self, body: Any) -> Any:
         given = body["input"]

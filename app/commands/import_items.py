@@ -1,17 +1,16 @@
 """``import-items``: imports a file of fact-checks of any size into the datasets (decisions 0019 and 0045)."""
 
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, cast
 
 import click
 
+from app.commands import files
 from app.commands.opening import opened_wiring
+from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import columns, formats, storing
 from app.core.factcheck.formats import BadFile as UnreadableFile
@@ -70,16 +69,18 @@ def import_items(
 
     Members of a line: claim, rating, url, publisher, dataset_name (or dataset), item_id (or dataset_item_id), title,
     language, reviewed_on; others are passed over. An item that is there already, by dataset and item id, is updated.
-    Every community's posts are compared with the items of every dataset. One bad line, and nothing is imported. A file
-    that ends in .gz is unpacked.
+    Every community's posts are compared with the items of every dataset. One bad line, and nothing is imported. FILE
+    may be compressed with gzip, and may be a pipe.
     """
-    how = _how(file, kind, Defaults(dataset, publisher), chosen)
     try:
-        checked = check(file, how)
-    except UnreadableFile as bad:
+        with files.stored(file) as whole:
+            _import(whole, _how(whole, kind, Defaults(dataset, publisher), chosen), skip_bad, dry_run)
+    except (UnreadableFile, files.DamagedFile) as bad:
         raise BadFile(f"{bad}. Nothing was imported.") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise BadFile(f"{file.name} is a damaged gzip file. Nothing was imported.") from None
+
+
+def _import(file: Path, how: Reading, skip_bad: bool, dry_run: bool) -> None:
+    checked = check(file, how)
     for fault in checked.faults[:SHOWN_FAULTS]:
         click.echo(fault, err=True)
     if len(checked.faults) > SHOWN_FAULTS:
@@ -105,9 +106,9 @@ def import_items(
 
 
 def check(file: Path, how: Reading) -> Checked:
-    """Read the whole file without keeping it. Raises UnreadableFile."""
+    """Read the whole file without keeping it. Raises UnreadableFile or DamagedFile."""
     checked = Checked()
-    with _opened(file) as content:
+    with files.opened(file) as content:
         for one in formats.distinct(content, how):
             if isinstance(one, Found):
                 checked.items += 1
@@ -120,25 +121,26 @@ def check(file: Path, how: Reading) -> Checked:
 
 
 def keep(database: Database, file: Path, how: Reading) -> Imported:
-    """Store the items of a file, some hundreds in each transaction, and return the totals."""
+    """Store the items of a file, some hundreds at most in each transaction, and return the totals."""
     totals = Imported()
-    with _opened(file) as content:
+    with files.opened(file) as content:
         good = (one.item for one in formats.distinct(content, how) if not isinstance(one, Fault))
-        while batch := list[Published](islice(good, CHUNK)):
-            with database.writing() as session:
+        size = BatchSize(CHUNK)
+        while batch := list[Published](islice(good, size.rows)):
+            with size.timed(), database.writing() as session:
                 totals += storing.keep(session, batch, None)
     return totals
 
 
 def _how(file: Path, kind: str | None, defaults: Defaults, chosen: Sequence[str]) -> Reading:
     try:
-        with _opened(file) as content:
+        with files.opened(file) as content:
             form = ImportFormat(kind) if kind else formats.detect(content, file.name)
             if form is not ImportFormat.CSV:
                 return Reading(form, defaults)
             head = columns.head(content)
-    except (columns.BadTable, UnreadableFile) as bad:
-        raise BadFile(f"{bad}. Nothing was imported.") from None
+    except columns.BadTable as bad:
+        raise UnreadableFile(str(bad)) from None
     mapped = columns.guess(head.headers)
     for pair in chosen:
         member, _, header = pair.partition("=")
@@ -153,12 +155,6 @@ def _how(file: Path, kind: str | None, defaults: Defaults, chosen: Sequence[str]
             f"No column gives the {', '.join(missing)}: name it with --column. Nothing was imported."
         )
     return Reading(form, defaults, mapped)
-
-
-def _opened(file: Path) -> BinaryIO:
-    if file.suffix == ".gz":
-        return cast("BinaryIO", gzip.open(file, "rb"))
-    return file.open("rb")
 
 
 def _unknown(words: Counter[str]) -> Iterator[str]:

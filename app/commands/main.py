@@ -23,7 +23,10 @@ _COMMANDS = {
     "create-account": ("app.commands.create_account", "Create a confirmed account; prints its id."),
     "doctor": ("app.commands.doctor.command", "Check what the service stands on, and say what to do."),
     "erase-user": ("app.commands.erase_user", "Erase a person; what they decided stays, without a name."),
-    "import-items": ("app.commands.import_items", "Import published fact-checks from a JSON Lines file."),
+    "import-items": (
+        "app.commands.import_items",
+        "Import published fact-checks from a file of any form and size.",
+    ),
     "match-claims": (
         "app.commands.match_claims",
         "Match texts with fact-checked claims, one JSON object a line.",

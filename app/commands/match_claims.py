@@ -1,21 +1,17 @@
 """``match-claims``: matches texts from standard input with claims of a file, as the service would match posts."""
 
-import gzip
 import json
 import sys
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
+from app.commands import files
 from app.core.classify.language import language_of
 from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.weights import shipped
-
-GZIP = b"\x1f\x8b"
 
 
 class BadLine(click.ClickException):
@@ -59,7 +55,7 @@ def match_claims(path: Path) -> None:
 def _claims(path: Path) -> tuple[list[str], list[tuple[str, str]]]:
     ids: dict[str, int] = {}
     texts = []
-    for number, line in _lines(path):
+    for number, line in files.lines(path):
         where = f"{path.name}, line {number}"
         row = _object(line, where)
         claim_id = _text(row, "id", where)
@@ -70,25 +66,6 @@ def _claims(path: Path) -> tuple[list[str], list[tuple[str, str]]]:
     if not texts:
         raise BadLine(f"{path.name} holds no claims")
     return list(ids), texts
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The number and content of every line that is not empty."""
-    number = 0
-    # Opened once, and looked at without reading on: it may be a pipe.
-    with path.open("rb") as plain:
-        file: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=plain) if plain.peek(2)[:2] == GZIP else plain
-        try:
-            for line in _each(file):
-                number += 1
-                if line.strip():
-                    yield number, line
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise BadLine(f"{path.name}: the gzip file is damaged after line {number}: {error}") from error
-
-
-def _each(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-    yield from file
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:

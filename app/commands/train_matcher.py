@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from app.commands.files import json_lines
 from app.commands.training import matcher
 from app.core.factcheck.matching.weights import shipped_file
 
@@ -43,7 +44,7 @@ def train_matcher(data: Path, posts: Path, out: Path | None) -> None:
     usual = matcher.background(posts)
     say("Words of ordinary posts counted")
     claims = [
-        (row["id"], row["claim"], row.get("title") or "") for row in matcher.rows(data / "claims.jsonl.gz")
+        (row["id"], row["claim"], row.get("title") or "") for row in json_lines(data / "claims.jsonl.gz")
     ]
     content = matcher.train(
         claims,

@@ -5,6 +5,7 @@ import uuid
 from itertools import islice
 from typing import BinaryIO
 
+from app.core.batches import BatchSize
 from app.core.db import Database
 from app.core.factcheck import feed_looks, formats, import_steps, imports
 from app.core.factcheck.feed_looks import FeedFetcher
@@ -21,10 +22,11 @@ def run(database: Database, import_id: uuid.UUID) -> None:
     if state is ImportState.READING:
         _read(database, import_id)
     elif state is ImportState.STORING:
+        size = BatchSize(import_steps.STORE_BATCH)
         has_more = True
         while has_more:
-            with database.writing() as session:
-                has_more = import_steps.store_batch(session, import_id)
+            with size.timed(), database.writing() as session:
+                has_more = import_steps.store_batch(session, import_id, size.rows)
 
 
 def _read(database: Database, import_id: uuid.UUID) -> None:
@@ -46,9 +48,10 @@ def _read_file(database: Database, import_id: uuid.UUID, spec: import_steps.Spec
     found = formats.distinct(file, spec.how)
     # What an earlier run has read is parsed again, but not stored again.
     read = sum(1 for _ in islice(found, spec.records))
-    while batch := list[Found | Fault](islice(found, import_steps.READ_BATCH)):
+    size = BatchSize(import_steps.READ_BATCH)
+    while batch := list[Found | Fault](islice(found, size.rows)):
         position = file.tell()
-        with database.writing() as session:
+        with size.timed(), database.writing() as session:
             if not import_steps.add(session, import_id, read, batch, position):
                 return
         read += len(batch)

@@ -11,6 +11,7 @@ from app.core.actions import acknowledgements
 from app.core.attachments import adding, fetching
 from app.core.classify import Classifier
 from app.core.classify.language import detect
+from app.core.classify.together import waits
 from app.core.factcheck import feed_looks, feeds, imports, search
 from app.core.helpfulness import refits
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
@@ -24,7 +25,7 @@ from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
-from app.jobs import attachments, importing, learning, mailing, rescoring, rollups
+from app.jobs import attachments, embedding, importing, learning, mailing, rescoring, rollups
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -109,6 +110,9 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     def look_at_feed(feed_id: str) -> None:
         importing.look(wiring.database, wiring.feeds, uuid.UUID(feed_id))
 
+    def embed_fact_checks() -> None:
+        embedding.sweep(wiring.database, wiring.services)
+
     def look_at_feeds() -> None:
         with wiring.database.writing() as session:
             feed_looks.enqueue_due(session)
@@ -118,6 +122,8 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(feeds.LOOK_JOB, look_at_feed, attempts=2)
     jobs.register(feed_looks.SWEEP_JOB, look_at_feeds, attempts=1)
     jobs.every(feed_looks.SWEEP_JOB, feed_looks.SWEEP_SECONDS)
+    jobs.register(embedding.EMBED_JOB, embed_fact_checks, attempts=1)
+    jobs.every(embedding.EMBED_JOB, embedding.EMBED_SECONDS)
     jobs.register(mail.MAIL_JOB, send_mail, attempts=mailing.MAIL_ATTEMPTS)
     jobs.register(community_states.END_REVIEWS_JOB, end_reviews)
     jobs.register(overturns.OVERTURN_JOB, overturn_batch)
@@ -160,7 +166,7 @@ def score(wiring: Wiring, request_id: uuid.UUID, turns: Turns | None = None) -> 
     if found is None:
         return
     post, classifiers = found
-    is_local = all(classifier.local for classifier in classifiers)
+    is_local = not any(waits(classifier) for classifier in classifiers)
     with turns.taken(post.community_id) if turns is not None and is_local else nullcontext():
         language = detect(post.content)
         scorings = scoring.classify(classifiers, post, language)

@@ -1,6 +1,9 @@
 """Fact-checks: rating words, imports, matching, and the builtin writer that quotes them."""
 
+import gzip
 import json
+import os
+import threading
 import uuid
 from collections.abc import Callable
 from datetime import date
@@ -16,7 +19,7 @@ from sqlalchemy import event
 from app.adapters.builtin_notes import BuiltinWriter, shorten
 from app.commands.main import cli
 from app.core.errors import Invalid
-from app.core.factcheck import items, words
+from app.core.factcheck import items, storing, words
 from app.core.factcheck.items import Imported, Item
 from app.core.models import FactCheckItem
 from app.core.notes import ai_notes
@@ -84,12 +87,12 @@ def test_every_rating_is_read_by_its_own_name(rating: ClaimRating) -> None:
 def test_importing_again_changes_only_what_differs(wiring: Wiring) -> None:
     first = [item(1), item(2, "Another claim altogether, about bridges", "Unheard of")]
     with wiring.database.writing() as session:
-        assert items.keep(session, first) == Imported(new=2)
+        assert storing.keep(session, first) == Imported(new=2)
     with wiring.database.writing() as session:
         again = [item(1), item(2, "Another claim altogether, about tunnels", "Unheard of"), item(3)]
-        assert items.keep(session, again) == Imported(new=1, changed=1, unchanged=1)
+        assert storing.keep(session, again) == Imported(new=1, changed=1, unchanged=1)
+    assert _count(wiring) == 3
     with wiring.database.reading() as session:
-        assert items.count(session) == 3
         row = session.scalars(sa.select(FactCheckItem).where(FactCheckItem.item_id == "item-2")).one()
         assert (row.rating, row.rating_given) == (None, "Unheard of")
         assert items.find(session, "Another claim altogether, about tunnels, they say") == items.by_id(
@@ -100,7 +103,7 @@ def test_importing_again_changes_only_what_differs(wiring: Wiring) -> None:
 
 def test_equal_item_ids_of_two_datasets_are_two_items(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        assert items.keep(session, [item(1), item(1, dataset_name="other")]) == Imported(new=2)
+        assert storing.keep(session, [item(1), item(1, dataset_name="other")]) == Imported(new=2)
 
 
 MADE = [
@@ -122,7 +125,7 @@ NOT_MADE = [
 
 def test_a_post_that_makes_a_claim_finds_its_fact_check(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        items.keep(session, [item(1), item(2, "Drinking tea every morning makes bridges collapse")])
+        storing.keep(session, [item(1), item(2, "Drinking tea every morning makes bridges collapse")])
         for content in MADE:
             found = items.find(session, content)
             assert found is not None, content
@@ -131,7 +134,7 @@ def test_a_post_that_makes_a_claim_finds_its_fact_check(wiring: Wiring) -> None:
 
 def test_a_post_that_denies_a_claim_or_only_shares_its_words_finds_nothing(wiring: Wiring) -> None:
     with wiring.database.writing() as session:
-        items.keep(session, [item(1)])
+        storing.keep(session, [item(1)])
         for content in NOT_MADE:
             assert items.find(session, content) is None, content
 
@@ -139,7 +142,7 @@ def test_a_post_that_denies_a_claim_or_only_shares_its_words_finds_nothing(wirin
 def test_a_claim_is_found_in_a_very_long_post(wiring: Wiring) -> None:
     padding = " ".join(f"paddingword{number}" for number in range(2_500))
     with wiring.database.writing() as session:
-        items.keep(session, [item(1)])
+        storing.keep(session, [item(1)])
         found = items.find(session, f"{padding} {CLAIM} {padding}")
         assert found is not None
 
@@ -153,7 +156,7 @@ def test_finding_asks_four_queries_however_many_items_there_are(wiring: Wiring) 
 
     with wiring.database.writing() as session:
         others = [item(n, f"The council of village {n} sold its bridge for {n} coins") for n in range(2, 300)]
-        items.keep(session, [item(1), *others])
+        storing.keep(session, [item(1), *others])
         event.listen(wiring.database.engine, "before_cursor_execute", note)
         assert items.find(session, f"{CLAIM}, says my aunt") is not None
         event.remove(wiring.database.engine, "before_cursor_execute", note)
@@ -284,7 +287,7 @@ def import_file(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def _count(wiring: Wiring) -> int:
     with wiring.database.reading() as session:
-        return items.count(session)
+        return session.scalar(sa.select(sa.func.count(FactCheckItem.id))) or 0
 
 
 def test_a_file_is_imported_and_reported(import_file: Callable[..., Result], wiring: Wiring) -> None:
@@ -352,6 +355,29 @@ def test_bad_lines_can_be_skipped_and_a_file_tried_without_importing(
     assert "line 1: row is longer than" in result.output
     assert "2 lines left out." in result.output
     assert _count(wiring) == 1
+
+
+def test_a_damaged_gzip_file_is_a_sentence_and_a_pipe_is_read(
+    import_file: Callable[..., Result], wiring: Wiring, tmp_path: Path
+) -> None:
+    whole = gzip.compress(json.dumps(LINE).encode())
+    packed = tmp_path / "items.jsonl.gz"
+    for content in (whole[:-9], b"no gzip at all", whole[:20] + b"xxxx" + whole[24:]):
+        packed.write_bytes(content)
+        result = CliRunner().invoke(cli, ["import-items", str(packed)])
+        assert result.exit_code == 2
+        assert result.stderr == "Error: items.jsonl.gz is a damaged gzip file. Nothing was imported.\n"
+    assert _count(wiring) == 0
+    for number, content in enumerate((whole, json.dumps(LINE | {"item_id": "sea-2"}).encode())):
+        pipe = tmp_path / f"pipe-{number}"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+        writer.start()
+        result = CliRunner().invoke(cli, ["import-items", str(pipe)])
+        writer.join()
+        assert result.exit_code == 0, result.output
+        assert f"1 item of pipe-{number}: 1 new" in result.output
+    assert _count(wiring) == 2
 
 
 def test_misuse_and_files_without_items_exit_with_2(import_file: Callable[..., Result]) -> None:

@@ -1,23 +1,28 @@
 """Matching of posts with fact-checks: words, the index, the model, and what becomes of a scored request."""
 
+import gzip
 import json
 import uuid
+from datetime import date
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from app.adapters.builtin_notes import BuiltinWriter
 from app.commands.main import cli
-from app.core.factcheck import items, search
+from app.core.classify import Context
+from app.core.factcheck import items, published, search, storing, words
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import candidates, features, terms
 from app.core.factcheck.matching.index import MemoryIndex
 from app.core.factcheck.matching.matcher import match
 from app.core.factcheck.matching.weights import read_weights, shipped, shipped_file
-from app.core.factcheck.scorer import RAISES
+from app.core.factcheck.scorer import RAISES, FactCheckScorer, KeptMatches
 from app.core.models import Action, FactCheckItem, FactCheckPosting, Request, Score
-from app.core.vocabulary import ActionTier, ClaimRating
+from app.core.notes.ai_notes import Post
+from app.core.vocabulary import ActionTier, ClaimRating, Classification
 from app.jobs.registry import sweep
 from app.wiring import Wiring
 from tests.cast import Cast
@@ -50,17 +55,13 @@ NOT_MADE = [
 
 
 def item(claim: str, number: int = 1, rating: str = "False", **said: Any) -> Item:
-    made = Item(
-        "checks", f"item-{number}", claim, rating, f"https://checks.example.org/{number}", "Example Checks"
-    )
-    for name, value in said.items():
-        object.__setattr__(made, name, value)
-    return made
+    url = f"https://checks.example.org/{number}"
+    return Item("checks", f"item-{number}", claim, rating, url, "Example Checks", **said)
 
 
 def keep(wiring: Wiring, *made: Item, community_id: uuid.UUID | None = None) -> None:
     with wiring.database.writing() as session:
-        items.keep(session, made, community_id)
+        storing.keep(session, made, community_id)
 
 
 def test_what_only_posts_have_is_taken_apart_or_left_out() -> None:
@@ -200,6 +201,29 @@ def test_the_rating_of_the_match_decides_whether_it_raises_the_score(
     assert not any(score.tier1_capable for score in stored)
 
 
+def test_what_a_rating_was_found_to_mean_when_it_was_imported_counts(wiring: Wiring, cast: Cast) -> None:
+    row = {
+        "claim": SEAWATER,
+        "rating": "Falsch",
+        "url": "https://checks.example.org/1",
+        "publisher": "Pruefer",
+    }
+    imported = published.read(row, published.Defaults("checks"))
+    assert words.read_rating("Falsch") is None, "its word alone tells nothing"
+    keep(wiring, imported)
+    scorer = FactCheckScorer(wiring.database, KeptMatches())
+    (result,) = scorer.score([MADE[0]], Context(cast.community_id))
+    assert result.scores["misinformation"] > 0.5
+    assert result.fact_check is not None
+    assert result.fact_check.rating == "Falsch"
+    with wiring.database.reading() as session:
+        matched = items.find(session, MADE[0], cast.community_id)
+    draft = BuiltinWriter().write(Post(uuid.uuid4(), MADE[0], 1, date(2026, 1, 31), {}), matched)
+    assert draft.classification is Classification.MISLEADING
+    assert "rated a closely matching claim" in draft.summary
+    assert "Falsch" in draft.summary
+
+
 def test_what_the_integration_said_of_a_fact_check_stays(
     wiring: Wiring, cast: Cast, jobs: InlineEngine
 ) -> None:
@@ -271,3 +295,10 @@ def test_a_bad_line_of_the_claims_is_named(tmp_path: Any, line: str, problem: st
     done = run("", path)
     assert done.exit_code == 2
     assert problem in done.stderr
+
+
+def test_a_damaged_file_of_claims_is_a_sentence(tmp_path: Any) -> None:
+    path = tmp_path / "claims.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id": "a", "claim": "x"}\n')[:-9])
+    done = run("", path)
+    assert (done.exit_code, done.stderr) == (2, "Error: claims.jsonl.gz is a damaged gzip file\n")

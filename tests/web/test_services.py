@@ -7,10 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 import sqlalchemy as sa
 
+from app.commands.doctor import work
 from app.core.db import Base
+from app.core.factcheck import storing
+from app.core.factcheck.items import Item
 from app.core.models import Action, Category, ConnectedService, HistoryText, Score, ServiceVersion
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks.sending import AllowList
+from app.jobs import embedding
 from app.wiring import Wiring
 from tests.cast import Cast, Person
 from tests.factories import submit
@@ -33,6 +37,7 @@ def stub(wiring: Wiring) -> Iterator[Stub]:
 def add(operator: Visitor, stub: Stub, kind: str = "http", **changes: str) -> str:
     """Add a service by the form; return the path of its page."""
     paths = {"openai_moderation": "/v1", "chat_guard": "/v1", "azure_content_safety": "", "http": "/score"}
+    paths["embeddings"] = "/v1"
     form = {
         "name": "own",
         "url": stub.url(paths[kind]),
@@ -116,6 +121,45 @@ def test_a_service_is_added_observed_compared_counted_and_required(
     history = operator.get("/history/settings?area=classifiers").text
     for told in ("Service added", "Scores of a service count", "Service only observed", "Too many failures"):
         assert told in history
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_embeddings_service_shows_its_vectors_and_no_scores(
+    visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, stub: Stub
+) -> None:
+    operator = visit(cast.operator)
+    with wiring.database.writing() as session:
+        url = "https://checks.example.org/1"
+        storing.keep(session, [Item("checks", "sea-1", "Seawater cures all", "False", url, "Checks")])
+    form = operator.get(f"{NEW}?kind=embeddings").text
+    assert "Numbers in a vector" in form
+    assert "Tier 1" not in form
+    path = add(operator, stub, "embeddings", name="meanings", model="model-1")
+    page = operator.get(path).text
+    assert "0 of 1 fact-checks have a vector of model-1." in page
+    for button in ("Compare with and without it", "Count its scores", "If it fails", "Try"):
+        assert f">{button}<" not in page
+    assert operator.post(f"{path}/mode", mode="in_force", reason="It helps").status_code == 303
+    embedding.sweep(wiring.database, wiring.services)
+    assert "1 of 1 fact-checks have a vector of model-1. Posts are compared by words and by meaning." in (
+        operator.get("/datasets").text
+    )
+    assert "finds fact-checks" in operator.get("/classifiers").text
+    assert [finding.detail for finding in work.vectors(wiring)] == ["1 of 1 of meanings"]
+    stub.fail(status(503))
+    post(wiring, cast, jobs, "Anything")
+    assert "Most calls failed today (it failed (503)): such posts are compared by their words alone." not in (
+        operator.get("/datasets").text
+    ), "half of the calls are not most of them"
+    post(wiring, cast, jobs, "Anything else", 2)
+    post(wiring, cast, jobs, "Anything new", 3)
+    assert "Most calls failed today (it failed (503)): such posts are compared by their words alone." in (
+        operator.get("/datasets").text
+    )
+    (finding,) = work.vectors(wiring)
+    assert (finding.state, "it failed (503). Meanwhile posts" in finding.detail) == ("warn", True)
+    tried = operator.post(f"{path}/versions/1/try", reason="x")
+    assert tried.status_code == 200, "it scores nothing, and says so instead of failing"
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -30,9 +30,13 @@ def _tls() -> ssl.SSLContext:
 
 
 def post_json(
-    connection: Connection, url: str, body: Mapping[str, Any], headers: Mapping[str, str]
+    connection: Connection,
+    url: str,
+    body: Mapping[str, Any],
+    headers: Mapping[str, str],
+    most: int = ANSWER_BYTES,
 ) -> dict[str, Any]:
-    """POST ``body`` to ``url`` within the connection's deadline and return the answer, a JSON object.
+    """POST ``body`` to ``url`` within the connection's deadline and return the answer, a JSON object of ``most`` bytes.
 
     ``url`` begins with the connection's URL. The address is checked as a webhook's: public, or on the allow-list.
 
@@ -63,7 +67,7 @@ def post_json(
             response = transport.handle_request(request)
             try:
                 _check_status(response)
-                received = _body(response)
+                received = _body(response, most)
             finally:
                 response.close()
     except (httpx.TimeoutException, TimeoutError) as error:
@@ -120,16 +124,16 @@ def _check_status(response: httpx.Response) -> None:
         raise Failure(reason, after=after)
     if 300 <= status < 400:
         raise Failure(f"it redirects elsewhere ({status})", retry=False)
-    raise Failure(f"it refuses the request ({status})", retry=False)
+    raise Failure(f"it refuses the request ({status})", retry=False, refused=True)
 
 
-def _body(response: httpx.Response) -> bytes:
+def _body(response: httpx.Response, most: int) -> bytes:
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity"):
         raise Failure("broken answer: compressed")
     received = bytearray()
     # Read the raw stream: a compressed answer, which we did not accept, is never decompressed.
     for chunk in response.stream:  # type: ignore[union-attr]  # a sync transport gives a sync stream
         received += chunk
-        if len(received) > ANSWER_BYTES:
-            raise Failure(f"broken answer: more than {ANSWER_BYTES // 1024} KB")
+        if len(received) > most:
+            raise Failure(f"broken answer: more than {most // 1024} KB")
     return bytes(received)

@@ -82,6 +82,9 @@ def restore(
         Conflict: the database is in use, or not empty without ``force``; the backup is damaged or of newer code.
         Invalid: the file is not a backup, or is a backup of the other kind of database.
     """
+    say("Checking the backup.")
+    # Before the database is replaced: nothing may have changed when a file turns out to be damaged.
+    media.check_files(path)
     with media.database_of(path, settings.data_dir) as database:
         restored = _restore(settings, database, force=force, score_waiting=score_waiting, say=say)
     return replace(restored, files=media.restore_files(path, media_store(settings)))
@@ -102,7 +105,6 @@ def _restore(
         runtime.migrate(placed, restoring=True)
         return _suspended(placed, score_waiting)
 
-    say("Checking the backup.")
     if kind == "sqlite":
         result = sqlite.restore(
             path, Path(url.database or ""), force=force, check=_check_revision, finish=finish

@@ -12,6 +12,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from app.adapters.media.folder_store import NAME, FolderStore
 from app.core.attachments.files import MediaStore
@@ -66,15 +67,29 @@ def database_of(path: Path, folder: Path) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def restore_files(path: Path, store: MediaStore) -> int:
-    """Put the files of a backup into the store; return how many.
+def check_files(path: Path) -> None:
+    """Read the files of a backup without storing them.
 
     Raises:
-        Invalid: a file's content is not what its name says, so the backup is damaged.
+        Invalid: the archive is cut off, or a file's content is not what its name says.
     """
-    if not is_archive(path):
-        return 0
+    for _name, _content, _size in _files(path):
+        pass
+
+
+def restore_files(path: Path, store: MediaStore) -> int:
+    """Put the files of a backup into the store; return how many. Raises as ``check_files``."""
     restored = 0
+    for name, content, size in _files(path):
+        store.put(name, content, size)
+        restored += 1
+    return restored
+
+
+def _files(path: Path) -> Iterator[tuple[str, IO[bytes], int]]:
+    """The name, content and size of each stored file in a backup, checked, one after the other."""
+    if not is_archive(path):
+        return
     with _opened(path) as tar:
         for member in tar:
             name = member.name.removeprefix(FOLDER)
@@ -84,9 +99,7 @@ def restore_files(path: Path, store: MediaStore) -> int:
             if hashlib.file_digest(content, "sha256").hexdigest() != name:  # type: ignore[arg-type]  # it can seek
                 raise Invalid.field("file", f"is damaged: {member.name}")
             content.seek(0)
-            store.put(name, content, member.size)
-            restored += 1
-    return restored
+            yield name, content, member.size
 
 
 @contextlib.contextmanager

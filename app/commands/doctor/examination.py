@@ -38,6 +38,7 @@ _WITH_TABLES: tuple[tuple[str, Check], ...] = (
     ("jobs", work.jobs),
     ("scoring", work.scoring),
     ("services", work.services),
+    ("vectors of fact-checks", work.vectors),
     ("attachments", work.attachments),
     ("deliveries", work.deliveries),
     ("webhooks", work.endpoints),

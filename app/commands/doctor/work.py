@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.commands.doctor.findings import Finding, fail, ok, warn
 from app.core import clock
 from app.core.attachments import files
+from app.core.factcheck import spaces
 from app.core.models import Attachment, ConnectedService, Delivery, Request, Webhook
 from app.core.services import calls
 from app.core.vocabulary import AttachmentState, DeliveryState, RequestStatus, ServiceMode
@@ -89,10 +90,12 @@ def attachments(wiring: Wiring) -> Iterator[Finding]:
         newest = session.scalars(
             sa.select(Attachment).where(Attachment.sha256.is_not(None)).order_by(Attachment.fetched_at.desc())
         ).first()
+    is_missing = False
     if newest is not None:
         try:
             b"".join(wiring.media.read(newest.sha256 or "", 0, 1))
         except files.MissingFile:
+            is_missing = True
             yield warn(
                 what,
                 f"the newest file is not in {wiring.media.where()}",
@@ -100,8 +103,9 @@ def attachments(wiring: Wiring) -> Iterator[Finding]:
             )
     if late:
         yield warn(what, f"{late} have waited for more than 5 minutes", "start more workers")
-    size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
-    yield ok(what, f"{size}; {totals.waiting} waiting")
+    if not is_missing and not late:
+        size = f"{totals.files} files, {totals.size / 1024**2:.1f} MB, in {wiring.media.where()}"
+        yield ok(what, f"{size}; {totals.waiting} waiting")
 
 
 def endpoints(wiring: Wiring) -> Iterator[Finding]:
@@ -144,6 +148,27 @@ def services(wiring: Wiring) -> Iterator[Finding]:
             failed = f"{period.errors} of {period.requests} calls of {service.name} failed today"
             yield warn(what, f"{failed}: {period.last_error}", "look at its page under Classifiers")
     yield ok(what, f"{len(connected)} connected" if connected else "none is connected")
+
+
+def vectors(wiring: Wiring) -> Iterator[Finding]:
+    """Whether fact-checks are found by meaning where operators connected a service for it."""
+    what = "vectors of fact-checks"
+    with wiring.database.reading() as session:
+        found = spaces.progress(session, wiring.services)
+        today = calls.period(session, [progress.service.id for progress in found], 1)
+    for progress in found:
+        name, period = progress.service.name, today[progress.service.id]
+        is_failing = period.errors * 2 > period.requests
+        count = f"{progress.done} of {progress.items} of {name}"
+        if not is_failing and not progress.problem:
+            yield ok(what, count)
+            continue
+        why = progress.problem or period.last_error
+        yield warn(
+            what,
+            f"{count}; it fails: {why}. Meanwhile posts are matched by their words alone",
+            "look at its page under Classifiers",
+        )
 
 
 def _count(session: Session, *which: sa.ColumnElement[bool]) -> int:

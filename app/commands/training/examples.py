@@ -1,10 +1,11 @@
-"""Labelled texts for training, read from a gzipped file of JSON lines."""
+"""Labelled texts for training, read from a file of JSON lines."""
 
-import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from app.commands.files import lines
 
 CATEGORIES = ("toxicity", "hate", "threat", "sexual", "self_harm", "spam", "pii")
 """The categories of the model, in the order of its arrays: all shipped ones except misinformation."""
@@ -29,15 +30,12 @@ class Example:
 
 
 def read_examples(path: Path) -> list[Example]:
-    """The examples of a file, each line ``{"text", "labels", "source", "lang"}``; gzipped if its name ends in .gz.
+    """The examples of a file, each line ``{"text", "labels", "source", "lang"}``; gzipped or not.
 
     Raises:
         BadLine: with the line's number and what is wrong.
     """
-    content = path.read_bytes()
-    if path.suffix == ".gz":
-        content = gzip.decompress(content)
-    return [_example(number, line) for number, line in enumerate(content.splitlines(), 1)]
+    return [_example(number, line) for number, line in lines(path)]
 
 
 def _example(number: int, line: bytes) -> Example:

@@ -6,18 +6,17 @@ not among the fact-checks, and from datasets of 40 and 1,000 items. All figures 
 neither the post nor its claim.
 """
 
-import gzip
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from app.commands.files import json_lines
 from app.commands.training.packing import zipped
 from app.core.factcheck.matching import candidates, rarity, terms
 from app.core.factcheck.matching.candidates import Candidates
@@ -72,27 +71,16 @@ class Cases:
     unmatched: list[Case] = field(default_factory=list)
 
 
-def rows(path: Path) -> Iterator[Any]:
-    """The JSON objects of a file of JSON lines, gzipped or not."""
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as file
-    ):
-        for line in file:
-            yield json.loads(line)
-
-
 def queries(path: Path) -> list[Query]:
     """Posts: JSON lines with ``text`` and ``gold``, the ids of the claims that the post makes."""
-    return [Query(row["text"], frozenset(row["gold"])) for row in rows(path)]
+    return [Query(row["text"], frozenset(row["gold"])) for row in json_lines(path)]
 
 
 def background(path: Path) -> NDArray[np.uint8]:
     """How common words are in ordinary posts, from JSON lines with ``text``, ``source`` and ``lang``."""
     counts: Counter[str] = Counter()
     posts = 0
-    for row in rows(path):
+    for row in json_lines(path):
         if row.get("lang", "en") == "en" and row.get("source") not in SKIPPED_SOURCES:
             counts.update(terms.read(row["text"]).distinct)
             posts += 1

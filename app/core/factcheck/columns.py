@@ -25,7 +25,6 @@ MEMBERS = (
 )
 NEEDED = ("claim", "rating", "url")
 """The members that every file must have a column for; the others have defaults or may be missing."""
-CELL_MAX = 131_072
 SAMPLES = 3
 COLUMNS_MAX = 200
 

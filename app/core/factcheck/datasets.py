@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.factcheck import items
+from app.core.factcheck import items, storing
 from app.core.factcheck.items import Imported, Item
 from app.core.history import chain as history
 from app.core.models import FactCheckItem
@@ -54,7 +54,7 @@ def list_datasets(session: Session, actor: Actor, community_id: uuid.UUID) -> Se
 def keep(session: Session, actor: Actor, community_id: uuid.UUID, new_items: Sequence[Item]) -> Imported:
     """Insert or update some hundred items: for this community, or, if a service admin does it, for every community."""
     require(actor, Permission.REVISE_POLICY, community_id)
-    return items.keep(session, new_items, None if serves_all(actor) else community_id)
+    return storing.keep(session, new_items, None if serves_all(actor) else community_id)
 
 
 def serves_all(actor: Actor) -> bool:

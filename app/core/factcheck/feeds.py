@@ -47,8 +47,7 @@ def add(
     serialise(session, community_id)
     _check(allow, draft)
     known = session.scalars(_of(community_id)).all()
-    if any(feed.url == draft.url for feed in known):
-        raise Conflict("This address is a feed of this community already")
+    _check_new(draft.url, known)
     if len(known) >= FEEDS_MOST:
         raise Conflict(f"A community has at most {FEEDS_MOST} feeds")
     feed = DatasetFeed(
@@ -72,12 +71,20 @@ def add(
 def revise(
     session: Session, actor: Actor, allow: AllowList, feed_id: uuid.UUID, draft: FeedDraft
 ) -> DatasetFeed:
-    """Change a feed. With another address, what was remembered of its content is forgotten."""
+    """Change a feed. What says how its content is imported takes effect at the next look, changed content or not.
+
+    Raises:
+        Invalid: as ``add``.
+        Conflict: another feed of the community has this address.
+    """
     feed = _locked(session, actor, feed_id)
     _check(allow, draft)
+    _check_new(draft.url, [other for other in session.scalars(_of(feed.community_id)) if other is not feed])
     if draft.url != feed.url:
-        feed.etag = feed.last_modified = feed.content_sha256 = None
         feed.columns = {}
+    before = (feed.url, feed.dataset_name, feed.publisher, feed.retires)
+    if before != (draft.url, draft.dataset_name, draft.publisher, draft.retires):
+        forget_content(feed)
     feed.url, feed.dataset_name, feed.publisher = draft.url, draft.dataset_name, draft.publisher
     feed.hours, feed.retires = draft.hours, draft.retires
     feed.due_at = min(feed.due_at, clock.now() + timedelta(hours=draft.hours))
@@ -122,6 +129,16 @@ def visible(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence
     """The community's feeds, oldest first."""
     require(actor, Permission.REVISE_POLICY, community_id)
     return session.scalars(_of(community_id)).all()
+
+
+def forget_content(feed: DatasetFeed) -> None:
+    """Forget what was imported last: the next look fetches and imports the feed also if it has not changed."""
+    feed.etag = feed.last_modified = feed.content_sha256 = None
+
+
+def _check_new(url: str, others: Sequence[DatasetFeed]) -> None:
+    if any(feed.url == url for feed in others):
+        raise Conflict("This address is a feed of this community already")
 
 
 def _check(allow: AllowList, draft: FeedDraft) -> None:

@@ -26,7 +26,7 @@ from app.core.vocabulary import AfterReading, ClaimRating, ImportState, RowOutco
 
 READ_BATCH = 1_000
 STORE_BATCH = 250
-RETIRE_BATCH = 2_000
+RETIRE_BATCH = 500
 UNKNOWN_MOST = 200
 RETIRE_AT_MOST = 0.5
 """If a feed lacks more than this share of its items, it is probably broken, and none is retired."""
@@ -129,8 +129,11 @@ def finish_reading(session: Session, import_id: uuid.UUID, expected: int) -> Non
     imports.enqueue(session, found)
 
 
-def store_batch(session: Session, import_id: uuid.UUID) -> bool:
-    """Store the next batch, or retire the next; after the last, end the import. Returns whether there is more."""
+def store_batch(session: Session, import_id: uuid.UUID, most: int) -> bool:
+    """Store the next items, ``most`` at most, or retire the next; after the last, end the import.
+
+    Returns whether there is more to do.
+    """
     found = _running(session, import_id, ImportState.STORING)
     if found is None:
         return False
@@ -146,7 +149,7 @@ def store_batch(session: Session, import_id: uuid.UUID) -> bool:
             DatasetImportRow.outcome.in_(_STORED),
         )
         .order_by(DatasetImportRow.position)
-        .limit(STORE_BATCH)
+        .limit(most)
     ).all()
     found.moved_at = clock.now()
     if rows:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, limits, outbox
 from app.core.db import serialise
 from app.core.errors import Conflict, Invalid
-from app.core.factcheck import columns, datasets, formats
+from app.core.factcheck import columns, datasets, feeds, formats
 from app.core.factcheck.columns import BadTable
 from app.core.history import chain as history
 from app.core.history.why import Why
@@ -221,7 +221,12 @@ def fail(session: Session, import_id: uuid.UUID, problem: str) -> None:
 
 
 def end(session: Session, found: DatasetImport, state: ImportState) -> None:
-    """End an import in this state: record what it did, and delete its file and all rows but the first refused ones."""
+    """End an import in this state: record what it did, and delete its file and all rows but the first refused ones.
+
+    The next look at a feed whose import did not finish reads the feed again, also if it has not changed.
+    """
+    if found.feed_id is not None and state is not ImportState.FINISHED:
+        feeds.forget_content(session.get_one(DatasetFeed, found.feed_id))
     found.state, found.ended_at, found.moved_at = state, clock.now(), clock.now()
     clear_file(session, found)
     last_kept = session.scalars(

@@ -1,9 +1,10 @@
-"""Fact-check items: parsed from rows, stored by (dataset_name, item_id), matched with requests."""
+"""Fact-check items: parsed from rows, known by (dataset_name, item_id), matched with requests."""
 
 import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,10 +12,8 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.classify.language import named
-from app.core.db import serialise
 from app.core.errors import Invalid, Problem
 from app.core.factcheck import search, words
-from app.core.ids import new_id
 from app.core.models import FactCheckItem, Request
 from app.core.vocabulary import ClaimRating
 
@@ -46,7 +45,8 @@ _URL = re.compile(r"https?://[^\s/?#@\\<>\"]+([/?#][^\s<>\"]*)?", re.ASCII)
 class Item:
     """A fact-check as it was published. ``rating`` is None when we do not know the term ``rating_given``.
 
-    ``meaning`` is the rating as it is stored; the term alone is read where there is none.
+    ``meaning`` is the rating as it is stored; the term alone is read where there is none. ``title`` is that of the
+    publisher's article.
     """
 
     dataset_name: str
@@ -57,6 +57,9 @@ class Item:
     publisher: str
     row_id: uuid.UUID | None = None
     meaning: ClaimRating | None = None
+    title: str = ""
+    language: str = ""
+    reviewed_on: date | None = None
 
     @property
     def rating(self) -> ClaimRating | None:
@@ -127,53 +130,6 @@ def _member(row: Mapping[Any, Any], member: str, names: Sequence[str]) -> str:
     return value
 
 
-def keep(session: Session, items: Sequence[Item], community_id: uuid.UUID | None = None) -> Imported:
-    """Insert or update items by (dataset_name, item_id). Pass each key once, and at most some hundreds at a time.
-
-    With a community they are its own, and an item of the service or of another community with the same key stays
-    unchanged. Without one they are shared by every community, and replace any item with the same key.
-    """
-    serialise(session, search.INDEX_LOCK)
-    known: dict[tuple[str, str], FactCheckItem] = {}
-    for dataset in {item.dataset_name for item in items}:
-        ids = [item.item_id for item in items if item.dataset_name == dataset]
-        stored = session.scalars(
-            sa.select(FactCheckItem).where(
-                FactCheckItem.dataset_name == dataset, FactCheckItem.item_id.in_(ids)
-            )
-        )
-        known |= {(row.dataset_name, row.item_id): row for row in stored}
-    new = changed = taken = 0
-    indexed: list[FactCheckItem] = []
-    for item in items:
-        row = known.get(item.key)
-        if row is not None and community_id is not None and row.community_id != community_id:
-            taken += 1
-            continue
-        if row is not None and row.community_id == community_id and _of_row(row) == _without_row(item):
-            continue
-        if row is None:
-            row = FactCheckItem(id=new_id(), dataset_name=item.dataset_name, item_id=item.item_id)
-            session.add(row)
-            new += 1
-        else:
-            changed += 1
-        row.community_id = community_id
-        row.claim, row.url, row.publisher = item.claim, item.url, item.publisher
-        row.rating, row.rating_given = item.rating, item.rating_given
-        row.title, row.language = (said or None for said in _said(item))
-        indexed.append(row)
-    session.flush()
-    if indexed:
-        search.add(session, indexed)
-    return Imported(new, changed, len(items) - new - changed - taken, taken)
-
-
-def count(session: Session) -> int:
-    """The number of items in all datasets."""
-    return session.scalar(sa.select(sa.func.count(FactCheckItem.id))) or 0
-
-
 def for_request(session: Session, request: Request) -> Item | None:
     """The fact-check for a request: the item that it references, otherwise the item whose claim its content makes.
 
@@ -229,24 +185,3 @@ def _item(row: FactCheckItem) -> Item:
         row_id=row.id,
         meaning=row.rating,
     )
-
-
-def _of_row(row: FactCheckItem) -> tuple[Any, ...]:
-    return (
-        row.claim,
-        row.rating_given,
-        row.rating,
-        row.url,
-        row.publisher,
-        row.title or "",
-        row.language or "",
-    )
-
-
-def _without_row(item: Item) -> tuple[Any, ...]:
-    return (item.claim, item.rating_given, item.rating, item.url, item.publisher, *_said(item))
-
-
-def _said(item: Item) -> tuple[str, str]:
-    """Title and language, which only some formats of items have."""
-    return getattr(item, "title", "") or "", getattr(item, "language", "") or ""

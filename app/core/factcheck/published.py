@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -18,15 +18,10 @@ LANGUAGE_MAX = 16
 
 @dataclass(frozen=True)
 class Published(Item):
-    """An item with what its publisher says beside the claim.
+    """An item as a file gives it. ``meaning`` is what the rating means, also when only its number told.
 
-    ``meaning`` is what the rating means, also when only its number told; None when we do not know. ``title`` is that
-    of the publisher's article.
+    None means that we do not know: the term was read already.
     """
-
-    title: str = ""
-    language: str = ""
-    reviewed_on: date | None = None
 
     @property
     def rating(self) -> ClaimRating | None:
@@ -84,7 +79,12 @@ def read(
         raise Invalid(*(problems or refused.problems)) from None
     words = ratings.by_words(item.rating_given)
     return Published(
-        **{field.name: getattr(item, field.name) for field in fields(Item) if field.name != "meaning"},
+        item.dataset_name,
+        item.item_id,
+        item.claim,
+        item.rating_given,
+        item.url,
+        item.publisher,
         meaning=words if words is not None else meaning,
         title=_text(row.get("title"), TITLE_MAX),
         language=_text(row.get("language"), LANGUAGE_MAX),

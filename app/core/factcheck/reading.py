@@ -9,7 +9,7 @@ from app.core.errors import Invalid
 LINE_BYTES = 1_048_576
 SHOWN_FAULTS = 20
 CHUNK = 500
-"""Items per transaction: others can write in between, and repeating an import changes nothing."""
+"""Items per transaction, at most: others can write in between, and repeating an import changes nothing."""
 
 
 def numbered(lines: IO[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -2,8 +2,12 @@
 
 import threading
 import time
+import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.classify import Context, FactCheck, Result
@@ -14,7 +18,12 @@ from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped
+from app.core.factcheck.near_equal import NearEqual
+from app.core.factcheck.nearest import Vectors
 from app.core.factcheck.search import Match
+from app.core.factcheck.spaces import Serving
+from app.core.services.embedding import Vector
+from app.core.services.kinds import Failure
 from app.core.vocabulary import ClaimRating
 
 CATEGORY = "misinformation"
@@ -30,6 +39,8 @@ RAISES: Mapping[ClaimRating, float] = {
 }
 """The score of a sure match by its rating; below the shipped threshold where the publisher does not call it false. Any
 other rating, "true" or a term that we do not know, gives no score."""
+NEAREST = 20
+"""Fact-checks that are candidates because they are nearest to a post by their vectors."""
 KEPT = 2_000
 """Posts whose match a process keeps: the same text is often posted again, with other links and capitals."""
 
@@ -40,6 +51,7 @@ class KeptMatches:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[object, ...], Match | None] = OrderedDict()
+        self.near_equal = NearEqual()
 
     def get(self, key: tuple[object, ...]) -> tuple[bool, Match | None]:
         """Whether this post has been matched, and the match."""
@@ -51,6 +63,27 @@ class KeptMatches:
             self._kept[key] = match
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class _Post:
+    """A post as it is compared with earlier ones; ``context`` is what else must be equal."""
+
+    context: tuple[object, ...]
+    terms: Terms
+    text: str
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its terms are only those of its beginning."""
+        return len(self.text) > terms.TEXT_MAX
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Its words in order, and what is denied; of long posts the text."""
+        said = self.terms
+        words = (said.words, said.signed, said.negated_at, said.denied_at)
+        return (*self.context, self.text if self.is_cut else words)
 
 
 class FactCheckScorer:
@@ -65,8 +98,20 @@ class FactCheckScorer:
     calibrated = True
     max_chars = limits.CONTENT_MAX
 
-    def __init__(self, database: Database, kept: KeptMatches) -> None:
+    def __init__(
+        self,
+        database: Database,
+        kept: KeptMatches,
+        serving: Serving | None = None,
+        vectors: Vectors | None = None,
+    ) -> None:
         self._database, self._kept = database, kept
+        self._serving, self._vectors = serving, vectors or Vectors()
+
+    @property
+    def waits(self) -> bool:
+        """Whether it asks a connected service, so that others need not wait for it."""
+        return self._serving is not None
 
     @property
     def version(self) -> str:
@@ -93,20 +138,56 @@ class FactCheckScorer:
 
     def _match(self, text: str, context: Context) -> tuple[Item | None, float]:
         with self._database.reading() as session:
-            sizes = search.sizes(session, context.community_id)
-            key = (context.community_id, sizes, context.primary_language, _said(terms.read(text), text))
-            is_known, found = self._kept.get(key)
-            item = None if found is None else items.by_id(session, found.item_id)
-            if not is_known or (found is not None and item is None):
-                found = search.find(session, text, context.community_id, context.primary_language)
-                item = None if found is None else items.by_id(session, found.item_id)
-                self._kept.keep(key, found)
-            return item, 0.0 if found is None else found.probability
+            post = self._post(session, text, context)
+            is_known, found, item = self._known(session, post)
+            if not is_known and self._serving is None:
+                found, item = self._find(session, text, context)
+                self._keep(post, found, item)
+        if not is_known and self._serving is not None:
+            # No transaction is open while the service is asked.
+            vector = self._vector(self._serving, text) if post.terms.words else None
+            with self._database.reading() as session:
+                near: Sequence[uuid.UUID] = ()
+                if vector is not None:
+                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAREST)
+                found, item = self._find(session, text, context, near)
+            if vector is not None or not post.terms.words:
+                self._keep(post, found, item)
+        return item, 0.0 if found is None else found.probability
 
+    def _post(self, session: Session, text: str, context: Context) -> _Post:
+        sizes = search.sizes(session, context.community_id)
+        space_id = None if self._serving is None else self._serving.space_id
+        return _Post(
+            (context.community_id, sizes, space_id, context.primary_language), terms.read(text), text
+        )
 
-def _said(post: Terms, text: str) -> object:
-    """What two near-equal posts have in common: their words in order, and what is denied; of long posts the text."""
-    return text if len(text) > terms.TEXT_MAX else (post.words, post.signed, post.negated_at, post.denied_at)
+    def _known(self, session: Session, post: _Post) -> tuple[bool, Match | None, Item | None]:
+        """Whether the same or nearly the same was matched before, and its match."""
+        is_known, found = self._kept.get(post.key)
+        if not is_known and not post.is_cut:
+            found = self._kept.near_equal.find(post.context, post.terms)
+            is_known = found is not None
+        item = None if found is None else items.by_id(session, found.item_id)
+        return is_known and (found is None or item is not None), found, item
+
+    def _find(
+        self, session: Session, text: str, context: Context, near: Sequence[uuid.UUID] = ()
+    ) -> tuple[Match | None, Item | None]:
+        found = search.find(session, text, context.community_id, context.primary_language, near)
+        return found, None if found is None else items.by_id(session, found.item_id)
+
+    def _keep(self, post: _Post, found: Match | None, item: Item | None) -> None:
+        self._kept.keep(post.key, found)
+        if found is not None and item is not None and not post.is_cut:
+            self._kept.near_equal.keep(post.context, post.terms, terms.read(item.claim), found)
+
+    def _vector(self, serving: Serving, text: str) -> Vector | None:
+        """The vector of a post; None if the service fails: then words alone must do."""
+        try:
+            return serving.embedder.of_post(text)
+        except Failure:
+            return None
 
 
 def _fact_check(item: Item, similarity: float) -> FactCheck:

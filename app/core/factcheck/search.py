@@ -36,7 +36,7 @@ INDEX_LOCK = uuid.UUID(int=0x6661_6374_6368_6563)
 """Used as the lock's id, in place of a community's: imports wait only for each other."""
 KEPT = 1_500
 """Items whose words a process keeps, the most recently used ones."""
-WAITING = 500
+WAITING = 100
 _WORDS_AT_ONCE = 500
 
 _kept: OrderedDict[tuple[uuid.UUID, uuid.UUID, int], Candidate] = OrderedDict()
@@ -52,16 +52,21 @@ class Match:
 
 
 def find(
-    session: Session, content: str, community_id: uuid.UUID | None, language: str | None = None
+    session: Session,
+    content: str,
+    community_id: uuid.UUID | None,
+    language: str | None = None,
+    near: Sequence[uuid.UUID] = (),
 ) -> Match | None:
     """The fact-check whose claim a post makes, among those that the community uses; None if none is sure enough.
 
-    ``language`` is the post's, None where it is unknown: fact-checks in another language are left out.
+    ``language`` is the post's, None where it is unknown: fact-checks in another language are left out. ``near``: the
+    items that are nearest to the post by their meaning, if that is known; they are candidates too.
     """
     index = DatabaseIndex(session, community_id)
     if index.size == 0:
         return None
-    shown = match(content, index, shipped(), language).shown
+    shown = match(content, index, shipped(), language, near=index.numbers_of(near)).shown
     return None if shown is None else Match(index.ids[shown.number], shown.score)
 
 
@@ -108,6 +113,22 @@ class DatabaseIndex:
             )
             found |= {word: int(size) // 2 for word, size in rows}
         return found
+
+    def numbers_of(self, ids: Sequence[uuid.UUID]) -> list[int]:
+        """The numbers of these items, in their order; items that are gone are left out."""
+        if not ids:
+            return []
+        rows = self._session.execute(
+            sa.select(FactCheckItem.id, FactCheckItem.community_id, FactCheckItem.number).where(
+                FactCheckItem.id.in_(ids), FactCheckItem.number >= 0
+            )
+        )
+        starts = {
+            item_id: self._starts[community_id or SHARED] + number
+            for item_id, community_id, number in rows
+            if number is not None and (community_id or SHARED) in self._starts
+        }
+        return [starts[item_id] for item_id in ids if item_id in starts]
 
     def items(self, numbers: Sequence[int]) -> Sequence[Found]:
         found = []

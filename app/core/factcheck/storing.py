@@ -1,9 +1,10 @@
-"""Stores imported items with what their publishers say of them, retires items and brings them back.
+"""Stores items by (dataset_name, item_id), retires them and brings them back.
 
 A retired item matches no post any more, but it stays in its table: decisions that referred to it stay readable.
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.factcheck import items, search
-from app.core.factcheck.items import Imported
+from app.core.factcheck.items import Imported, Item
 from app.core.factcheck.published import Published
 from app.core.history import chain as history
+from app.core.ids import new_id
 from app.core.models import FactCheckItem
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import RowOutcome
@@ -35,8 +38,8 @@ def stored(session: Session, keys: Sequence[tuple[str, str]]) -> dict[tuple[str,
     return rows
 
 
-def outcome(row: FactCheckItem | None, item: Published, community_id: uuid.UUID | None) -> RowOutcome:
-    """What storing ``item`` does to ``row``; ``community_id`` as in ``items.keep``."""
+def outcome(row: FactCheckItem | None, item: Item, community_id: uuid.UUID | None) -> RowOutcome:
+    """What storing ``item`` does to ``row``; ``community_id`` as in ``keep``."""
     if row is None:
         return RowOutcome.ADD
     if community_id is not None and row.community_id != community_id:
@@ -47,26 +50,50 @@ def outcome(row: FactCheckItem | None, item: Published, community_id: uuid.UUID 
 
 def keep(
     session: Session,
-    published: Sequence[Published],
-    community_id: uuid.UUID | None,
+    given: Sequence[Item],
+    community_id: uuid.UUID | None = None,
     feed_id: uuid.UUID | None = None,
 ) -> Imported:
-    """As ``items.keep``, with title, language and day; retired items among them match posts again."""
-    keys = [item.key for item in published]
-    for row in stored(session, keys).values():
-        if row.retired_at is not None and community_id in (None, row.community_id):
-            _unretire(row)
+    """Insert new items and update changed ones, some hundreds at most; retired ones among them match posts again.
+
+    ``community_id``: the items' only user; None: they serve every community. Items that belong to somebody else stay
+    unchanged, but the service may replace any item with the same key.
+    """
+    serialise(session, search.INDEX_LOCK)
+    rows = stored(session, [item.key for item in given])
+    counts: Counter[RowOutcome] = Counter()
+    changed: list[FactCheckItem] = []
+    for item in given:
+        row = rows.get(item.key)
+        what = outcome(row, item, community_id)
+        counts[what] += 1
+        if what is RowOutcome.TAKEN:
+            continue
+        if row is None:
+            row = rows[item.key] = FactCheckItem(
+                id=new_id(), dataset_name=item.dataset_name, item_id=item.item_id
+            )
+            session.add(row)
+        row.feed_id = feed_id or row.feed_id
+        if what is not RowOutcome.LEAVE:
+            _write(row, item, community_id)
+            changed.append(row)
     session.flush()
-    counts = items.keep(session, published, community_id)
-    rows = stored(session, keys)
-    for item in published:
-        row = rows[item.key]
-        if row.community_id == community_id:
-            row.title, row.language = item.title or None, item.language or None
-            row.reviewed_on = item.reviewed_on
-            row.feed_id = feed_id or row.feed_id
-    session.flush()
-    return counts
+    if changed:
+        search.add(session, changed)
+    return Imported(
+        counts[RowOutcome.ADD],
+        counts[RowOutcome.CHANGE],
+        counts[RowOutcome.LEAVE],
+        counts[RowOutcome.TAKEN],
+    )
+
+
+def _write(row: FactCheckItem, item: Item, community_id: uuid.UUID | None) -> None:
+    row.community_id, row.retired_at = community_id, None
+    row.claim, row.url, row.publisher = item.claim, item.url, item.publisher
+    row.rating, row.rating_given = item.rating, item.rating_given
+    row.title, row.language, row.reviewed_on = item.title or None, item.language or None, item.reviewed_on
 
 
 def hide(session: Session, ids: Sequence[uuid.UUID]) -> None:
@@ -107,8 +134,7 @@ def bring_back(session: Session, actor: Actor, community_id: uuid.UUID, row: Fac
     _check(actor, community_id, row)
     if row.retired_at is None:
         raise Conflict("This fact-check is not retired")
-    item = as_published(row)
-    keep(session, [item], row.community_id)
+    keep(session, [as_published(row)], row.community_id)
     _record(session, actor, community_id, "dataset.item_restored", row)
 
 
@@ -129,11 +155,6 @@ def as_published(row: FactCheckItem) -> Published:
     )
 
 
-def _unretire(row: FactCheckItem) -> None:
-    # An empty claim differs from every claim, so that storing the item indexes its words again.
-    row.retired_at, row.claim = None, ""
-
-
 def _check(actor: Actor, community_id: uuid.UUID, row: FactCheckItem) -> None:
     require(actor, Permission.REVISE_POLICY, community_id)
     if not may_change(actor, row):
@@ -150,6 +171,6 @@ def _of_row(row: FactCheckItem) -> tuple[Any, ...]:
     return (row.claim, row.rating_given, row.rating, row.url, row.publisher, *said)
 
 
-def _of_item(item: Published) -> tuple[Any, ...]:
+def _of_item(item: Item) -> tuple[Any, ...]:
     said = (item.title, item.language, item.reviewed_on)
     return (item.claim, item.rating_given, item.rating, item.url, item.publisher, *said)

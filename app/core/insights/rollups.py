@@ -146,12 +146,6 @@ def _chunk_end(session: Session, community_id: uuid.UUID, begin: int) -> int:
     return slot if last is None else max(slot, begin + _DAY)
 
 
-def restart(session: Session, community_id: uuid.UUID) -> None:
-    """Forget the counts; the next run starts from the beginning."""
-    for model in (InsightSlot, InsightOutcome, Rollup):
-        session.execute(sa.delete(model).where(model.community_id == community_id))
-
-
 def _stretches(slots: Iterable[int]) -> Iterator[Slots]:
     """The slots in a few stretches: neighbours together, and more than neighbours where they are many."""
     ordered = sorted(slots)

@@ -33,6 +33,7 @@ from app.core.models.people import (
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
 from app.core.models.services import ConnectedService, ServiceDay, ServiceVersion
+from app.core.models.vectors import FactCheckVector, VectorSpace
 from app.core.models.webhooks import Attempt, Delivery, Event, Replay, Webhook
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "Event",
     "FactCheckItem",
     "FactCheckPosting",
+    "FactCheckVector",
     "HistoryEntry",
     "HistoryText",
     "Hold",
@@ -97,5 +99,6 @@ __all__ = [
     "Skip",
     "SlowRule",
     "ThresholdSet",
+    "VectorSpace",
     "Webhook",
 ]

@@ -11,19 +11,13 @@ from dataclasses import dataclass, field
 from app.core.classify import Context, Permanent, Result, Retryable
 from app.core.services.calls import Call, Ledger
 from app.core.services.gates import AnswerCache, CacheKey, Gate
+from app.core.services.guarded import GuardedCalls
 from app.core.services.kinds import Adapter, Answer, Failure, Kind
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
 
-ATTEMPTS = 3
-FIRST_DELAY = 0.5
-"""Seconds before the second attempt; each later delay is twice the one before."""
-LONGEST_DELAY = 5.0
-"""Seconds. A service that asks for a longer wait is not asked again for this post now."""
 OVERLAP = 200
 """Characters that two neighbouring parts of a long text share, so that no phrase is cut apart."""
 _NAMES_STORED = 200
-
-BUDGET_SPENT = "the daily budget is used up"
 
 
 @dataclass
@@ -147,43 +141,11 @@ class ServiceClassifier:
         return combined
 
     def _ask(self, adapter: Adapter, texts: Sequence[str], images: Sequence[str] = ()) -> list[Answer]:
-        """Ask up to ``ATTEMPTS`` times; every attempt counts in the budget."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return self._try(adapter, texts, images)
-            except Failure as failure:
-                delay = max(FIRST_DELAY * 2 ** (attempt - 1), failure.after or 0.0)
-                if attempt == ATTEMPTS or not failure.retry or delay > LONGEST_DELAY:
-                    raise
-            self.sleep(delay)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _try(self, adapter: Adapter, texts: Sequence[str], images: Sequence[str]) -> list[Answer]:
-        with self.gate.passed(self.settings.deadline):
-            most = self.settings.most_requests
-            if not self.ledger.reserve(self.service_id, most, self.settings.price):
-                raise Failure(BUDGET_SPENT, retry=False)
-            began = time.monotonic()
-            try:
-                answers = checked(adapter.ask(texts, images) if images else adapter.ask(texts), len(texts))
-            except Failure as failure:
-                # A refused request says nothing about the service's health, a failing one does.
-                if failure.retry:
-                    self.gate.failed(failure.after)
-                self._finish(began, error=failure.reason)
-                raise
-            except Exception as error:
-                # An adapter of an installed package may raise anything. Its message could quote the post.
-                self.gate.failed()
-                self._finish(began, error=f"the adapter failed: {type(error).__name__}")
-                raise Failure(f"the adapter failed: {type(error).__name__}") from error
-            self.gate.succeeded()
-            self._finish(began, model=answers[0].model)
-            return answers
-
-    def _finish(self, began: float, *, error: str = "", model: str = "") -> None:
-        ms = round((time.monotonic() - began) * 1000)
-        self.ledger.finish(self.service_id, Call(ms, error, model))
+        calls = GuardedCalls(self.service_id, self.settings, self.gate, self.ledger, self.sleep)
+        return calls.ask(
+            lambda: checked(adapter.ask(texts, images) if images else adapter.ask(texts), len(texts)),
+            lambda answers: answers[0].model,
+        )
 
     def _cache_key(self, text: str) -> CacheKey:
         return self.service_id, self.number, content_hash(text)

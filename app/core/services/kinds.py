@@ -19,14 +19,18 @@ CategoryMap = Mapping[str, str | None]
 class Failure(Exception):
     """The service gave no usable answer. ``retry``: asking again may help, after ``after`` seconds if it said so.
 
-    ``reason`` is shown to operators and stored, so it never quotes the answer or the post.
+    ``reason`` is shown to operators and stored, so it never quotes the answer or the post. ``refused``: the service
+    refuses this request, such as one with a text that is too long; another one may be answered.
     """
 
-    def __init__(self, reason: str, *, retry: bool = True, after: float | None = None) -> None:
+    def __init__(
+        self, reason: str, *, retry: bool = True, after: float | None = None, refused: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.retry = retry
         self.after = after
+        self.refused = refused
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,26 @@ class Answer:
     scores: Mapping[str, float]
     model: str = ""
     calibrated: bool = True
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """A service's vectors, one for each text, in order; ``model`` as it names its model."""
+
+    vectors: Sequence[Sequence[float]]
+    model: str = ""
+
+
+class EmbeddingAdapter(Protocol):
+    """Speaks the protocol of one service that turns texts into vectors. Several threads use it at once."""
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """Return a vector for each text. The whole call ends within the connection's deadline.
+
+        Raises:
+            Failure: the service gave no usable answer.
+        """
+        ...
 
 
 class Adapter(Protocol):
@@ -93,6 +117,11 @@ def _accept(_options: Mapping[str, str]) -> None:
     """Accept all options."""
 
 
+def scores_nothing(_connection: Connection) -> Adapter:
+    """``Kind.connect`` of a kind that scores no posts."""
+    raise Failure("it scores no posts", retry=False)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of service: how operators set it up, and how to reach it.
@@ -100,7 +129,8 @@ class Kind:
     ``category_map`` gives the usual map for these options. ``check`` raises ``Invalid`` for options that do not fit
     together. ``batch`` is how many texts one request may carry, ``max_chars`` the longest text. ``calls_out`` False:
     it runs inside this process and sends nothing, so it needs neither a URL nor consent. ``url``, ``model``: the
-    usual values. ``needs_key``: it refuses requests without a key.
+    usual values. ``needs_key``: it refuses requests without a key. ``embed``: how to reach a service that scores
+    nothing, but turns texts into vectors by which fact-checks are found.
     """
 
     name: str
@@ -120,3 +150,8 @@ class Kind:
     batch: int = 1
     max_chars: int = 8_000
     options: Sequence[Option] = ()
+    embed: Callable[[Connection], EmbeddingAdapter] | None = None
+
+    @property
+    def embeds(self) -> bool:
+        return self.embed is not None

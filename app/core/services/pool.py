@@ -5,8 +5,9 @@ The database is asked for the services for every post, so that a change takes ef
 
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -15,11 +16,15 @@ from app.core.models import ConnectedService, ServiceVersion
 from app.core.sealing import SealBroken, Sealer
 from app.core.services.calling import ServiceClassifier
 from app.core.services.calls import Ledger
+from app.core.services.embedding import Embedder, VectorCache
 from app.core.services.gates import AnswerCache, Gate
-from app.core.services.kinds import Adapter, Connection, Failure, Kind
+from app.core.services.guarded import GuardedCalls
+from app.core.services.kinds import Adapter, Connection, EmbeddingAdapter, Failure, Kind
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks.sending import AllowList
+
+A = TypeVar("A")
 
 
 @dataclass
@@ -31,6 +36,7 @@ class ServicePool:
     allow: AllowList
     ledger: Ledger
     cache: AnswerCache = field(default_factory=AnswerCache)
+    vectors: VectorCache = field(default_factory=VectorCache)
     _gates: dict[uuid.UUID, Gate] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -41,8 +47,31 @@ class ServicePool:
         return [
             self.connected(service, version)
             for service, version in in_use(session, community_id)
-            if service.mode is mode
+            if service.mode is mode and not self.embeds(service)
         ]
+
+    def embeds(self, service: ConnectedService) -> bool:
+        """Whether this service gives vectors instead of scores."""
+        kind = self.kinds.get(service.kind)
+        return kind is not None and kind.embeds
+
+    def embedder(
+        self, service: ConnectedService, settings: ServiceSettings, seconds: float | None = None
+    ) -> Embedder:
+        """A service that ``embeds``, with these settings; a call takes at most ``seconds`` if that is given."""
+        if seconds is not None:
+            settings = replace(settings, deadline=min(seconds, settings.deadline))
+        kind = self.kinds[service.kind]
+        adapter = self._connected(service, kind, settings, kind.embed or _no_vectors)
+        return Embedder(
+            service.id,
+            settings,
+            adapter,
+            GuardedCalls(service.id, settings, self._gate(service.id, settings.concurrency), self.ledger),
+            self.vectors,
+            kind.batch,
+            kind.max_chars,
+        )
 
     def connected(self, service: ConnectedService, version: ServiceVersion) -> ServiceClassifier:
         """A service as a classifier with one version of its settings."""
@@ -65,9 +94,18 @@ class ServicePool:
     def _adapter(
         self, service: ConnectedService, kind: Kind | None, settings: ServiceSettings
     ) -> Adapter | Failure:
-        """The adapter, or why there is none. Adapters hold no connection, so making one costs little."""
         if kind is None:
             return Failure(f"no kind {service.kind} is installed", retry=False)
+        return self._connected(service, kind, settings, kind.connect)
+
+    def _connected(
+        self,
+        service: ConnectedService,
+        kind: Kind,
+        settings: ServiceSettings,
+        connect: Callable[[Connection], A],
+    ) -> A | Failure:
+        """The adapter, or why there is none. Adapters hold no connection, so making one costs little."""
         if kind.calls_out and settings.host not in service.consents:
             return Failure(f"nobody agreed to send posts to {settings.host}", retry=False)
         try:
@@ -84,7 +122,7 @@ class ServicePool:
             self.allow,
         )
         try:
-            return kind.connect(connection)
+            return connect(connection)
         except Failure as failure:
             return failure
         except Exception as error:
@@ -97,6 +135,10 @@ class ServicePool:
             if gate is None or gate.concurrency != concurrency:
                 gate = self._gates[service_id] = Gate(concurrency)
             return gate
+
+
+def _no_vectors(_connection: Connection) -> EmbeddingAdapter:
+    raise Failure("it gives no vectors", retry=False)
 
 
 def in_use(session: Session, community_id: uuid.UUID) -> Sequence[tuple[ConnectedService, ServiceVersion]]:

@@ -104,7 +104,9 @@ def checked(settings: ServiceSettings, kind: Kind, allow: AllowList) -> ServiceS
     def wrong(name: str, message: str) -> None:
         problems.append(Problem("value_error", (name,), message))
 
-    if not settings.categories:
+    if kind.embeds:
+        settings = replace(settings, categories={}, may_act=False)
+    elif not settings.categories:
         settings = replace(settings, categories=dict(kind.category_map(settings.options)))
     if kind.calls_out:
         try:
@@ -119,7 +121,8 @@ def checked(settings: ServiceSettings, kind: Kind, allow: AllowList) -> ServiceS
     elif kind.needs_model and not settings.model:
         wrong("model", "must name the model to ask")
     _check_options(settings, kind, wrong)
-    _check_categories(settings, wrong)
+    if not kind.embeds:
+        _check_categories(settings, wrong)
     _check_numbers(settings, wrong)
     if problems:
         raise Invalid(*problems)

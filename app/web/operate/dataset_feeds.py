@@ -89,6 +89,8 @@ def revise_feed(feed_id: uuid.UUID) -> Response:
     except Invalid as refused:
         forms.explain(form, refused)
         return _show(feed_id, form, status=422)
+    except Conflict as refused:
+        return _show(feed_id, form, status=409, alert=f"{refused.detail}.")
     return page.done(None, _url(feed_id), "The feed is changed.")
 
 

@@ -9,15 +9,17 @@ from wtforms import BooleanField, FileField, Form, HiddenField, SelectField, Str
 
 from app.core import limits
 from app.core.errors import Conflict, Invalid
-from app.core.factcheck import datasets, feed_looks, feeds, imports, item_search
+from app.core.factcheck import datasets, feed_looks, feeds, imports, item_search, spaces
 from app.core.factcheck.imports import Upload
 from app.core.factcheck.item_search import Results, Search
 from app.core.permissions import Permission
+from app.core.services import calls
 from app.core.vocabulary import AfterReading, ClaimRating
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.csv_cells import cell
 from app.web.operate.dataset_words import IMPORT_STATES, RATINGS, rating_words
+from app.web.operate.service_words import progress_line
 from app.wiring import wired
 
 _UNKNOWN = "unknown"
@@ -161,6 +163,8 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
         begun = imports.recent(session, actor, community.id)
         feed_rows = feeds.visible(session, actor, community.id)
         last = feed_looks.last_checks(session, feed_rows)
+        progress = spaces.progress(session, wired().services, community.id)
+        today = calls.period(session, [one.service.id for one in progress], 1)
     filters.dataset.choices = forms.choices({"": "All", **{row.name: row.name for row in rows}})
     return page.render(
         "operate/datasets.html",
@@ -174,6 +178,7 @@ def _show(form: ImportForm, *, status: int = 200) -> Response:
         begun=begun,
         feeds=feed_rows,
         last_checks=last,
+        vectors=[progress_line(one, today[one.service.id]) for one in progress],
         states=IMPORT_STATES,
         rating_words=rating_words,
         serves_all=datasets.serves_all(actor),

@@ -16,7 +16,8 @@ from app.core.services.pool import in_use
 from app.core.services.settings import ServiceSettings
 from app.core.vocabulary import ServiceMode
 from app.web.categories import category_name
-from app.web.operate.service_page import MODE_WORDS, MONTH, name_of
+from app.web.operate.service_page import MONTH, name_of
+from app.web.operate.service_words import words_of
 from app.wiring import wired
 
 BUILT_IN = "this service"
@@ -74,7 +75,7 @@ def _built_in(classifier: Classifier, record: Record) -> ScorerRow:
         version=classifier.version,
         model="",
         about=BUILT_IN,
-        state=MODE_WORDS[ServiceMode.IN_FORCE],
+        state=words_of(None).tags[ServiceMode.IN_FORCE],
         categories=_names(classifier.categories),
         p50=_ms(record.p50),
         p95=_ms(record.p95),
@@ -94,8 +95,8 @@ def _service(
         version=str(service.version),
         model=service.model_seen or settings.model,
         about=kind.title if kind is not None else f"{service.kind}, not installed",
-        state=MODE_WORDS[service.mode],
-        categories=_names(settings.routed),
+        state=words_of(kind).tags[service.mode],
+        categories=["finds fact-checks"] if kind is not None and kind.embeds else _names(settings.routed),
         p50=_ms(period.p50),
         p95=_ms(period.p95),
         calls=f"{period.requests:,}",

@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 from wtforms import Form
 
 from app.core import clock
+from app.core.factcheck import spaces
 from app.core.models import Account, ConnectedService, ThresholdSet
 from app.core.policies import policies
 from app.core.services import calls, figures, reading
 from app.core.services.calls import Period
 from app.core.services.figures import Record
 from app.core.services.settings import NAME_PREFIX, ServiceSettings
-from app.core.vocabulary import ServiceMode
 from app.web import auth, page
 from app.web.categories import category_name
 from app.web.history.setting_words import words
@@ -31,14 +31,10 @@ from app.web.operate.service_forms import (
     require_form,
     settings_form,
 )
+from app.web.operate.service_words import progress_line, words_of
 from app.wiring import wired
 
 MONTH = 30
-MODE_WORDS = {
-    ServiceMode.IN_FORCE: "counts",
-    ServiceMode.OBSERVE: "observed only",
-    ServiceMode.OFF: "off",
-}
 _LABELS = {
     "url": "URL",
     "model": "Model",
@@ -107,6 +103,11 @@ def show(
             figures.records(session, actor, service.community_id).get(name_of(service), Record()),
         )
         consents = _consents(session, service)
+        vectors = [
+            progress_line(progress, in_figures.today)
+            for progress in spaces.progress(session, pool, service.community_id)
+            if progress.service.id == service_id
+        ]
     newest = ServiceSettings.from_json(versions[0][0].settings)
     in_use = ServiceSettings.from_json(used.settings)
     kind = pool.kinds.get(service.kind)
@@ -126,7 +127,8 @@ def show(
         service=service,
         kind=kind,
         in_use=in_use,
-        mode_word=MODE_WORDS[service.mode],
+        words=words_of(kind),
+        vectors=vectors,
         form=next((form for form in forms_shown if form.errors), settings),
         settings=settings,
         key=others[0],

@@ -30,13 +30,8 @@ from app.web.operate.service_forms import (
     VersionForm,
     settings_form,
 )
+from app.web.operate.service_words import ServiceWords, words_of
 from app.wiring import wired
-
-_DONE = {
-    ServiceMode.IN_FORCE: "Its scores count from now on.",
-    ServiceMode.OBSERVE: "It is only observed from now on.",
-    ServiceMode.OFF: "It is switched off: nothing is sent to it.",
-}
 
 
 def registry() -> Registry:
@@ -81,9 +76,7 @@ def add_service() -> Response:
     except Invalid as refusal:
         _explain(form, kind, refusal)
         return _show_new(kind, form, status=422)
-    return page.done(
-        None, _url(service.id), f"{service.name} is added. It is observed: its scores do not count yet."
-    )
+    return page.done(None, _url(service.id), f"{service.name} is added. {words_of(kind).added}")
 
 
 @web.get("/classifiers/services/<uuid:service_id>")
@@ -111,7 +104,7 @@ def save_service(service_id: uuid.UUID) -> Response:
         )
         if reading.find(session, auth.current_actor(), service_id).version == version.version:
             return f"Version {version.version} is in use."
-        return f"Version {version.version} is saved. Try it on recent posts, then put it in force."
+        return f"Version {version.version} is saved. {words_of(kind).saved}"
 
     return _done(service_id, form, change, settings=form, kind=kind)
 
@@ -141,7 +134,7 @@ def replace_service_key(service_id: uuid.UUID) -> Response:
 @web.post("/classifiers/services/<uuid:service_id>/mode")
 def set_service_mode(service_id: uuid.UUID) -> Response:
     """Count, observe or switch off; the pressed button has the mode. Counting says what happens if it fails."""
-    _found(service_id)
+    said = _words(service_id)
     form = forms.posted(ModeForm)
     chosen = form.mode.data or ""
     is_valid = form.validate()
@@ -163,7 +156,7 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
             if_it_fails=form.if_it_fails.data or None,
             etag=forms.number(form.etag.data),
         )
-        return _DONE[mode]
+        return said.done[mode]
 
     return _done(service_id, form, change, mode=form)
 
@@ -192,7 +185,7 @@ def require_service(service_id: uuid.UUID) -> Response:
 
 @web.post("/classifiers/services/<uuid:service_id>/versions/<int:number>/put-in-force")
 def put_service_version_in_force(service_id: uuid.UUID, number: int) -> Response:
-    _found(service_id)
+    said = _words(service_id)
     form = forms.posted(VersionForm)
     if not form.validate():
         return service_page.show(service_id, version=form, status=422)
@@ -206,14 +199,14 @@ def put_service_version_in_force(service_id: uuid.UUID, number: int) -> Response
             form.reason.data or "",
             etag=forms.number(form.etag.data),
         )
-        return f"Version {number} is in use. It scores new content only."
+        return f"Version {number} is in use. {said.in_force}"
 
     return _done(service_id, form, change, version=form)
 
 
 @web.post("/classifiers/services/<uuid:service_id>/remove")
 def remove_service(service_id: uuid.UUID) -> Response:
-    _found(service_id)
+    said = _words(service_id)
     form = forms.posted(RemoveForm)
     if not form.validate():
         return service_page.show(service_id, remove=form, status=422)
@@ -226,7 +219,7 @@ def remove_service(service_id: uuid.UUID) -> Response:
             form.reason.data or "",
             etag=forms.number(form.etag.data),
         )
-        return f"{removed.name} is removed. Nothing is sent to it; its scores stay."
+        return f"{removed.name} is removed. {said.removed}"
 
     return _done(service_id, form, change, url=url_for("web.classifiers"), remove=form)
 
@@ -261,6 +254,10 @@ def _found(service_id: uuid.UUID) -> ConnectedService:
     return service
 
 
+def _words(service_id: uuid.UUID) -> ServiceWords:
+    return words_of(registry().kinds.get(_found(service_id).kind))
+
+
 def _kind(name: str) -> Kind:
     try:
         return registry().kinds[name]
@@ -277,7 +274,7 @@ def _explain(form: Form, kind: Kind | None, refusal: Invalid) -> None:
 
 
 def _show_new(kind: Kind, form: SettingsForm, *, status: int = 200) -> Response:
-    return page.render("operate/new_service.html", status=status, form=form, kind=kind)
+    return page.render("operate/new_service.html", status=status, form=form, kind=kind, words=words_of(kind))
 
 
 def _url(service_id: uuid.UUID) -> str:

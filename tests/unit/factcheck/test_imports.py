@@ -7,11 +7,13 @@ import pytest
 import sqlalchemy as sa
 
 from app.core import clock
+from app.core.batches import BatchSize
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import feed_looks, feeds, import_steps, imports, items, storing
 from app.core.factcheck.feed_looks import Fetched
 from app.core.factcheck.feeds import FeedDraft
 from app.core.factcheck.imports import Upload
+from app.core.factcheck.items import Imported
 from app.core.models import (
     Account,
     DatasetFeed,
@@ -94,8 +96,8 @@ def test_a_file_is_reported_on_first_and_stored_when_somebody_says_so(
     wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
 ) -> None:
     with wiring.database.writing() as session:
-        items.keep(session, [storing.Published(**_of(7))], cast.other_community_id)
-        items.keep(session, [storing.Published(**_of(8))], cast.community_id)
+        storing.keep(session, [storing.Published(**_of(7))], cast.other_community_id)
+        storing.keep(session, [storing.Published(**_of(8))], cast.community_id)
     content = (
         lines(1, 2, 7)
         + line(8, claim="Other words")
@@ -181,6 +183,16 @@ def test_a_killed_import_goes_on_where_it_ended_and_stores_nothing_twice(
     with wiring.database.reading() as session:
         imported = sa.select(sa.func.count()).where(HistoryEntry.what == "dataset.imported")
         assert session.scalar(imported) == 1
+
+
+def test_a_slow_machine_gets_smaller_batches_and_a_quick_one_larger() -> None:
+    size = BatchSize(250)
+    sizes = []
+    for seconds in (0.01, 0.01, 0.01, 5.8, 0.4, 9.0, 9.0, 0.7):
+        sizes.append(size.rows)
+        size.took(seconds)
+    assert sizes == [50, 100, 200, 250, 32, 60, 10, 10]
+    assert BatchSize(3).rows == 3
 
 
 def test_a_lost_job_is_enqueued_again_and_a_stopped_import_does_nothing_more(
@@ -291,6 +303,10 @@ def test_a_feed_is_refreshed_and_what_it_lost_is_retired_but_stays_readable(
         found = items.find(session, CLAIM.format(1), cast.community_id)
         assert found is not None
         storing.retire(session, operator, cast.community_id, gone)
+        again = storing.keep(session, [storing.as_published(gone)], cast.community_id)
+        assert (again, gone.retired_at) == (Imported(changed=1), None), "storing it brings it back"
+        assert items.find(session, CLAIM.format(1), cast.community_id) is not None
+        storing.retire(session, operator, cast.community_id, gone)
         with pytest.raises(Conflict):
             storing.retire(session, operator, cast.community_id, gone)
     assert look(Fetched(lines(1, 2, 3, 4)))[0] is FeedOutcome.IMPORTED
@@ -318,6 +334,51 @@ def test_a_feed_that_suddenly_lacks_most_of_its_items_retires_none(
         assert (
             "38 of 40 items are not in the feed any more" in session.get_one(DatasetImport, problem).problem
         )
+
+
+def test_changed_settings_and_a_stopped_import_are_made_good_at_the_next_look(
+    wiring: Wiring, jobs: InlineEngine, cast: Cast, operator: Actor
+) -> None:
+    fetcher = wiring.feeds = Fetcher()
+    fetcher.answer = Fetched(lines(1), etag='"one"')
+    with wiring.database.writing() as session:
+        feed = feeds.add(session, operator, wiring.allow, cast.community_id, FeedDraft(URL, "example"))
+        other = FeedDraft(f"{URL}?2", "example", hours=6)
+        second = feeds.add(session, operator, wiring.allow, cast.community_id, other)
+    jobs.run_all()
+
+    def revise(draft: FeedDraft) -> None:
+        with wiring.database.writing() as session:
+            feeds.revise(session, operator, wiring.allow, feed.id, draft)
+
+    def look() -> FeedOutcome:
+        with wiring.database.writing() as session:
+            feeds.look_now(session, operator, feed.id)
+        jobs.run_all()
+        with wiring.database.reading() as session:
+            return feed_looks.checks(session, feed)[0].outcome
+
+    with pytest.raises(Conflict, match="is a feed of this community already"):
+        revise(FeedDraft(second.url, "example"))
+    revise(FeedDraft(URL, "example", hours=6))
+    assert (look(), fetcher.asked[-1][1]) == (FeedOutcome.UNCHANGED, '"one"'), "only its hours changed"
+    for draft in (
+        FeedDraft(URL, "renamed"),
+        FeedDraft(URL, "renamed", publisher="Checks"),
+        FeedDraft(URL, "renamed", publisher="Checks", retires=True),
+    ):
+        revise(draft)
+        assert (look(), fetcher.asked[-1][1]) == (FeedOutcome.IMPORTED, None), draft
+    with wiring.database.writing() as session:
+        feeds.look_now(session, operator, feed.id)
+    fetcher.answer = Fetched(lines(1, 2), etag='"two"')
+    importing.look(wiring.database, fetcher, feed.id)
+    with wiring.database.writing() as session:
+        begun = feed_looks.checks(session, feed)[0].import_id
+        assert begun is not None
+        imports.stop(session, operator, begun)
+    assert served(wiring) == {"item-1"}
+    assert (look(), served(wiring)) == (FeedOutcome.IMPORTED, {"item-1", "item-2"})
 
 
 def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Actor) -> None:

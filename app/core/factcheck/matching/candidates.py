@@ -15,8 +15,8 @@ MOST = 40
 """Candidates that are compared closely; the right one is among them for 96 of 100 posts that have one."""
 SPARE = 10
 """More are asked for, in case some are gone or in another language."""
-
-
+RANK_OFFSET = 60
+"""How little the first places of a ranking count more than later ones when two rankings are made one."""
 ALIKE = 0.6
 """The share of common words from which two claims say the same: several publishers check one claim."""
 LONG = 45
@@ -65,8 +65,17 @@ def _features(post: Terms, found: Sequence[Found], rarity: Mapping[str, float]) 
     return features.matrix(post, [one.candidate for one in found], rarity)
 
 
-def find(post: Terms, index: Index, background: NDArray[np.uint8], language: str | None = None) -> Candidates:
-    """Search the index with all words of the post. Items that are known to be in another language are left out."""
+def find(
+    post: Terms,
+    index: Index,
+    background: NDArray[np.uint8],
+    language: str | None = None,
+    near: Sequence[int] = (),
+) -> Candidates:
+    """Search the index with all words of the post. Items that are known to be in another language are left out.
+
+    ``near``: the numbers of the items that are nearest to the post by their meaning, nearest first, if that is known.
+    """
     words = sorted(post.distinct | post.signed)
     postings = index.postings(words)
     counts = {word: sum(map(len, parts)) for word, parts in postings.items()}
@@ -75,7 +84,7 @@ def find(post: Terms, index: Index, background: NDArray[np.uint8], language: str
     for word in sorted(postings):
         for numbers in postings[word]:
             sums[numbers] += rarity[word]
-    best = _best(sums, MOST + SPARE)
+    best = fused(_best(sums, MOST + SPARE), near)[: MOST + SPARE]
     at = {number: place for place, number in enumerate(best)}
     found = [
         one
@@ -85,6 +94,15 @@ def find(post: Terms, index: Index, background: NDArray[np.uint8], language: str
     others = frozenset().union(*(one.candidate.both for one in found)) - rarity.keys()
     rarity |= rarities(others, index.counts(others), index.size, background)
     return Candidates(post, found, rarity, _features(post, found, rarity))
+
+
+def fused(by_words: Sequence[int], by_meaning: Sequence[int]) -> list[int]:
+    """One order of two (reciprocal rank fusion, Cormack et al. 2009): early in both is best; equal ones by words."""
+    scores: dict[int, float] = {}
+    for numbers in (by_words, by_meaning):
+        for place, number in enumerate(numbers):
+            scores[number] = scores.get(number, 0.0) + 1.0 / (RANK_OFFSET + place)
+    return sorted(scores, key=lambda number: -scores[number])
 
 
 def _best(sums: NDArray[np.float64], most: int) -> list[int]:

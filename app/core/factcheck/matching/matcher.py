@@ -1,6 +1,6 @@
 """Matches a post with the fact-checks of an index: ranks them, and says which one is sure enough to be shown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,12 +36,22 @@ class Outcome:
     shown: Ranked | None = None
 
 
-def match(text: str, index: Index, weights: Weights, language: str | None = None, most: int = 10) -> Outcome:
-    """Match a post. ``language`` is its primary language subtag; items known to be in another one are left out."""
+def match(
+    text: str,
+    index: Index,
+    weights: Weights,
+    language: str | None = None,
+    most: int = 10,
+    near: Sequence[int] = (),
+) -> Outcome:
+    """Match a post. ``language`` is its primary language subtag; items known to be in another one are left out.
+
+    ``near``: the items that are nearest to it by their meaning, nearest first, if that is known.
+    """
     best: dict[int, float] = {}
     first: tuple[float, Outcome] = (-1.0, Outcome())
     for passage in _passages(text):
-        outcome = _match(passage, index, weights, language)
+        outcome = _match(passage, index, weights, language, near)
         for ranked in outcome.ranked:
             best[ranked.number] = max(ranked.score, best.get(ranked.number, 0.0))
         if outcome.ranked:
@@ -69,9 +79,9 @@ def _passages(text: str) -> Iterator[str]:
         yield text[start : start + PASSAGE]
 
 
-def _match(text: str, index: Index, weights: Weights, language: str | None) -> Outcome:
+def _match(text: str, index: Index, weights: Weights, language: str | None, near: Sequence[int]) -> Outcome:
     post = terms.read(text)
-    found = candidates.find(post, index, weights.background, language)
+    found = candidates.find(post, index, weights.background, language, near)
     if not found.found:
         return Outcome()
     outcome, first = _outcome(found, weights)

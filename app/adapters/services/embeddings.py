@@ -1,0 +1,80 @@
+"""OpenAI's embeddings endpoint, and the many servers that speak its protocol (vLLM, Ollama, LM Studio, llama.cpp …)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.adapters.services.http import bearer, member, post_json
+from app.core.errors import Invalid
+from app.core.services.kinds import Connection, Embeddings, Failure, Kind, Option, scores_nothing
+
+ANSWER_BYTES = 8 * 1024 * 1024
+"""A vector of 3,072 numbers takes up to 70 KB as JSON, and a call asks for 32."""
+DIMENSIONS_MAX = 4_096
+PREFIX_MAX = 200
+
+
+class OpenAiEmbeddings:
+    """Sends texts as an array of strings. The vectors come as plain numbers, which every such server can send."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._url = connection.url.rstrip("/") + "/embeddings"
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        body: dict[str, Any] = {"model": self._connection.model, "input": list(texts)}
+        if self._connection.options.get("dimensions"):
+            body["dimensions"] = int(self._connection.options["dimensions"])
+        answer = post_json(self._connection, self._url, body, bearer(self._connection), ANSWER_BYTES)
+        found: dict[Any, Sequence[float]] = {}
+        for place, row in enumerate(member(answer, "data", list)):
+            vector = member(row, "embedding", list)
+            # The protocol numbers its answers, and does not promise their order.
+            found[row.get("index", place)] = vector
+        if found.keys() != set(range(len(texts))):
+            raise Failure(f"broken answer: {len(found)} vectors for {len(texts)} texts")
+        model = answer.get("model")
+        vectors = [found[place] for place in range(len(texts))]
+        return Embeddings(vectors, model if isinstance(model, str) else "")
+
+
+def _check(options: Mapping[str, str]) -> None:
+    written = options.get("dimensions", "")
+    if written and not (re.fullmatch(r"[0-9]{1,4}", written) and 1 <= int(written) <= DIMENSIONS_MAX):
+        raise Invalid.field("dimensions", f"must be a whole number from 1 to {DIMENSIONS_MAX:,}")
+    for name in ("post_prefix", "item_prefix"):
+        if len(options.get(name, "")) > PREFIX_MAX:
+            raise Invalid.field(name, f"must be at most {PREFIX_MAX} characters")
+
+
+KIND = Kind(
+    name="embeddings",
+    title="Embeddings",
+    about=(
+        "OpenAI's embeddings, or any server that speaks its protocol (vLLM, Ollama, LM Studio). It scores nothing: "
+        "it helps to find the fact-checks that say what a post says in other words."
+    ),
+    connect=scores_nothing,
+    embed=OpenAiEmbeddings,
+    check=_check,
+    url="https://api.openai.com/v1",
+    url_hint="Up to the version, such as https://api.openai.com/v1. https only, but for hosts of your own that the "
+    "settings of this installation allow.",
+    model="text-embedding-3-small",
+    needs_model=True,
+    batch=32,
+    max_chars=2_000,
+    options=(
+        Option(
+            "dimensions",
+            "Numbers in a vector",
+            "Empty: as many as the model gives. Fewer need less memory; not every model can shorten its vectors.",
+        ),
+        Option(
+            "post_prefix",
+            "Written before a post",
+            "Some models want one, such as “query:”. A space follows it.",
+        ),
+        Option("item_prefix", "Written before a fact-check", "Some models want one, such as “passage:”."),
+    ),
+)

@@ -1,0 +1,218 @@
+"""Gives fact-checks their vectors, step by step: each verb is one transaction of the job (``jobs.embedding``).
+
+The job asks the service between two of them. A job that is killed is continued by the next: what has its vector is
+not sent again.
+"""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.db import serialise
+from app.core.factcheck import items, spaces
+from app.core.ids import new_id
+from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
+from app.core.services.embedding import Vector, identity, text_hash
+from app.core.services.pool import ServicePool
+from app.core.services.settings import ServiceSettings
+
+LEASE = timedelta(minutes=3)
+"""A job that is killed holds its space for this long."""
+AGAIN = timedelta(minutes=5)
+"""How long a service that failed is left alone, because each attempt counts in its budget."""
+DELETED_AT_ONCE = 1_000
+TOO_MANY = f"only {spaces.MOST:,} fact-checks have a vector; the others are found by their words"
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A fact-check without a vector of its present text."""
+
+    item_id: uuid.UUID
+    number: int
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        return text_hash(self.text)
+
+
+def lease(
+    session: Session, service: ConnectedService, settings: ServiceSettings
+) -> tuple[uuid.UUID, int] | None:
+    """Begin to work on the space of these settings. Returns its id and how many vectors it has.
+
+    None while another job works on it.
+    """
+    serialise(session, service.id)
+    space = spaces.wanted(session, service, settings)
+    if space is None:
+        space = VectorSpace(
+            id=new_id(),
+            service_id=service.id,
+            settings_version=service.version,
+            identity=identity(settings),
+        )
+        session.add(space)
+    elif space.leased_until is not None and space.leased_until > clock.now():
+        return None
+    space.leased_until = clock.now() + LEASE
+    session.flush()
+    return space.id, spaces.count(session, space.id)
+
+
+def pending(session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most: int) -> list[Pending]:
+    """The next fact-checks that lack a vector of their present text, in the order of their ids; none without the space.
+
+    A space is deleted under a running job when the service gets another model or is removed.
+    """
+    space = session.get(VectorSpace, space_id)
+    if space is None:
+        return []
+    community_id = session.get_one(ConnectedService, space.service_id).community_id
+    beginning = () if after is None else (FactCheckItem.id > after,)
+    rows = session.execute(
+        sa.select(FactCheckItem.id, FactCheckItem.number, FactCheckItem.claim, FactCheckItem.title)
+        .outerjoin(
+            FactCheckVector,
+            sa.and_(FactCheckVector.space_id == space_id, FactCheckVector.item_id == FactCheckItem.id),
+        )
+        .where(
+            items.serving(community_id),
+            FactCheckItem.number >= 0,
+            sa.or_(FactCheckVector.item_id.is_(None), FactCheckVector.number != FactCheckItem.number),
+            *beginning,
+        )
+        .order_by(FactCheckItem.id)
+        .limit(most)
+    )
+    return [
+        Pending(item_id, number, f"{claim}\n{title or ''}".strip())
+        for item_id, number, claim, title in rows
+        if number is not None
+    ]
+
+
+def known(session: Session, space_id: uuid.UUID, hashes: Collection[str]) -> Mapping[str, bytes]:
+    """The stored vectors of texts with these hashes."""
+    rows = session.execute(
+        sa.select(FactCheckVector.sha256, FactCheckVector.vector).where(
+            FactCheckVector.space_id == space_id, FactCheckVector.sha256.in_(hashes)
+        )
+    )
+    return {sha256: vector for sha256, vector in rows}
+
+
+def packed(vector: Vector | None) -> bytes:
+    """A vector as it is stored; empty for a text that the service refuses."""
+    return b"" if vector is None else vector.astype("<f2").tobytes()
+
+
+def store(session: Session, space_id: uuid.UUID, batch: Sequence[tuple[Pending, bytes]]) -> bool:
+    """Store the vectors of a batch. False, storing nothing: the space is gone, or its model gives other dimensions."""
+    space = _locked(session, space_id)
+    if space is None:
+        return False
+    sizes = {len(vector) // 2 for _, vector in batch if vector}
+    space.dimensions = space.dimensions or max(sizes, default=0)
+    if sizes - {space.dimensions}:
+        space.problem = "its vectors have another number of dimensions than before"
+        return False
+    last = session.scalar(
+        sa.select(sa.func.max(FactCheckVector.position)).where(FactCheckVector.space_id == space_id)
+    )
+    session.execute(
+        sa.delete(FactCheckVector)
+        .where(
+            FactCheckVector.space_id == space_id,
+            FactCheckVector.item_id.in_([one.item_id for one, _ in batch]),
+        )
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.insert(FactCheckVector),
+        [
+            {
+                "space_id": space_id,
+                "item_id": one.item_id,
+                "number": one.number,
+                "sha256": one.sha256,
+                "vector": vector,
+                "position": position,
+            }
+            for position, (one, vector) in enumerate(batch, start=(last or 0) + 1)
+        ],
+    )
+    space.leased_until, space.problem = clock.now() + LEASE, ""
+    session.flush()
+    return True
+
+
+def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "") -> None:
+    """End the work on a space. ``covered``: the state whose items all have vectors; empty: some lack theirs.
+
+    A space that is complete for the first time is used from now on. After a problem, no job goes on for some minutes.
+    """
+    space = _locked(session, space_id)
+    if space is None:
+        return
+    space.problem = problem[:255]
+    space.leased_until = clock.now() + AGAIN if problem and not covered else None
+    if covered:
+        space.covered = covered
+        space.complete_at = space.complete_at or clock.now()
+    session.flush()
+
+
+def unused(session: Session, services_pool: ServicePool) -> list[uuid.UUID]:
+    """The spaces that no service uses any more: of removed services, and of settings that were replaced."""
+    kept: set[uuid.UUID] = set()
+    present = spaces.services(session, services_pool)
+    for service, settings in present:
+        both = (spaces.wanted(session, service, settings), spaces.used(session, service, settings))
+        kept |= {space.id for space in both if space is not None}
+    # A service that is switched off, or whose package is not installed just now, keeps its spaces.
+    rows = session.scalars(
+        sa.select(VectorSpace.id)
+        .join(ConnectedService, ConnectedService.id == VectorSpace.service_id)
+        .where(
+            sa.or_(
+                ConnectedService.removed_at.is_not(None),
+                ConnectedService.id.in_([service.id for service, _ in present]),
+            )
+        )
+    )
+    return [space_id for space_id in rows if space_id not in kept]
+
+
+def delete(session: Session, space_id: uuid.UUID) -> bool:
+    """Delete a part of a space's vectors, and with the last ones the space. Returns whether there is more."""
+    space = _locked(session, space_id)
+    if space is None:
+        return False
+    chosen = session.scalars(
+        sa.select(FactCheckVector.item_id).where(FactCheckVector.space_id == space_id).limit(DELETED_AT_ONCE)
+    ).all()
+    session.execute(
+        sa.delete(FactCheckVector)
+        .where(FactCheckVector.space_id == space_id, FactCheckVector.item_id.in_(chosen))
+        .execution_options(synchronize_session=False)
+    )
+    if len(chosen) < DELETED_AT_ONCE:
+        session.delete(space)
+        session.flush()
+        return False
+    return True
+
+
+def _locked(session: Session, space_id: uuid.UUID) -> VectorSpace | None:
+    space = session.get(VectorSpace, space_id)
+    if space is None:
+        return None
+    serialise(session, space.service_id)
+    return session.get(VectorSpace, space_id, populate_existing=True)

@@ -1,0 +1,79 @@
+"""Gives every fact-check its vector, batch by batch: no transaction is open while a service is asked."""
+
+import time
+import uuid
+
+from app.core.db import Database
+from app.core.factcheck import filling, spaces
+from app.core.models import ConnectedService
+from app.core.services.kinds import Failure
+from app.core.services.pool import ServicePool
+from app.core.services.settings import ServiceSettings
+
+EMBED_JOB = "embed_fact_checks"
+EMBED_SECONDS = 60.0
+MOST_SECONDS = 300.0
+"""After this long a run ends; the next one goes on."""
+
+
+def sweep(database: Database, pool: ServicePool, *, seconds: float = MOST_SECONDS) -> None:
+    """Embed what lacks its vector, and delete the spaces that nothing uses any more."""
+    end = time.monotonic() + seconds
+    with database.reading() as session:
+        due = [
+            (service, settings, spaces.state(session, service))
+            for service, settings in spaces.services(session, pool)
+            if spaces.is_due(session, service, settings)
+        ]
+    for service, settings, state in due:
+        _embed(database, pool, service, settings, state, end)
+    with database.reading() as session:
+        unused = filling.unused(session, pool)
+    for space_id in unused:
+        has_more = True
+        while has_more:
+            with database.writing() as session:
+                has_more = filling.delete(session, space_id)
+
+
+def _embed(
+    database: Database,
+    pool: ServicePool,
+    service: ConnectedService,
+    settings: ServiceSettings,
+    state: str,
+    end: float,
+) -> None:
+    """Go once through the fact-checks that lack a vector. ``state`` was read before them."""
+    with database.writing() as session:
+        leased = filling.lease(session, service, settings)
+    if leased is None:
+        return
+    space_id, count = leased
+    embedder = pool.embedder(service, settings)
+    after: uuid.UUID | None = None
+    covered, problem = "", ""
+    while time.monotonic() < end:
+        with database.reading() as session:
+            batch = filling.pending(session, space_id, after, embedder.batch)
+            known = dict(filling.known(session, space_id, {one.sha256 for one in batch}))
+        if not batch:
+            covered = state
+            break
+        if count >= spaces.MOST:
+            covered, problem = state, filling.TOO_MANY
+            break
+        new = {one.sha256: one.text for one in batch if one.sha256 not in known}
+        try:
+            vectors = embedder.of_items(list(new.values())) if new else []
+        except Failure as failure:
+            problem = failure.reason
+            break
+        known |= {sha256: filling.packed(vector) for sha256, vector in zip(new, vectors, strict=True)}
+        with database.writing() as session:
+            if not filling.store(session, space_id, [(one, known[one.sha256]) for one in batch]):
+                return
+        after = batch[-1].item_id
+        count += len(batch)
+    with database.writing() as session:
+        filling.finish(session, space_id, covered, problem)
