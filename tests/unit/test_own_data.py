@@ -5,12 +5,13 @@ import json
 import sqlalchemy as sa
 
 from app.core.db import Base
-from app.core.models import Account, Note, Profile, SignIn, Skip
+from app.core.models import Account, Attachment, Note, Profile, SignIn, Skip
 from app.core.notes import notes, ratings
 from app.core.people import accounts, profiles
 from app.core.permissions import SYSTEM, Actor
+from app.core.requests import submitting
 from app.core.upkeep import erasure, own_data
-from app.core.vocabulary import Classification, HelpfulnessLevel, Role
+from app.core.vocabulary import AttachmentKind, AttachmentState, Classification, HelpfulnessLevel, Role
 from app.wiring import Wiring
 from tests.cast import PLATFORM, Cast
 
@@ -73,6 +74,32 @@ def test_a_person_takes_along_what_is_theirs_and_nothing_of_others(wiring: Wirin
         assert mine_too in text
     for not_mine in ("Not mine at all", "moderator@example.org", str(cast.moderator.profile_id)):
         assert not_mine not in text
+
+
+def test_posts_come_with_their_attachments_in_order(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        profiles.ensure(session, PLATFORM, "rita-77", account_id=cast.rater.account_id)
+        for number, author in enumerate(("rita-77", "somebody-else")):
+            post = submitting.Submission(f"post-{number}", author, f"Written by {author}")
+            made = submitting.submit(session, SYSTEM, cast.community_id, post).request
+            session.add_all(
+                Attachment(
+                    community_id=cast.community_id,
+                    request_id=made.id,
+                    position=position,
+                    url=f"https://cdn.example.org/{author}/{position}.png",
+                    kind=AttachmentKind.IMAGE,
+                    state=AttachmentState.WAITING,
+                )
+                for position in (2, 1)
+            )
+    with wiring.database.reading() as session:
+        (post,) = own_data.collect(session, _rita(cast))["posts"]
+    assert post["content"] == "Written by rita-77"
+    assert [one["url"] for one in post["attachments"]] == [
+        "https://cdn.example.org/rita-77/1.png",
+        "https://cdn.example.org/rita-77/2.png",
+    ]
 
 
 def test_after_erasing_nothing_names_the_person_and_no_skip_is_left(wiring: Wiring, cast: Cast) -> None:

@@ -98,6 +98,11 @@ def test_the_next_cards_are_those_that_are_not_on_the_page(visit: Visit, cast: C
     assert "Post 12" in more.text
     assert "more-cards" not in more.text, "there are no others"
     assert rita.get("/help-needed/more").status_code == 303, "a part is no page"
+    many = "&".join(f"card={uuid.uuid4()}" for _ in range(60))
+    full = rita.get(f"/help-needed/more?at=61&{many}", **HTMX).text
+    assert "Show more" in full
+    assert "hx-get" not in full, "a page of 60 cards is loaded anew instead of growing"
+    assert "<article" not in full
 
 
 def test_notes_come_in_the_same_run_and_never_ones_own(
@@ -310,6 +315,7 @@ def test_my_impact_says_how_much_of_what_was_answered_today(visit: Visit, cast: 
     rita.post(f"/help-needed/{spam}", answer="yes")
     rita.post(f"/help-needed/{threat}", answer="no", seen=str(threat))
     rita.post(f"/help-needed/{stage.post()}", skip="1")
+    rita.post(f"/help-needed/{threat}", skip="1")
     page = rita.get("/me").text
     assert "2 answered, 1 of them severe; 1 skipped." in page
     assert re.search(r"<dt>Threat</dt>\s*<dd>1</dd>", page)

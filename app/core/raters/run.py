@@ -86,6 +86,7 @@ def today(
         .where(Rating.rater_id == profile_id, Rating.community_id == community_id, Rating.created_at >= since)
         .group_by(Note.rationale, Action.category)
     ).all()
+    rated = sa.exists().where(Rating.rater_id == profile_id)
     skipped = sum(
         session.scalar(
             sa.select(sa.func.count())
@@ -95,10 +96,15 @@ def today(
                 model.profile_id == profile_id,
                 target.community_id == community_id,
                 model.created_at >= since,
+                # What was skipped and answered later is an answer alone, as it is for samples.
+                ~rated.where(Rating.note_id == note_id),
             )
         )
         or 0
-        for model, target, column in ((Skip, Action, Skip.action_id), (NoteSkip, Note, NoteSkip.note_id))
+        for model, target, column, note_id in (
+            (Skip, Action, Skip.action_id, Action.note_id),
+            (NoteSkip, Note, NoteSkip.note_id, Note.id),
+        )
     )
     by_category = Counter({category: count for is_item, category, count in rows if is_item})
     # Samples count like items, or the counter would give them away.

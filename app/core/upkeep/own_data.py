@@ -22,6 +22,7 @@ from app.core.models import (
     AccountLink,
     Action,
     ApiKey,
+    Attachment,
     AuthorNote,
     Community,
     DatasetImport,
@@ -82,6 +83,7 @@ _RATING = (
     "note_id community_id rater_ref helpfulness_level blind_level reasons note_version exclusion_reason created_at "
     "updated_at"
 )
+_ATTACHMENT = "url kind alt filename width height size state media_type stored_size sha256 created_at"
 PARTS = (
     Part("account", Account, tuple(_ACCOUNT.split()), by=("id",)),
     Part(
@@ -260,11 +262,28 @@ def _posts(session: Session, linked: Sequence[Profile]) -> list[dict[str, Any]]:
     ]
     if not names:
         return []
-    columns = (Request.request_id, Request.community_id, Request.content, Request.requested_at)
+    columns = (Request.id, Request.request_id, Request.community_id, Request.content, Request.requested_at)
     rows = session.execute(
         sa.select(*columns).join(Community, Community.id == Request.community_id).where(sa.or_(*names))
     ).mappings()
-    return [{name: _plain(value) for name, value in row.items()} for row in rows]
+    posts = [{name: _plain(value) for name, value in row.items()} | {"attachments": []} for row in rows]
+    _add_attachments(session, posts)
+    return posts
+
+
+def _add_attachments(session: Session, posts: list[dict[str, Any]]) -> None:
+    """Add what was sent with the posts, in its order."""
+    for start in range(0, len(posts), 500):
+        batch = {uuid.UUID(post["id"]): post["attachments"] for post in posts[start : start + 500]}
+        columns = [getattr(Attachment, name) for name in _ATTACHMENT.split()]
+        rows = session.execute(
+            sa.select(Attachment.request_id, *columns)
+            .where(Attachment.request_id.in_(batch))
+            .order_by(Attachment.request_id, Attachment.position)
+        ).mappings()
+        for row in rows:
+            attachment = {name: _plain(value) for name, value in row.items()}
+            batch[row["request_id"]].append(attachment)
 
 
 def _add_reasons(session: Session, entries: list[dict[str, Any]]) -> None:

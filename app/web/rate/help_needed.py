@@ -28,7 +28,7 @@ from app.web.rate.cards import Folded
 from app.wiring import wired
 
 MOST_SHOWN = 60
-"""How many cards of a page are named when the next ones are asked for; a page that is longer is loaded again."""
+"""A page that has so many cards gets no more: their names would not fit into an address, and its link loads it anew."""
 
 
 @web.get("/help-needed")
@@ -76,7 +76,9 @@ def more_cards() -> Response:
     """The next cards, for the end of the page. ``card`` names those that are on the page already."""
     if not page.wants_part():
         return make_response(redirect(url_for("web.help_needed"), 303))
-    shown = [card_id for card_id in map(parse_id, forms.query_args("card")[:MOST_SHOWN]) if card_id]
+    shown = [card_id for card_id in map(parse_id, forms.query_args("card")) if card_id]
+    if len(shown) >= MOST_SHOWN:
+        return page.render("rate/_cards.html", cards=[], more=True, is_full=True)
     place = forms.number(forms.query_arg("at"), digits=4) or 1
     with wired().database.reading() as session:
         context = cards.run_context(session, place=place, without=shown)
