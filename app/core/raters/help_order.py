@@ -25,12 +25,13 @@ PRIOR = 2
 
 @dataclass(frozen=True)
 class Candidate:
-    """A waiting item.
+    """A waiting item, sample or note.
 
-    ``ratings`` is how many people rated its rationale, ``needed`` how many the community requires, ``since`` when
-    it started to wait. ``below`` and ``above`` count the raters with a known viewpoint by the sign of their factor;
-    ``counts`` is False where this rater's rating would not count (docs/consensus.md), ``is_read`` where the post is in
-    a language that the rater does not read. ``decides`` is ``may_decide``, for people's notes only.
+    ``ratings`` is how many people rated the note (of an item, its rationale), ``needed`` how many the community
+    requires, ``since`` when it started to wait. ``below`` and ``above`` count the raters with a known viewpoint by the
+    sign of their factor. ``counts`` is False where this rater's rating would not count (docs/consensus.md),
+    ``is_read`` where the post is in a language that the rater does not read. ``decides`` is ``may_decide``, for
+    people's notes only.
     """
 
     id: uuid.UUID
