@@ -13,6 +13,7 @@ from app.core.classify import Classifier
 from app.core.classify.language import detect
 from app.core.factcheck import feed_looks, feeds, imports, search
 from app.core.helpfulness import refits
+from app.core.history import tallies
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.models import Request
@@ -231,7 +232,10 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 
 
 def sweep(wiring: Wiring) -> None:
-    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index."""
+    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
+
+    It also adds up what the tallies do not hold yet (docs/performance.md).
+    """
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
@@ -248,7 +252,10 @@ def sweep(wiring: Wiring) -> None:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
-        has_lost = fetching.has_lost(session)
+        has_lost, has_changes = fetching.has_lost(session), tallies.has_changes(session)
+    while has_changes:
+        with wiring.database.writing() as session:
+            has_changes = tallies.add_up(session)
     if has_left_behind:
         with wiring.database.writing() as session:
             imports.enqueue_stalled(session)
@@ -264,6 +271,8 @@ def sweep(wiring: Wiring) -> None:
 def prune(wiring: Wiring) -> None:
     """Delete delivery attempts after 30 days (docs/integration.md), one batch in each transaction."""
     mailing.prune(wiring)
+    with wiring.database.writing() as session:
+        tallies.prune(session, clock.now())
     limit = clock.now() - ATTEMPTS_KEPT
     while True:
         with wiring.database.writing() as session:

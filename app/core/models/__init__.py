@@ -18,7 +18,7 @@ from app.core.models.imports import (
     DatasetImportPiece,
     DatasetImportRow,
 )
-from app.core.models.insights import InsightOutcome, InsightSlot, Rollup
+from app.core.models.insights import InsightOutcome, InsightSlot, Rollup, Tally, TallyChange
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
@@ -96,6 +96,8 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
+    "Tally",
+    "TallyChange",
     "ThresholdSet",
     "Webhook",
 ]

@@ -289,10 +289,11 @@ class Rating(Stamped, Base):
         sa.UniqueConstraint("note_id", "rater_id"),
         sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
         sa.Index("ix_ratings_community_id_created_at", "community_id", "created_at", "rater_id"),
+        sa.Index("ix_ratings_community_id_updated_at", "community_id", "updated_at"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
-    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), index=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"))
     rater_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"))
     rater_ref: Mapped[str] = mapped_column(sa.String(255))
