@@ -21,7 +21,7 @@ from app.core.raters import digests
 from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Waiting
-from app.core.review import holds, overturns, queue
+from app.core.review import holds, overturns, queue, text_index
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import deliveries, replays
@@ -273,6 +273,10 @@ def prune(wiring: Wiring) -> None:
     mailing.prune(wiring)
     with wiring.database.writing() as session:
         tallies.prune(session, clock.now())
+        is_untidy = text_index.tidy(session, is_first=True)
+    while is_untidy:
+        with wiring.database.writing() as session:
+            is_untidy = text_index.tidy(session, is_first=False)
     limit = clock.now() - ATTEMPTS_KEPT
     while True:
         with wiring.database.writing() as session:

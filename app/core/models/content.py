@@ -64,7 +64,7 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
-        # Search for a part of a text or an id (docs/operations.md); SQLite reads the posts of the community.
+        # Search for a part of a text or an id (docs/operations.md); SQLite has FTS5 for it (migration 0046).
         sa.Index(
             "ix_requests_search",
             "content",
