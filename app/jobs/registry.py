@@ -21,11 +21,11 @@ from app.core.raters import digests
 from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
 from app.core.requests.scorings import Scoring
 from app.core.requests.waiting import Waiting
-from app.core.review import holds, overturns, queue, text_index
+from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
-from app.core.webhooks import deliveries, replays
-from app.jobs import attachments, importing, learning, mailing, rescoring, rollups
+from app.core.webhooks import replays
+from app.jobs import attachments, importing, learning, mailing, pruning, rescoring, rollups
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -35,7 +35,6 @@ REMOVE_CONTENT = "remove_content"
 REMOVE_CONTENT_SECONDS = 86_400.0
 PRUNE = "prune_attempts"
 PRUNE_SECONDS = 86_400.0
-ATTEMPTS_KEPT = timedelta(days=30)
 
 
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
@@ -66,7 +65,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         sweep(wiring)
 
     def prune_once() -> None:
-        prune(wiring)
+        pruning.prune(wiring)
 
     def remove_once() -> None:
         remove_content(wiring)
@@ -266,22 +265,6 @@ def sweep(wiring: Wiring) -> None:
     while has_waiting:
         with wiring.database.writing() as session:
             has_waiting = search.add_waiting(session) == search.WAITING
-
-
-def prune(wiring: Wiring) -> None:
-    """Delete delivery attempts after 30 days (docs/integration.md), one batch in each transaction."""
-    mailing.prune(wiring)
-    with wiring.database.writing() as session:
-        tallies.prune(session, clock.now())
-        is_untidy = text_index.tidy(session, is_first=True)
-    while is_untidy:
-        with wiring.database.writing() as session:
-            is_untidy = text_index.tidy(session, is_first=False)
-    limit = clock.now() - ATTEMPTS_KEPT
-    while True:
-        with wiring.database.writing() as session:
-            if deliveries.prune_attempts(session, limit) == 0:
-                return
 
 
 def remove_content(wiring: Wiring) -> None:

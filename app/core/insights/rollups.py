@@ -30,6 +30,7 @@ from app.core.models import (
     Note,
     Rating,
     Request,
+    RetentionMark,
     Rollup,
 )
 from app.core.models.insights import OutcomeKind
@@ -123,6 +124,8 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
         changed = _changed(session, community_id, state.changes_until - RECORDED_WITHIN)
         recent = range(state.end - _SLOTS_BACK, end)
         slots = {slot for slot in changed if slot < end} | set(recent)
+        told = _first_told(session, community_id)
+        slots = {slot for slot in slots if slot >= told}
         state.changes_until = now
     else:
         slots = set(range(state.end, end))
@@ -131,6 +134,12 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
     state.end = end
     session.flush()
     return is_last
+
+
+def _first_told(session: Session, community_id: uuid.UUID) -> int:
+    """The first slot of which the history tells everything; earlier ones cannot be counted anew."""
+    at = session.scalar(sa.select(RetentionMark.history_at).where(RetentionMark.community_id == community_id))
+    return 0 if at is None else slot_of(at) + 1
 
 
 def _chunk_end(session: Session, community_id: uuid.UUID, begin: int) -> int:

@@ -10,7 +10,7 @@ from app.core.models.content import Note, NoteSkip, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import AuthorNote, Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
-from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.imports import (
     DatasetFeed,
     DatasetFeedCheck,
@@ -82,6 +82,7 @@ __all__ = [
     "ReasonTemplate",
     "Replay",
     "Request",
+    "RetentionMark",
     "Rollup",
     "RulePackDraft",
     "RulePackVersion",
