@@ -64,6 +64,14 @@ CALLS = {
     "actions": "/api/public/v1/moderation-actions?page[size]=100",
     "actions of a state": "/api/public/v1/moderation-actions?filter[action_state]=confirmed",
     "notes": "/api/public/v1/notes?page[size]=100",
+    "requests of a status, deep": (
+        "/api/public/v1/requests?filter[status]=COMPLETED&page[size]=100&page[number]={deep}"
+    ),
+    "actions, deep": "/api/public/v1/moderation-actions?page[size]=100&page[number]={third}",
+    "actions of a state, deep": (
+        "/api/public/v1/moderation-actions?filter[action_state]=confirmed&page[number]={third}"
+    ),
+    "notes, deep": "/api/public/v1/notes?page[size]=100&page[number]={third}",
     "scoring analysis": "/api/v2/community-servers/{community}/scoring-analysis",
     "metrics": "/metrics",
 }
@@ -102,7 +110,11 @@ def test_pages_read_as_little_of_many_rows_as_of_few(app: Flask, wiring: Wiring,
             is_operators = name in ("history of settings", "classifiers")
             client.set_cookie("bridgenote", operator if is_operators else token)
             where = path.format(
-                week=f"{now:%Y-%m-%d}", item=item, deep=2 if last < POSTS else 90, community=cast.community_id
+                week=f"{now:%Y-%m-%d}",
+                item=item,
+                deep=2 if last < POSTS else 90,
+                third=2 if last < POSTS else 30,
+                community=cast.community_id,
             )
             headers = cast.headers if name in CALLS else {}
             if name == "metrics":

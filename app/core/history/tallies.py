@@ -48,6 +48,15 @@ def read(
     return found
 
 
+def total(
+    kind: TallyKind, communities: Collection[uuid.UUID] | None, names: Collection[str] | None = None
+) -> sa.Select[Any]:
+    """Select the total of a kind, of these communities and names; None: of all. Lists say with it how long they are."""
+    rows = counted((kind,), communities)
+    found = sa.select(sa.cast(sa.func.coalesce(sa.func.sum(rows.c.total), 0), sa.BigInteger))
+    return found if names is None else found.where(rows.c.name.in_(names))
+
+
 def by_day(
     session: Session, kind: TallyKind, community_id: uuid.UUID, first: int
 ) -> Mapping[int, Mapping[str, int]]:

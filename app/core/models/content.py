@@ -39,12 +39,13 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("withdrawn_at IS NULL"),
         ),
         sa.Index(
-            # The last column lets a deep page skip rows in the index alone.
+            # The last columns let a deep page skip rows in the index alone.
             "ix_requests_community_id_requested_at_id",
             "community_id",
             "requested_at",
             "id",
             "withdrawn_at",
+            "status",
         ),
         sa.Index("ix_requests_requested_at_id", "requested_at", "id"),
         sa.Index("ix_requests_community_id_content_sha256", "community_id", "content_sha256"),
@@ -226,7 +227,7 @@ class Note(Stamped, Base):
             sqlite_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
             postgresql_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
         ),
-        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id"),
+        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
         sa.Index(

@@ -94,6 +94,16 @@ COUNTED = {
         RATINGS,
     ),
 }
+_DEEPER = (
+    (
+        "ix_requests_community_id_requested_at_id",
+        "requests",
+        ["community_id", "requested_at", "id", "withdrawn_at"],
+        "status",
+    ),
+    ("ix_notes_community_id_created_at_id", "notes", ["community_id", "created_at", "id"], "deleted_at"),
+)
+"""Indexes that get one column more, so that a deep page of a list skips rows in them alone."""
 _SUMMED = (
     "INSERT INTO {into} (community_id, kind, day, name, {total}) "
     "SELECT community_id, kind, day, name, sum(change) FROM ({rows}) AS found "
@@ -126,8 +136,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_tally_changes"),
     )
     op.create_index(
-        "ix_moderation_actions_community_id_created_at", "moderation_actions", ["community_id", "created_at"]
+        "ix_moderation_actions_community_id_created_at_id",
+        "moderation_actions",
+        ["community_id", "created_at", "id"],
     )
+    for name, table, columns, more in _DEEPER:
+        op.drop_index(name, table)
+        op.create_index(name, table, [*columns, more])
     # In place of one of the community alone: the analysis counts the ratings of the last week.
     op.create_index("ix_ratings_community_id_updated_at", "ratings", ["community_id", "updated_at"])
     op.drop_index("ix_ratings_community_id", "ratings")
@@ -147,7 +162,10 @@ def downgrade() -> None:
     _drop("tally_notes_ratings", "notes", is_postgresql)
     op.create_index("ix_ratings_community_id", "ratings", ["community_id"])
     op.drop_index("ix_ratings_community_id_updated_at", "ratings")
-    op.drop_index("ix_moderation_actions_community_id_created_at", "moderation_actions")
+    for name, table, columns, _ in _DEEPER:
+        op.drop_index(name, table)
+        op.create_index(name, table, columns)
+    op.drop_index("ix_moderation_actions_community_id_created_at_id", "moderation_actions")
     op.drop_table("tally_changes")
     op.drop_table("tallies")
 
