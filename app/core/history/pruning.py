@@ -14,7 +14,7 @@ from app.core.history import chain
 from app.core.history.chain import Broken
 from app.core.models import HistoryEntry, HistoryText, Notice
 
-BATCH = 500
+BATCH = 200
 """Entries removed in one transaction, so that other writers need not wait long."""
 
 
