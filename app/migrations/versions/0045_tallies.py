@@ -235,7 +235,12 @@ def _differs(dialect: str, columns: tuple[str, ...]) -> str:
 
 
 def _trigger(dialect: str, name: str, event: str, when: str, rows: list[str]) -> list[str]:
-    insert = _SUMMED.format(into="tally_changes", total="change", rows=" UNION ALL ".join(rows))
+    both = " UNION ALL ".join(rows)
+    if when:
+        # What a change takes and gives back again is no change.
+        insert = _SUMMED.format(into="tally_changes", total="change", rows=both)
+    else:
+        insert = f"INSERT INTO tally_changes (community_id, kind, day, name, change) {both}"
     if dialect != "postgresql":
         return [f"CREATE TRIGGER {name} {event} FOR EACH ROW {when} BEGIN {insert}; END"]
     return [
