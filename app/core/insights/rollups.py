@@ -137,7 +137,7 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
 
 
 def _first_told(session: Session, community_id: uuid.UUID) -> int:
-    """The first slot of which the history tells everything; earlier ones cannot be counted anew."""
+    """The first slot of which the history tells everything; earlier ones cannot be counted again."""
     at = session.scalar(sa.select(RetentionMark.history_at).where(RetentionMark.community_id == community_id))
     return 0 if at is None else slot_of(at) + 1
 
