@@ -10,7 +10,7 @@ from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 NO_SENDER = "Bridgenote <bridgenote@localhost>"
@@ -161,6 +161,24 @@ class Settings(BaseSettings):
     review_days: int = Field(
         14, ge=1, le=365, description="Days after which a review without consensus ends."
     )
+    keep_history_days: int = Field(
+        0,
+        ge=0,
+        description="Days that entries of the history are kept, at least 100; 0 keeps them for ever. What is older is "
+        "removed daily, and the rest still verifies.",
+    )
+    keep_scores_days: int = Field(
+        0, ge=0, description="Days that scores of posts are kept, at least 100; 0 keeps them for ever."
+    )
+    keep_deliveries_days: int = Field(
+        365,
+        ge=0,
+        description="Days that events and their ended deliveries are kept, at least 30; 0 keeps them for ever.",
+    )
+    keep_attempts_days: int = Field(
+        30, ge=1, le=3650, description="Days that each attempt of a delivery is kept."
+    )
+    keep_jobs_hours: float = Field(72.0, ge=1, le=8760, description="Hours that finished jobs are kept.")
     public_url: str = Field(
         "",
         description="Where people reach the service, such as `https://moderation.example.org`: links in mails and in "
@@ -204,6 +222,15 @@ class Settings(BaseSettings):
             raise ValueError("must be numbers of seconds separated by commas") from error
         if any(not 0 <= delay <= 86_400 for delay in delays):
             raise ValueError("each delay must be from 0 to 86400 seconds")
+        return value
+
+    @field_validator("keep_history_days", "keep_scores_days", "keep_deliveries_days")
+    @classmethod
+    def _kept_long_enough(cls, value: int, info: ValidationInfo) -> int:
+        # Previews of thresholds look 90 days back, and an operator replays deliveries of the last weeks.
+        least = 30 if info.field_name == "keep_deliveries_days" else 100
+        if 0 < value < least:
+            raise ValueError(f"must be 0 or at least {least}")
         return value
 
     @field_validator("trusted_hosts")

@@ -1,10 +1,12 @@
 """Writes many rows at once on PostgreSQL, for tests and figures that need a large table and not a true story."""
 
+import importlib
 from typing import Any
 
 import sqlalchemy as sa
 
 from app.core.db import Base
+from app.core.models import Tally, TallyChange
 
 
 def defaults(table: sa.Table) -> dict[str, Any]:
@@ -46,3 +48,12 @@ def insert(connection: sa.Connection, model: type[Base], source: str, **expressi
         f"INSERT INTO {table.name} ({columns}) SELECT {', '.join(values)} FROM {source}"  # noqa: S608 - our own words
     ).bindparams(*(sa.bindparam(column.name, value, type_=column.type) for column, value in others.items()))
     connection.execute(statement)
+
+
+def tally(connection: sa.Connection) -> None:
+    """Count all rows anew, as the migration does: rows written past the triggers are in no tally."""
+    for model in (Tally, TallyChange):
+        connection.execute(sa.delete(model))
+    migration = importlib.import_module("app.migrations.versions.0045_tallies")
+    for statement in migration.counting(connection.dialect.name):
+        connection.execute(sa.text(statement))

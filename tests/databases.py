@@ -232,7 +232,9 @@ class ReusedSqlite:
             name
             for (name,) in self._connection.execute(
                 "SELECT name FROM main.sqlite_master "
-                "WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence')"
+                "WHERE type = 'table' AND (name NOT LIKE 'sqlite_%' OR name = 'sqlite_sequence') "
+                # The index of search: triggers keep it, and its own tables must not be written to.
+                "AND name NOT LIKE 'search_%'"
             )
         ]
         self._deletes = [f'DELETE FROM main."{table}"' for table in tables]  # noqa: S608

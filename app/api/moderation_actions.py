@@ -18,7 +18,6 @@ from app.core.errors import Invalid, NotFound
 from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
-from app.core.paging import paginate
 from app.core.requests import submitting
 from app.core.review import verbs
 from app.core.vocabulary import ActionState
@@ -41,7 +40,7 @@ def list_moderation_actions(query_data: ActionQuery) -> Response:
         community_id=query_data.filter_community,
         state=query_data.filter_state,
         tier=query_data.filter_tier,
-    ).options(*actions.READ_OPTIONS)
+    )
     for column, value in (
         (Action.community_id, community_id),
         (Action.action_state, query_data.state),
@@ -50,7 +49,7 @@ def list_moderation_actions(query_data: ActionQuery) -> Response:
         if value is not None:
             statement = statement.where(column == value)
     with wired().database.reading() as session:
-        page = paginate(session, statement, Action.created_at, Action.id, page_slice)
+        page = actions.listed(session, statement, page_slice)
         return jsonapi.answer(jsonapi.listing(page, show))
 
 

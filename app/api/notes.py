@@ -16,7 +16,6 @@ from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Note
 from app.core.notes import notes, verdicts
-from app.core.paging import paginate
 from app.core.people import profiles
 from app.core.permissions import Actor
 from app.core.requests import submitting
@@ -76,7 +75,7 @@ def list_notes(query_data: NoteQuery) -> Response:
         raters_not_in=raters.split(",") if raters is not None else None,
     )
     with wired().database.reading() as session:
-        page = paginate(session, statement, Note.created_at, Note.id, query_data.slice())
+        page = notes.listed(session, statement, query_data.slice())
         return jsonapi.answer(jsonapi.listing(page, show))
 
 

@@ -9,15 +9,22 @@ from app.core.permissions import SYSTEM
 
 
 @click.command("verify-history")
-def verify_history() -> None:
+@click.option("--only-new", is_flag=True, help="Only what was written since it was last found unbroken.")
+def verify_history(*, only_new: bool) -> None:
     """Walk every community's history; names the first entry that is not as it was written, and exits with 1."""
     broken = 0
-    with opened_wiring() as wiring, wiring.database.reading() as session:
-        for community in communities.visible(session, SYSTEM):
+    with opened_wiring() as wiring:
+        with wiring.database.reading() as session:
+            visible = communities.visible(session, SYSTEM)
+        for community in visible:
             where = f"{community.name} ({community.platform}/{community.platform_community_server_id})"
-            count, fault = history.verify(session, community.id)
+            with wiring.database.reading() as session:
+                first, _ = history.start_of(session, community.id, only_new=only_new)
+                count, fault = history.verify(session, community.id, only_new=only_new)
             if fault is None:
-                click.echo(f"{where}: {count} entries, unbroken.")
+                with wiring.database.writing() as session:
+                    history.remember_verified(session, community.id, first + count)
+                click.echo(f"{where}: {count} {'new ' if only_new else ''}entries, unbroken.")
                 continue
             broken += 1
             click.echo(

@@ -22,6 +22,16 @@ SLOT_SECONDS = 900
 """Statistics are kept by the quarter of an hour (``insights.rollups``)."""
 
 
+def slot_of(moment: datetime) -> int:
+    """The slot that holds this moment."""
+    return int(moment.timestamp()) // SLOT_SECONDS
+
+
+def moment_of(slot: int) -> datetime:
+    """The first moment of a slot."""
+    return datetime.fromtimestamp(slot * SLOT_SECONDS, UTC)
+
+
 class unix(FunctionElement[int]):
     """Unix time, in whole seconds, of a datetime column."""
 
@@ -142,6 +152,12 @@ class Period:
 
     def _midnight(self, day: date) -> datetime:
         return datetime.combine(day, time(), self.zone).astimezone(UTC)
+
+
+def slot_of_column(column: Any) -> sa.ColumnElement[int]:
+    """SQL expression: ``slot_of`` of a datetime column."""
+    slot: sa.ColumnElement[int] = unix(column) // _plain(SLOT_SECONDS)
+    return slot
 
 
 def _plain(number: int) -> Any:

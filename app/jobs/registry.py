@@ -14,6 +14,7 @@ from app.core.classify.language import detect
 from app.core.classify.together import waits
 from app.core.factcheck import feed_looks, feeds, imports, search
 from app.core.helpfulness import refits
+from app.core.history import tallies
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.models import Request
@@ -24,8 +25,8 @@ from app.core.requests.waiting import Waiting
 from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
-from app.core.webhooks import deliveries, replays
-from app.jobs import attachments, embedding, importing, learning, mailing, rescoring, rollups
+from app.core.webhooks import replays
+from app.jobs import attachments, embedding, importing, learning, mailing, pruning, rescoring, rollups
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -35,7 +36,6 @@ REMOVE_CONTENT = "remove_content"
 REMOVE_CONTENT_SECONDS = 86_400.0
 PRUNE = "prune_attempts"
 PRUNE_SECONDS = 86_400.0
-ATTEMPTS_KEPT = timedelta(days=30)
 
 
 def register_all(jobs: JobEngine, wiring: Wiring) -> None:
@@ -66,7 +66,7 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
         sweep(wiring)
 
     def prune_once() -> None:
-        prune(wiring)
+        pruning.prune(wiring)
 
     def remove_once() -> None:
         remove_content(wiring)
@@ -237,7 +237,10 @@ def replay(wiring: Wiring, replay_id: uuid.UUID) -> None:
 
 
 def sweep(wiring: Wiring) -> None:
-    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index."""
+    """Find work that a lost job left undone, reviews, claims and holds whose time is over, fact-checks to index.
+
+    It also adds up what the tallies do not hold yet (docs/performance.md).
+    """
     limit = clock.now() - timedelta(days=wiring.settings.review_days)
     # Looked up without a lock: mostly there is nothing to do, and writers need not wait to hear that.
     with wiring.database.reading() as session:
@@ -254,7 +257,10 @@ def sweep(wiring: Wiring) -> None:
             overturns.enqueue_stalled(session)
     with wiring.database.reading() as session:
         has_waiting, has_left_behind = search.has_waiting(session), imports.has_left_behind(session)
-        has_lost = fetching.has_lost(session)
+        has_lost, has_changes = fetching.has_lost(session), tallies.has_changes(session)
+    while has_changes:
+        with wiring.database.writing() as session:
+            has_changes = tallies.add_up(session)
     if has_left_behind:
         with wiring.database.writing() as session:
             imports.enqueue_stalled(session)
@@ -265,16 +271,6 @@ def sweep(wiring: Wiring) -> None:
     while has_waiting:
         with wiring.database.writing() as session:
             has_waiting = search.add_waiting(session) == search.WAITING
-
-
-def prune(wiring: Wiring) -> None:
-    """Delete delivery attempts after 30 days (docs/integration.md), one batch in each transaction."""
-    mailing.prune(wiring)
-    limit = clock.now() - ATTEMPTS_KEPT
-    while True:
-        with wiring.database.writing() as session:
-            if deliveries.prune_attempts(session, limit) == 0:
-                return
 
 
 def remove_content(wiring: Wiring) -> None:

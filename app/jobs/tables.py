@@ -37,8 +37,9 @@ FOREIGN_TABLES: frozenset[str] = frozenset(
 
 
 def is_foreign(name: str | None, schema: str | None) -> bool:
-    """Whether Alembic must leave a table alone."""
-    return schema == SCHEMA or (schema is None and name in FOREIGN_TABLES)
+    """Whether Alembic must leave a table alone: those of the job engine, and SQLite's index of search."""
+    is_search = name is not None and name.startswith("search_")
+    return schema == SCHEMA or (schema is None and (name in FOREIGN_TABLES or is_search))
 
 
 def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:

@@ -166,6 +166,7 @@ class Process:
             self.wiring.database.engine,
             executor_id=executor_id(name),
             slots=settings.job_slots,
+            keep_hours=settings.keep_jobs_hours,
             on_give_up=partial(give_up, self.wiring),
         )
         register_all(self._engine, self.wiring)

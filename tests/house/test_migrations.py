@@ -17,6 +17,8 @@ from app.core.people import accounts, link_codes
 from app.core.permissions import SYSTEM
 from app.jobs.tables import is_foreign
 from tests import postgres
+from tests.bench.scale import migrating
+from tests.bench.scale.__main__ import filled
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -71,6 +73,14 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
     assert _tables(empty_engine) <= {"alembic_version"}
     migrations.upgrade(empty_engine)
     assert "moderation_actions" in _tables(empty_engine)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_full_database_of_the_version_before_is_migrated(kind: str, request: pytest.FixtureRequest) -> None:
+    """With 1,000 requests here; ``python -m tests.bench.scale --migrate`` does the same with as many as you like."""
+    server = request.getfixturevalue("postgres_server") if kind == "postgresql" else None
+    with filled(1_000, server) as (wiring, _):
+        assert migrating.there_and_back(wiring)
 
 
 def test_migrating_twice_changes_nothing(empty_engine: sa.Engine) -> None:

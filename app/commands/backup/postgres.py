@@ -22,6 +22,11 @@ DO $$ DECLARE one record; BEGIN
   FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
     EXECUTE format('DROP TABLE public.%I CASCADE', one.tablename);
   END LOOP;
+  -- The functions of our triggers stay when their tables go; those of extensions stay.
+  FOR one IN SELECT oid::regprocedure::text AS name FROM pg_proc
+    WHERE pronamespace = 'public'::regnamespace AND proname LIKE 'tally\\_%' LOOP
+    EXECUTE 'DROP FUNCTION ' || one.name || ' CASCADE';
+  END LOOP;
 END $$;
 """
 

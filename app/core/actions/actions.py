@@ -20,6 +20,7 @@ from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, Note, Request
+from app.core.paging import Page, Slice, paginate
 from app.core.permissions import SYSTEM, Actor, Permission, require_found
 from app.core.policies.routing import Route
 from app.core.vocabulary import ActionState, ActionTier, ActionType, ReviewGroup, Verb, decision_word
@@ -69,6 +70,12 @@ def matching(
     if tier is not None:
         statement = statement.where(Action.action_tier == tier)
     return statement
+
+
+def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Action]:
+    """A page of the actions that ``matching`` selects, newest first, with what a document shows of them."""
+    ids = statement.with_only_columns(Action.id)
+    return paginate(session, statement.options(*READ_OPTIONS), Action.created_at, Action.id, part, narrow=ids)
 
 
 def open_for(

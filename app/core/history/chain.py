@@ -22,7 +22,7 @@ from app.core.db import innermost, is_within, serialise
 from app.core.history import facts
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
-from app.core.models import Action, HistoryEntry, HistoryText, Note
+from app.core.models import Action, HistoryEntry, HistoryText, Note, RetentionMark
 from app.core.permissions import Actor, Permission, require
 
 GENESIS = "0" * 64
@@ -184,26 +184,71 @@ class Broken:
     why: str
 
 
-def verify(session: Session, community_id: uuid.UUID) -> tuple[int, Broken | None]:
-    """Check one community's chain. Return the number of valid entries and the first broken one, or None."""
-    previous, expected = GENESIS, 1
+def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, Broken | None]:
+    """Check one community's chain. Return the number of valid entries and the first broken one, or None.
+
+    It goes on from the last entry that was removed (``pruning``); with ``only_new`` from the last one that
+    ``remember_verified`` noted, if that is a later one.
+    """
+    first, previous = start_of(session, community_id, only_new=only_new)
+    number = first
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
         .outerjoin(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(HistoryEntry.community_id == community_id)
+        .where(HistoryEntry.community_id == community_id, HistoryEntry.number > first)
         .order_by(HistoryEntry.number)
         .execution_options(yield_per=500)
     )
     with closing(rows):
         for entry, text in rows:
-            why = _fault(entry, text, previous, expected)
+            why = fault(entry, text, previous, number + 1)
             if why:
-                return expected - 1, Broken(community_id, entry.number, entry.id, why)
-            previous, expected = entry.hash, expected + 1
-    return expected - 1, None
+                return number - first, Broken(community_id, entry.number, entry.id, why)
+            previous, number = entry.hash, entry.number
+    return number - first, None
 
 
-def _fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:
+def start_of(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, str]:
+    """The number and hash of the entry after which ``verify`` begins: 0 and ``GENESIS`` at the very beginning."""
+    known = session.get(RetentionMark, community_id)
+    if known is None:
+        return 0, GENESIS
+    if only_new and known.verified_number > known.history_number:
+        return known.verified_number, known.verified_hash
+    return known.history_number, known.history_hash
+
+
+def remember_verified(session: Session, community_id: uuid.UUID, number: int) -> None:
+    """Note that the chain was found valid up to the entry of this number."""
+    last = session.scalars(
+        sa.select(HistoryEntry.hash).where(
+            HistoryEntry.community_id == community_id, HistoryEntry.number == number
+        )
+    ).first()
+    if last is not None:
+        known = mark(session, community_id)
+        known.verified_number, known.verified_hash = number, last
+        session.flush()
+
+
+def mark(session: Session, community_id: uuid.UUID) -> RetentionMark:
+    """What is known of the community's history beyond its entries; a new one where nothing is."""
+    found = session.get(RetentionMark, community_id)
+    if found is None:
+        found = RetentionMark(
+            community_id=community_id,
+            history_number=0,
+            history_hash=GENESIS,
+            verified_number=0,
+            verified_hash=GENESIS,
+        )
+        session.add(found)
+        session.flush()
+    return found
+
+
+def fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:
+    """What is wrong with an entry, or None; ``expected`` is its number, ``previous`` the hash of the one before."""
     if entry.number != expected:
         return f"entry {expected} is missing"
     if entry.previous_hash != previous:

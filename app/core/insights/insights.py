@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions.decisions import NO_ACTION
-from app.core.models import Action, Decision, Delivery, Note, Profile, Rating, Request
+from app.core.history import tallies
+from app.core.models import Delivery, Note, Profile, Rating, Request
+from app.core.models.insights import TallyKind
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import (
     ActionState,
@@ -25,6 +26,22 @@ from app.core.vocabulary import (
 
 WEEK = timedelta(days=7)
 TOP_REVIEWERS = 10
+_STANDING = (
+    TallyKind.REQUEST,
+    TallyKind.ACTION,
+    TallyKind.NOTE,
+    TallyKind.DELIVERY,
+    TallyKind.QUEUE,
+)
+_OF_RATINGS = (TallyKind.RATING, TallyKind.SIDED, TallyKind.BORNE_OUT)
+_ANALYSED = (
+    TallyKind.REQUEST,
+    TallyKind.OPENED,
+    TallyKind.REVIEWED,
+    TallyKind.DECISION,
+    TallyKind.NOTE,
+    *_OF_RATINGS,
+)
 
 Word = TypeVar("Word", bound=StrEnum)
 
@@ -77,98 +94,76 @@ class Standing:
 
 
 def scoring_analysis(session: Session, actor: Actor, community_id: uuid.UUID) -> Analysis:
-    """Activity, categories, consensus and the most active raters, in six queries."""
+    """Activity, categories, consensus and the most active raters, in four queries."""
     require(actor, Permission.READ, community_id, "community server")
     since = clock.now() - WEEK
-    requests, recent_requests = session.execute(
-        sa.select(sa.func.count(), sa.func.count().filter(Request.requested_at >= since)).where(
-            Request.community_id == community_id, Request.withdrawn_at.is_(None)
-        )
-    ).one()
-    opened = session.execute(
-        sa.select(Action.category, Action.action_state, sa.func.count())
-        .where(
-            Action.community_id == community_id, Action.action_tier.is_not(None), Action.restores_id.is_(None)
-        )
-        .group_by(Action.category, Action.action_state)
-    ).all()
-    decided, without_action = session.execute(
-        sa.select(sa.func.count(), sa.func.count().filter(Decision.decision == NO_ACTION)).where(
-            Decision.community_id == community_id, Decision.tier == 2
-        )
-    ).one()
-    notes = counts(
-        session,
-        NoteStatus,
-        Note.status,
-        sa.and_(Note.community_id == community_id, Note.deleted_at.is_(None)),
+    found = tallies.read(session, _ANALYSED, (community_id,))
+    reviewed, opened = found[TallyKind.REVIEWED], found[TallyKind.OPENED]
+    notes = _by_word(NoteStatus, found[TallyKind.NOTE])
+    decided, without_action = (
+        sum(found[TallyKind.DECISION].get(f"2 {kind}", 0) for kind in kinds)
+        for kinds in (("action", "none"), ("none",))
     )
-    ratings, recent_ratings, raters, sided, borne_out = session.execute(
-        _of_ratings(
-            community_id,
-            sa.func.count(),
-            sa.func.count().filter(Rating.updated_at >= since),
-            sa.func.count(Rating.rater_id.distinct()),
-            sa.func.count().filter(TOOK_A_SIDE),
-            sa.func.count().filter(BORNE_OUT),
+    recent_requests = session.scalar(
+        sa.select(sa.func.count()).where(
+            Request.community_id == community_id,
+            Request.requested_at >= since,
+            Request.withdrawn_at.is_(None),
         )
-    ).one()
-    by_state = _summed((state, count) for _, state, count in opened)
+    )
+    recent_ratings = session.scalar(
+        _of_ratings(community_id, sa.func.count()).where(Rating.updated_at >= since)
+    )
+    ratings, sided, borne_out = (found[kind] for kind in _OF_RATINGS)
     return Analysis(
         activity={
-            "requests": requests,
-            "requests_last_7_days": recent_requests,
-            "actions": sum(count for _, _, count in opened),
+            "requests": sum(found[TallyKind.REQUEST].values()),
+            "requests_last_7_days": recent_requests or 0,
+            "actions": sum(opened.values()),
             "notes": sum(notes.values()),
-            "ratings": ratings,
-            "ratings_last_7_days": recent_ratings,
-            "raters": raters,
+            "ratings": sum(ratings.values()),
+            "ratings_last_7_days": recent_ratings or 0,
+            "raters": sum(1 for count in ratings.values() if count),
         },
-        classification=_most_first(_summed((category, count) for category, _, count in opened if category)),
+        classification=_most_first({name: count for name, count in opened.items() if name and count}),
         consensus={
-            "in_review": by_state.get(ActionState.UNDER_REVIEW, 0),
-            "second_look": by_state.get(ActionState.RETRO_REVIEW, 0),
+            "in_review": reviewed.get(ActionState.UNDER_REVIEW, 0),
+            "second_look": reviewed.get(ActionState.RETRO_REVIEW, 0),
             "decided_in_review": decided,
             "decided_to_act": decided - without_action,
             "decided_not_to_act": without_action,
             "notes_needing_ratings": notes[NoteStatus.NEEDS_MORE_RATINGS],
             "notes_helpful": notes[NoteStatus.CURRENTLY_RATED_HELPFUL],
             "notes_not_helpful": notes[NoteStatus.CURRENTLY_RATED_NOT_HELPFUL],
-            "agreement": _share(borne_out, sided),
+            "agreement": _share(sum(borne_out.values()), sum(sided.values())),
         },
         top_reviewers=_top_reviewers(session, community_id),
     )
 
 
 def standing(session: Session, actor: Actor) -> Standing:
-    """The current counts of the actor's communities, by state, in six queries."""
-
-    def mine(model: type[Any]) -> sa.ColumnElement[bool]:
-        return sa.true() if actor.communities is None else model.community_id.in_(actor.communities)
-
+    """The current counts of the actor's communities, by state, in two queries."""
     now = clock.now()
-    late = sa.and_(mine(Delivery), Delivery.state == DeliveryState.DUE, Delivery.due_at <= now)
+    late = sa.and_(
+        sa.true() if actor.communities is None else Delivery.community_id.in_(actor.communities),
+        Delivery.state == DeliveryState.DUE,
+        Delivery.due_at <= now,
+    )
     oldest: datetime | None = session.scalar(sa.select(sa.func.min(Delivery.due_at)).where(late))
-    waiting = sa.and_(mine(Action), Action.action_state == ActionState.UNDER_REVIEW)
+    found = tallies.read(session, _STANDING, actor.communities)
     return Standing(
-        requests=counts(
-            session, RequestStatus, Request.status, sa.and_(mine(Request), Request.withdrawn_at.is_(None))
-        ),
-        actions=counts(session, ActionState, Action.action_state, mine(Action)),
-        notes=counts(session, NoteStatus, Note.status, sa.and_(mine(Note), Note.deleted_at.is_(None))),
-        deliveries=counts(session, DeliveryState, Delivery.state, mine(Delivery)),
-        review_queue=counts(session, ReviewGroup, Action.review_group, waiting),
+        requests=_by_word(RequestStatus, found[TallyKind.REQUEST]),
+        actions=_by_word(ActionState, found[TallyKind.ACTION]),
+        notes=_by_word(NoteStatus, found[TallyKind.NOTE]),
+        deliveries=_by_word(DeliveryState, found[TallyKind.DELIVERY]),
+        review_queue=_by_word(ReviewGroup, found[TallyKind.QUEUE]),
         oldest_due=0.0 if oldest is None else max(0.0, (now - oldest).total_seconds()),
     )
 
 
-def counts(
-    session: Session, words: type[Word], column: Any, condition: sa.ColumnElement[bool]
-) -> dict[Word, int]:
+def _by_word(words: type[Word], found: Mapping[str, int]) -> dict[Word, int]:
     """The number of rows with each value of an enum column; 0 for values that do not occur."""
-    rows = session.execute(sa.select(column, sa.func.count()).where(condition).group_by(column))
-    counted = {row[0]: row[1] for row in rows}
-    return {word: counted.get(word, 0) for word in words}
+    return {word: found.get(word, 0) for word in words}
 
 
 def _of_ratings(community_id: uuid.UUID, *columns: Any) -> sa.Select[Any]:
@@ -186,28 +181,25 @@ def _of_ratings(community_id: uuid.UUID, *columns: Any) -> sa.Select[Any]:
 
 
 def _top_reviewers(session: Session, community_id: uuid.UUID) -> list[Reviewer]:
-    total = sa.func.count()
+    rows = tallies.counted(_OF_RATINGS, (community_id,))
+    totals = [
+        sa.func.coalesce(sa.func.sum(rows.c.total).filter(rows.c.kind == kind), 0).label(kind)
+        for kind in _OF_RATINGS
+    ]
+    raters = sa.select(rows.c.name, *totals).group_by(rows.c.name).subquery()
     name = sa.func.coalesce(Profile.display_name, Profile.platform_user_id)
-    sided, borne_out = sa.func.count().filter(TOOK_A_SIDE), sa.func.count().filter(BORNE_OUT)
-    rows = session.execute(
-        _of_ratings(community_id, name, total, sided, borne_out)
-        .join(Profile, Profile.id == Rating.rater_id)
-        .group_by(Profile.id, Profile.display_name, Profile.platform_user_id)
-        .order_by(total.desc(), name, Profile.id)
+    found = session.execute(
+        sa.select(name, raters.c.rating, raters.c.sided, raters.c.borne_out)
+        .join(Profile, Profile.id == sa.cast(raters.c.name, sa.Uuid))
+        .where(raters.c.rating > 0)
+        .order_by(raters.c.rating.desc(), name, Profile.id)
         .limit(TOP_REVIEWERS)
     )
-    return [Reviewer(row[0], row[1], _share(part=row[3], whole=row[2])) for row in rows]
+    return [Reviewer(row[0], int(row[1]), _share(part=int(row[3]), whole=int(row[2]))) for row in found]
 
 
 def _share(part: int, whole: int) -> float | None:
     return round(part / whole, 4) if whole else None
-
-
-def _summed(pairs: Any) -> dict[Any, int]:
-    sums: dict[Any, int] = {}
-    for word, count in pairs:
-        sums[word] = sums.get(word, 0) + count
-    return sums
 
 
 def _most_first(sums: Mapping[str, int]) -> dict[str, int]:

@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
-from app.core.actions import decisions
+from app.core.history import tallies
 from app.core.models import Attempt, Decision, Delivery, Event, Request
+from app.core.models.insights import TallyKind
 from app.core.permissions import Actor
 from app.core.vocabulary import ActionTier
 
@@ -76,7 +77,7 @@ def read(session: Session, actor: Actor) -> Figures:
         .subquery()
     )
     return Figures(
-        decisions=_decisions(session, mine(Decision.community_id)),
+        decisions=_decisions(session, actor),
         attempts=_outcomes(session, in_window),
         scoring=_waits(session, sa.select(scored.c.requested_at, scored.c.scored_at)),
         deciding=_waits(session, sa.select(decided.c.requested_at, decided.c.decided_at)),
@@ -85,14 +86,10 @@ def read(session: Session, actor: Actor) -> Figures:
     )
 
 
-def _decisions(session: Session, condition: sa.ColumnElement[bool]) -> dict[tuple[str, str], int]:
-    acts = sa.case((Decision.decision == decisions.NO_ACTION, "none"), else_="action").label("kind")
-    rows = session.execute(
-        sa.select(Decision.tier, acts, sa.func.count()).where(condition).group_by("tier", "kind")
-    )
-    counted = {(str(tier), kind): count for tier, kind, count in rows}
+def _decisions(session: Session, actor: Actor) -> dict[tuple[str, str], int]:
+    counted = tallies.read(session, (TallyKind.DECISION,), actor.communities)[TallyKind.DECISION]
     tiers = [str(tier.number) for tier in ActionTier]
-    return {(tier, kind): counted.get((tier, kind), 0) for tier in tiers for kind in ("action", "none")}
+    return {(tier, kind): counted.get(f"{tier} {kind}", 0) for tier in tiers for kind in ("action", "none")}
 
 
 def _outcomes(session: Session, condition: sa.ColumnElement[bool]) -> dict[str, int]:

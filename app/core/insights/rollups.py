@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import Base
-from app.core.insights.trend_queries import RECORDED_WITHIN, TrendQueries, moment_of
+from app.core.insights.trend_queries import RECORDED_WITHIN, TrendQueries
 from app.core.models import (
     Action,
     Community,
@@ -30,10 +30,11 @@ from app.core.models import (
     Note,
     Rating,
     Request,
+    RetentionMark,
     Rollup,
 )
 from app.core.models.insights import OutcomeKind
-from app.core.periods import SLOT_SECONDS, unix
+from app.core.periods import SLOT_SECONDS, moment_of, slot_of, slot_of_column
 from app.core.services import figures
 
 ROLLUP_JOB = "roll_up"
@@ -68,20 +69,20 @@ class Slots:
 
     @property
     def since(self) -> datetime:
-        return moment_of(self.first * SLOT_SECONDS)
+        return moment_of(self.first)
 
     @property
     def until(self) -> datetime:
-        return moment_of(self.end * SLOT_SECONDS)
+        return moment_of(self.end)
 
     def part(self, column: Any) -> sa.ColumnElement[int]:
-        return _slot(column)
+        return slot_of_column(column)
 
 
 def end_of(session: Session, community_id: uuid.UUID) -> datetime | None:
     """Until when the community's slots are counted; None before the first run."""
     end = session.scalar(sa.select(Rollup.end).where(Rollup.community_id == community_id))
-    return None if end is None else moment_of(end * SLOT_SECONDS)
+    return None if end is None else moment_of(end)
 
 
 def due(session: Session) -> Sequence[uuid.UUID]:
@@ -105,7 +106,7 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
     For the first time these are stretches from the beginning on; later whatever is new or was changed.
     """
     now = clock.now()
-    current = int(now.timestamp()) // SLOT_SECONDS
+    current = slot_of(now)
     state = session.scalars(
         sa.select(Rollup).where(Rollup.community_id == community_id).with_for_update()
     ).first()
@@ -113,7 +114,7 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
         first = session.scalar(
             sa.select(sa.func.min(Request.requested_at)).where(Request.community_id == community_id)
         )
-        begin = current if first is None else min(current, int(first.timestamp()) // SLOT_SECONDS)
+        begin = current if first is None else min(current, slot_of(first))
         state = Rollup(community_id=community_id, end=begin, changes_until=now)
         session.add(state)
     end = min(_chunk_end(session, community_id, state.end), current)
@@ -123,6 +124,8 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
         changed = _changed(session, community_id, state.changes_until - RECORDED_WITHIN)
         recent = range(state.end - _SLOTS_BACK, end)
         slots = {slot for slot in changed if slot < end} | set(recent)
+        told = _first_told(session, community_id)
+        slots = {slot for slot in slots if slot >= told}
         state.changes_until = now
     else:
         slots = set(range(state.end, end))
@@ -131,6 +134,12 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
     state.end = end
     session.flush()
     return is_last
+
+
+def _first_told(session: Session, community_id: uuid.UUID) -> int:
+    """The first slot of which the history tells everything; earlier ones cannot be counted again."""
+    at = session.scalar(sa.select(RetentionMark.history_at).where(RetentionMark.community_id == community_id))
+    return 0 if at is None else slot_of(at) + 1
 
 
 def _chunk_end(session: Session, community_id: uuid.UUID, begin: int) -> int:
@@ -142,7 +151,7 @@ def _chunk_end(session: Session, community_id: uuid.UUID, begin: int) -> int:
         .offset(CHUNK)
         .limit(1)
     )
-    slot = int((last or clock.now()).timestamp()) // SLOT_SECONDS
+    slot = slot_of(last or clock.now())
     return slot if last is None else max(slot, begin + _DAY)
 
 
@@ -206,12 +215,12 @@ def _changed(session: Session, community_id: uuid.UUID, since: datetime) -> set[
     for column, condition in moments:
         found.update(
             slot
-            for slot in session.scalars(sa.select(_slot(column)).where(condition).distinct())
+            for slot in session.scalars(sa.select(slot_of_column(column)).where(condition).distinct())
             if slot is not None
         )
     # Earlier moments of the same objects, which a later change has overwritten.
     earlier = session.scalars(
-        sa.select(_slot(HistoryEntry.at))
+        sa.select(slot_of_column(HistoryEntry.at))
         .where(
             HistoryEntry.object_type.in_(("action", "rating")),
             HistoryEntry.object_id.in_(changed("action", "rating")),
@@ -256,7 +265,7 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
     sums: Counter[tuple[int, str, str]] = Counter()
     parts: Counter[tuple[int, str, str]] = Counter()
     records = figures.decided_by_slot(
-        session, community_id, _slot(Action.created_at), slots.since, slots.until
+        session, community_id, slot_of_column(Action.created_at), slots.since, slots.until
     )
     for kind, found in (
         (OutcomeKind.CATEGORY, queries.categories()),
@@ -286,8 +295,3 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
 def _table(model: type[Base]) -> sa.Table:
     # Rows of a table, not of a class: the ORM would send those with a None apart from the others.
     return model.__table__  # type: ignore[return-value]
-
-
-def _slot(column: Any) -> sa.ColumnElement[int]:
-    slot: sa.ColumnElement[int] = unix(column) // sa.literal_column(str(SLOT_SECONDS), sa.BigInteger)
-    return slot

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -286,8 +286,3 @@ def _closed_at() -> Any:
         else_=sa.func.coalesce(Action.proposed_at, Action.applied_at, Action.dismissed_at),
     )
     return sa.type_coerce(closed, Action.created_at.type)
-
-
-def moment_of(second: int) -> datetime:
-    """The moment of a Unix time."""
-    return datetime.fromtimestamp(second, UTC)

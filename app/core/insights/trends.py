@@ -20,7 +20,7 @@ from app.core.insights.trend_figures import Activity, Agreement, Backlog, Delay,
 from app.core.insights.trend_queries import Rows, TrendQueries
 from app.core.models import InsightOutcome, InsightSlot
 from app.core.models.insights import OutcomeKind
-from app.core.periods import SLOT_SECONDS, Period
+from app.core.periods import Period, slot_of
 from app.core.permissions import Actor, Permission, require
 
 
@@ -83,7 +83,7 @@ class _Counted:
         self._session = session
         self._community_id = community_id
         self._period = period
-        self._slots = _slot_of(period.since), _slot_of(edge)
+        self._slots = slot_of(period.since), slot_of(edge)
 
     def counts(self) -> dict[int, dict[str, int]]:
         """By part, each of ``COUNTS``."""
@@ -131,7 +131,7 @@ def _waiting(
     edge = min(counted_until, period.since)
     before: int | None = session.scalar(
         sa.select(sa.func.sum(InsightSlot.opened - InsightSlot.closed)).where(
-            InsightSlot.community_id == community_id, InsightSlot.slot < _slot_of(edge)
+            InsightSlot.community_id == community_id, InsightSlot.slot < slot_of(edge)
         )
     )
     rows = TrendQueries(session, community_id, period, edge, period.since, is_short=True)
@@ -165,7 +165,3 @@ def _overturned(
         sums[name][1] += overturned
     found = [Overturned(name, acted, overturned) for name, (acted, overturned) in sums.items()]
     return sorted(found, key=lambda row: (-row.acted, row.name))
-
-
-def _slot_of(moment: datetime) -> int:
-    return int(moment.timestamp()) // SLOT_SECONDS

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.classify.names import COMMUNITY_MODEL, COMMUNITY_RULES
+from app.core.learning import sampling
 from app.core.models import Action, HistoryEntry, Note, Rating, Request, SampledPost, Score
 from app.core.policies import outcomes
 from app.core.vocabulary import ActionState, ActionTier, Verb
@@ -267,11 +268,16 @@ def _decided(community_id: uuid.UUID) -> sa.Select[Any]:
 
 
 def _sampled(community_id: uuid.UUID) -> sa.Select[Any]:
-    """The samples on which raters agreed, with their posts."""
+    """The samples on which raters agreed, with their posts. Once a post has an action, its decision is the label."""
     return (
         sa.select(SampledPost.id)
         .join(Request, Request.id == SampledPost.request_id)
-        .where(SampledPost.community_id == community_id, SampledPost.acted.is_not(None), _usable())
+        .where(
+            SampledPost.community_id == community_id,
+            SampledPost.acted.is_not(None),
+            ~sampling.was_opened(),
+            _usable(),
+        )
     )
 
 

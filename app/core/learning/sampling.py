@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.ids import new_id
-from app.core.models import Community, Learning, Request, SampledPost
+from app.core.models import Action, Community, Learning, Request, SampledPost
 from app.core.policies.routing import MISINFORMATION, CategoryRule, Scored
 from app.core.vocabulary import ReviewGroup
 
@@ -123,3 +123,22 @@ def _is_enough(session: Session, community_id: uuid.UUID) -> bool:
 def _number(request_id: uuid.UUID, key: str, purpose: str) -> int:
     digest = hashlib.blake2b(request_id.bytes + purpose.encode(), key=key.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
+
+
+def was_opened() -> sa.ColumnElement[bool]:
+    """A condition on a sample: a report or a member's message to staff opened an action about its post."""
+    return sa.exists().where(Action.request_id == SampledPost.request_id)
+
+
+def is_open() -> sa.ColumnElement[bool]:
+    """A condition on a sample that is joined with its request: raters are asked about it."""
+    archived = sa.exists().where(Community.id == SampledPost.community_id, Community.archived_at.is_not(None))
+    return sa.and_(
+        SampledPost.ended_at.is_(None),
+        SampledPost.ends_at > clock.now(),
+        Request.withdrawn_at.is_(None),
+        Request.content_removed_at.is_(None),
+        sa.not_(archived),
+        # Then that action is what raters are asked about.
+        sa.not_(was_opened()),
+    )

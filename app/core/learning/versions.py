@@ -20,8 +20,9 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Invalid, NotFound
 from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
+from app.core.learning import sampling
 from app.core.learning.training import Outcome
-from app.core.models import LearnedCategory, LearnedModel, Learning, SampledPost
+from app.core.models import LearnedCategory, LearnedModel, Learning, Request, SampledPost
 from app.core.permissions import SYSTEM, Actor, Permission, require
 
 SHOWN_VERSIONS = 20
@@ -120,13 +121,14 @@ def standing(session: Session, actor: Actor, community_id: uuid.UUID) -> Standin
 
 
 def _samples(session: Session, community_id: uuid.UUID) -> SampleCounts:
-    is_open = sa.and_(SampledPost.ended_at.is_(None), SampledPost.ends_at > clock.now())
     total, waiting, labelled = session.execute(
         sa.select(
             sa.func.count(),
-            sa.func.sum(sa.case((is_open, 1), else_=0)),
+            sa.func.sum(sa.case((sampling.is_open(), 1), else_=0)),
             sa.func.count(SampledPost.acted),
-        ).where(SampledPost.community_id == community_id)
+        )
+        .join(Request, Request.id == SampledPost.request_id)
+        .where(SampledPost.community_id == community_id)
     ).one()
     return SampleCounts(total, waiting or 0, labelled)
 

@@ -10,7 +10,7 @@ from app.core.models.content import Note, NoteSkip, Rating, Request, Score, Skip
 from app.core.models.decisions import Action, Decision, Hold
 from app.core.models.desk import AuthorNote, Notice, ReasonTemplate, SavedFilter
 from app.core.models.factcheck import AiDraft, FactCheckItem, FactCheckPosting, NoteDraft
-from app.core.models.history import HistoryEntry, HistoryText
+from app.core.models.history import HistoryEntry, HistoryText, RetentionMark
 from app.core.models.imports import (
     DatasetFeed,
     DatasetFeedCheck,
@@ -18,7 +18,7 @@ from app.core.models.imports import (
     DatasetImportPiece,
     DatasetImportRow,
 )
-from app.core.models.insights import InsightOutcome, InsightSlot, Rollup
+from app.core.models.insights import InsightOutcome, InsightSlot, Rollup, Tally, TallyChange
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
 from app.core.models.people import (
@@ -84,6 +84,7 @@ __all__ = [
     "ReasonTemplate",
     "Replay",
     "Request",
+    "RetentionMark",
     "Rollup",
     "RulePackDraft",
     "RulePackVersion",
@@ -98,6 +99,8 @@ __all__ = [
     "SignIn",
     "Skip",
     "SlowRule",
+    "Tally",
+    "TallyChange",
     "ThresholdSet",
     "VectorSpace",
     "Webhook",

@@ -39,12 +39,13 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("withdrawn_at IS NULL"),
         ),
         sa.Index(
-            # The last column lets a deep page skip rows in the index alone.
+            # The last columns let a deep page skip rows in the index alone.
             "ix_requests_community_id_requested_at_id",
             "community_id",
             "requested_at",
             "id",
             "withdrawn_at",
+            "status",
         ),
         sa.Index("ix_requests_requested_at_id", "requested_at", "id"),
         sa.Index("ix_requests_community_id_content_sha256", "community_id", "content_sha256"),
@@ -64,7 +65,7 @@ class Request(Stamped, Base):
             postgresql_where=sa.text("content_removed_at IS NULL"),
         ),
         sa.Index("ix_requests_platform_message_id", "platform_message_id"),
-        # Search for a part of a text or an id (docs/operations.md); SQLite reads the posts of the community.
+        # Search for a part of a text or an id (docs/operations.md); SQLite has FTS5 for it (migration 0046).
         sa.Index(
             "ix_requests_search",
             "content",
@@ -226,7 +227,7 @@ class Note(Stamped, Base):
             sqlite_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
             postgresql_where=sa.text("deleted_at IS NULL AND NOT ai_generated AND request_id IS NOT NULL"),
         ),
-        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id"),
+        sa.Index("ix_notes_community_id_created_at_id", "community_id", "created_at", "id", "deleted_at"),
         sa.Index("ix_notes_created_at_id", "created_at", "id"),
         sa.Index("ix_notes_request_id", "request_id"),
         sa.Index(
@@ -289,10 +290,11 @@ class Rating(Stamped, Base):
         sa.UniqueConstraint("note_id", "rater_id"),
         sa.Index("ix_ratings_rater_id_created_at", "rater_id", "created_at"),
         sa.Index("ix_ratings_community_id_created_at", "community_id", "created_at", "rater_id"),
+        sa.Index("ix_ratings_community_id_updated_at", "community_id", "updated_at"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)
-    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), index=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"))
     note_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("notes.id"))
     rater_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("profiles.id"))
     rater_ref: Mapped[str] = mapped_column(sa.String(255))

@@ -85,6 +85,8 @@ class Notice(Base):
     __table_args__ = (
         sa.UniqueConstraint("account_id", "entry_id"),
         sa.Index("ix_notices_account_id_read_at", "account_id", "read_at"),
+        sa.Index("ix_notices_entry_id", "entry_id"),
+        sa.Index("ix_notices_decided_id", "decided_id"),
     )
 
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=new_id)

@@ -115,3 +115,22 @@ class HistoryText(Base):
     reason: Mapped[str] = mapped_column(sa.Text, default="")
     comment: Mapped[str] = mapped_column(sa.Text, default="")
     erased_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class RetentionMark(Base):
+    """How far a community's history and scores were removed, and its history verified.
+
+    ``history_number``, ``history_hash`` and ``history_at`` are of the last entry removed: 0 and the chain's beginning
+    where none was. ``verified_number`` and ``verified_hash`` are of the last entry that was found unaltered. Scores of
+    requests that were scored before ``scores_until`` were removed.
+    """
+
+    __tablename__ = "retention_marks"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    history_number: Mapped[int] = mapped_column(default=0)
+    history_hash: Mapped[str] = mapped_column(sa.String(64))
+    history_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    verified_number: Mapped[int] = mapped_column(default=0)
+    verified_hash: Mapped[str] = mapped_column(sa.String(64))
+    scores_until: Mapped[datetime | None] = mapped_column(UtcDateTime)

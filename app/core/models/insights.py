@@ -69,3 +69,59 @@ class InsightOutcome(Base):
     name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
     total: Mapped[int] = mapped_column()
     of_which: Mapped[int] = mapped_column()
+
+
+class TallyKind(StrEnum):
+    """What a tally counts, by name.
+
+    ``request``, ``action``, ``note`` and ``delivery``: those in each state. ``queue``: actions under review, by group.
+    ``opened``: actions that a post led to, by category. ``reviewed``: those of them in review, by state. ``decision``:
+    by tier and whether something is done. ``rating``, ``sided`` and ``borne_out``: the ratings of current texts, by
+    rater: all, those on a side of a decided note, and those on the side that won. By day: ``scored``, the requests
+    scored, and ``bar``, the highest scores above 0, by bar of the histogram and category.
+    """
+
+    REQUEST = "request"
+    ACTION = "action"
+    NOTE = "note"
+    DELIVERY = "delivery"
+    QUEUE = "queue"
+    OPENED = "opened"
+    REVIEWED = "reviewed"
+    DECISION = "decision"
+    RATING = "rating"
+    SIDED = "sided"
+    BORNE_OUT = "borne_out"
+    SCORED = "scored"
+    BAR = "bar"
+
+
+class Tally(Base):
+    """How many rows count for one name of a kind; ``TallyChange`` has what is not in ``total`` yet.
+
+    ``day``: since 1970 in UTC; 0 for kinds that are not counted by day.
+    """
+
+    __tablename__ = "tallies"
+
+    kind: Mapped[str] = mapped_column(sa.String(20), primary_key=True)
+    community_id: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    day: Mapped[int] = mapped_column(sa.Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(sa.String(100), primary_key=True)
+    total: Mapped[int] = mapped_column(sa.BigInteger)
+
+
+class TallyChange(Base):
+    """What a change of a row adds to a tally. Triggers write it (migration 0045), in the transaction of the change.
+
+    A row of its own instead of an update of the tally: writers of one community need not wait for each other.
+    """
+
+    __tablename__ = "tally_changes"
+
+    id: Mapped[int] = mapped_column(sa.BigInteger().with_variant(sa.Integer(), "sqlite"), primary_key=True)
+    community_id: Mapped[uuid.UUID] = mapped_column()
+    kind: Mapped[str] = mapped_column(sa.String(20))
+    day: Mapped[int] = mapped_column(sa.Integer)
+    name: Mapped[str] = mapped_column(sa.String(100))
+    change: Mapped[int] = mapped_column(sa.Integer)

@@ -17,6 +17,7 @@ from app.core.history import chain as history
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
+from app.core.paging import Page, Slice, paginate
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb
@@ -292,6 +293,12 @@ def matching(
     if raters_not_in is not None:
         statement = statement.where(~_rated_by(actor, raters_not_in))
     return statement
+
+
+def listed(session: Session, statement: sa.Select[Any], part: Slice) -> Page[Note]:
+    """A page of the notes that ``matching`` selects, newest first."""
+    ids = statement.with_only_columns(Note.id)
+    return paginate(session, statement, Note.created_at, Note.id, part, narrow=ids)
 
 
 def _request_ids(reference: str) -> sa.Select[Any]:

@@ -14,14 +14,16 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import Score
+from app.core.history import tallies
+from app.core.models import Action, Score
+from app.core.models.insights import TallyKind
 from app.core.policies import outcomes
 from app.core.policies.outcomes import Outcome
 from app.core.policies.routing import CategoryRule, millionths
 from app.core.vocabulary import ActionTier
 
 PERIODS = (7, 30, 90)
-"""Lengths of the periods in days, ending now."""
+"""Lengths of the periods in days, ending now. Tallies by day are kept as long (``tallies.DAYS_KEPT``)."""
 SHOWN_ITEMS = 20
 BINS = 20
 """Bars of a histogram over 0.0 to 1.0. Each counts scores above its lower end, up to and including its upper end."""
@@ -105,17 +107,21 @@ def route(
         return [], {}
     acted_before = routed.c.before < orders[0].first_reviewed
     acted_after = routed.c.after < orders[1].first_reviewed
-    coded = sa.select(
-        _days(routed.c.at, now).label("days"),
-        (routed.c.before // _CLASS).label("before_place"),
-        (routed.c.before % _MARGIN).label("before_name"),
-        (routed.c.after // _CLASS).label("after_place"),
-        (routed.c.after % _MARGIN).label("after_name"),
-        # Only where a rule set acts at Tier 1: most requests go to review under both.
-        sa.case(
-            (sa.or_(acted_before, acted_after), outcomes.code_of_request(routed.c.request_id)), else_=None
-        ).label("outcome"),
-    ).subquery()
+    known = _outcomes(community_id, now - timedelta(days=PERIODS[-1] + 1))
+    coded = (
+        sa.select(
+            _days(routed.c.at, now).label("days"),
+            (routed.c.before // _CLASS).label("before_place"),
+            (routed.c.before % _MARGIN).label("before_name"),
+            (routed.c.after // _CLASS).label("after_place"),
+            (routed.c.after % _MARGIN).label("after_name"),
+            # Only where a rule set acts at Tier 1: most requests go to review under both.
+            sa.case((sa.or_(acted_before, acted_after), known.c.outcome), else_=None).label("outcome"),
+        )
+        .select_from(routed)
+        .outerjoin(known, known.c.request_id == routed.c.request_id)
+        .subquery()
+    )
     counts = sa.select(
         *coded.c, sa.func.count().label("requests"), sa.null().cast(sa.Uuid).label("request_id")
     ).group_by(*coded.c)
@@ -149,6 +155,19 @@ def route(
         else:
             counted.append(Counted(row.days, was, becomes, outcomes.from_code(row.outcome), row.requests))
     return counted, items
+
+
+def _outcomes(community_id: uuid.UUID, since: datetime) -> sa.Subquery:
+    """The outcomes of the requests whose actions were opened since this moment: of several, an overturned one counts.
+
+    All of them in the order of time: looked up one by one, those of 90 days would be a block or more each.
+    """
+    return (
+        sa.select(Action.request_id, sa.func.min(outcomes.code()).label("outcome"))
+        .where(Action.community_id == community_id, Action.created_at >= since, outcomes.opened_by_service())
+        .group_by(Action.request_id)
+        .subquery("outcomes")
+    )
 
 
 def _routed(
@@ -231,26 +250,12 @@ def _days(at: sa.ColumnElement[Any], now: datetime) -> sa.ColumnElement[int]:
 
 
 def histograms(session: Session, community_id: uuid.UUID, since: datetime) -> dict[str, list[int]]:
-    """For each category, how many scores above 0 lie in each of ``BINS`` bars."""
-    # Group by the plain score first, in the index's order; the bars are then computed from far fewer rows.
-    exact = (
-        sa.select(Score.category, Score.score, sa.func.count().label("scores"))
-        .where(
-            Score.community_id == community_id,
-            Score.is_highest,
-            Score.score > _ZERO,
-            Score.created_at >= since,
-        )
-        .group_by(Score.category, Score.score)
-        .subquery()
-    )
-    bar = ((sa.cast(sa.func.round(exact.c.score * 10_000), sa.Integer) - 1) // (10_000 // BINS)).label("bar")
-    bars = sa.select(exact.c.category, bar, exact.c.scores).subquery()
+    """For each category, how many scores above 0 lie in each of ``BINS`` bars, from the day of ``since`` on."""
+    by_day = tallies.by_day(session, TallyKind.BAR, community_id, tallies.day_of(since))
     bars_by_category: dict[str, list[int]] = {}
-    for category, place, count in session.execute(
-        sa.select(bars.c.category, bars.c.bar, sa.func.sum(bars.c.scores)).group_by(
-            bars.c.category, bars.c.bar
-        )
-    ):
-        bars_by_category.setdefault(category, [0] * BINS)[place] = int(count)
+    for names in by_day.values():
+        for name, count in names.items():
+            bar, category = name.split(" ", 1)
+            if count:
+                bars_by_category.setdefault(category, [0] * BINS)[int(bar)] += count
     return bars_by_category

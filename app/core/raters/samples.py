@@ -17,10 +17,10 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden
 from app.core.helpfulness import eligibility
 from app.core.history import chain as history
+from app.core.learning import sampling
 from app.core.learning.labels import LEAST_RATERS
 from app.core.models import (
     Action,
-    Community,
     Profile,
     RaterParameters,
     Request,
@@ -91,7 +91,7 @@ def waiting(
     )
     statement = statement.join(Request, Request.id == SampledPost.request_id).where(
         SampledPost.community_id == community_id,
-        _is_open(),
+        sampling.is_open(),
         sa.not_(answered),
         sa.true() if asks(actor, community_id) else sa.false(),
     )
@@ -108,7 +108,7 @@ def is_open(session: Session, sample: SampledPost) -> bool:
     found = session.scalar(
         sa.select(SampledPost.id)
         .join(Request, Request.id == SampledPost.request_id)
-        .where(SampledPost.id == sample.id, _is_open())
+        .where(SampledPost.id == sample.id, sampling.is_open())
     )
     return found is not None
 
@@ -239,18 +239,3 @@ def _is_one_side(session: Session, sample: SampledPost, profile_ids: Sequence[uu
     ).all()
     sides = {factor > 0 for factor in factors if factor}
     return len(sides) == 1 and sum(bool(factor) for factor in factors) == len(profile_ids)
-
-
-def _is_open() -> sa.ColumnElement[bool]:
-    """A condition on a sample that is joined with its request."""
-    archived = sa.exists().where(Community.id == SampledPost.community_id, Community.archived_at.is_not(None))
-    # A report or a member's message to staff opened an action: then that is what raters are asked about.
-    opened = sa.exists().where(Action.request_id == SampledPost.request_id)
-    return sa.and_(
-        SampledPost.ended_at.is_(None),
-        SampledPost.ends_at > clock.now(),
-        Request.withdrawn_at.is_(None),
-        Request.content_removed_at.is_(None),
-        sa.not_(archived),
-        sa.not_(opened),
-    )

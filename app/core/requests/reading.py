@@ -15,8 +15,10 @@ from sqlalchemy.orm import Session
 
 from app.core import limits
 from app.core.errors import Malformed, NotFound
+from app.core.history import tallies
 from app.core.ids import parse_id
 from app.core.models import Action, Decision, Note, Request
+from app.core.models.insights import TallyKind
 from app.core.paging import Page, Slice, paginate
 from app.core.permissions import Actor
 from app.core.vocabulary import RequestStatus
@@ -124,10 +126,14 @@ def _find(
 
 @dataclass(frozen=True)
 class Matching:
-    """A filter: conditions on requests, and the communities they belong to (None: all)."""
+    """A filter: conditions on requests, and the communities they belong to (None: all).
+
+    ``counted`` selects how many match: from a tally, where the filter has nothing but communities and a status.
+    """
 
     conditions: tuple[sa.ColumnElement[bool], ...]
     communities: frozenset[uuid.UUID] | None
+    counted: sa.Select[Any]
 
 
 def matching(
@@ -164,16 +170,26 @@ def matching(
         conditions.append(_request.requested_at >= requested_from)
     if requested_to is not None:
         conditions.append(_request.requested_at <= requested_to)
-    return Matching(tuple(conditions), visible)
+    others = (requested_by, dataset_name, dataset_item_id, requested_from, requested_to)
+    if any(other is not None for other in others):
+        counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*conditions)
+    else:
+        counted = tallies.total(TallyKind.REQUEST, visible, None if status is None else (status,))
+    return Matching(tuple(conditions), visible, counted)
 
 
 def listed(session: Session, matching_requests: Matching, part: Slice) -> Page[Any]:
     """A page of matching requests, newest first."""
-    counted = sa.select(sa.func.count()).select_from(Request.__table__).where(*matching_requests.conditions)
     statement = _SHOWN.where(*matching_requests.conditions)
     narrow = sa.select(_request.id).where(*matching_requests.conditions)
     return paginate(
-        session, statement, _request.requested_at, _request.id, part, counted=counted, narrow=narrow
+        session,
+        statement,
+        _request.requested_at,
+        _request.id,
+        part,
+        counted=matching_requests.counted,
+        narrow=narrow,
     )
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.core.models import Account, Action, ApiKey, HistoryEntry, HistoryText, Hold, Request
 from app.core.permissions import SYSTEM
-from app.core.review import decision_trace, post_search
+from app.core.review import decision_trace, post_search, text_index
 from app.core.vocabulary import ActionState, ActionType
 
 COUNTED_BY_ROW = 1_000
@@ -235,17 +235,25 @@ def _search(
     exact = post_search.exact(session, community_id, text)
     if exact:
         return HistoryEntry.object_id.in_(exact), False
-    posts: Any = (
-        sa.select(Action.id)
-        .join(Request, Request.id == Action.request_id)
-        .where(Request.community_id == community_id, post_search.finds(text))
-    )
     is_cut = False
-    if not whole:
+    posts: Any
+    if whole:
+        posts = (
+            sa.select(Action.id)
+            .join(Request, Request.id == Action.request_id)
+            .where(Request.community_id == community_id, post_search.finds(text))
+        )
+        indexed = text_index.posts(session, text)
+        if indexed is not None:
+            posts = posts.where(Request.id.in_(indexed))
+    else:
         newest = post_search.newest(session, community_id, text, filters.until, FOUND_POSTS + 1)
         is_cut = len(newest) > FOUND_POSTS
         posts = session.scalars(sa.select(Action.id).where(Action.request_id.in_(newest[:FOUND_POSTS]))).all()
     reasons = _entries_where(community_id, HistoryText.reason.icontains(text, autoescape=True))
+    indexed = text_index.reasons(session, text)
+    if indexed is not None:
+        reasons = reasons.where(HistoryText.entry_id.in_(indexed))
     few = _few(session, reasons)
     return (
         sa.or_(HistoryEntry.object_id.in_(posts), HistoryEntry.id.in_(reasons if few is None else few)),

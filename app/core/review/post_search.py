@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.core.ids import parse_id
 from app.core.models import Action, Request
+from app.core.review import text_index
 
 WALKED = 1_000
 """The newest posts that a search reads, before it asks the index."""
@@ -54,6 +55,9 @@ def newest(
     expected = WALKED * most * 5 // (len(found) * 4) if found else None
     begin = _nth(session, posts, order, expected) if expected is not None else None
     older = posts.where(Request.requested_at <= end, Request.id.not_in(found), _has(text))
+    indexed = text_index.posts(session, text)
+    if indexed is not None:
+        older = older.where(Request.id.in_(indexed))
     if begin is not None:
         older = older.where(Request.requested_at >= begin)
     return [*found, *session.scalars(older.order_by(*order).limit(most - len(found)))]

@@ -1,11 +1,10 @@
 """How each classifier of a community does: how long it takes, and how often people upheld what it led to."""
 
-import math
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.core import clock, quantiles
 from app.core.models import Action, InsightOutcome, Rollup, Score
 from app.core.models.insights import OutcomeKind
-from app.core.periods import SLOT_SECONDS
+from app.core.periods import moment_of, slot_of
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import outcomes
 from app.core.vocabulary import ActionTier
@@ -59,7 +58,8 @@ def _decided(session: Session, community_id: uuid.UUID, since: datetime) -> tupl
     The counts of whole slots are kept ready (``insights.rollups``); the rest is counted from the actions.
     """
     end = session.scalar(sa.select(Rollup.end).where(Rollup.community_id == community_id))
-    first = math.ceil(since.timestamp() / SLOT_SECONDS)
+    # The first slot that begins at this moment or later.
+    first = slot_of(since) + (moment_of(slot_of(since)) < since)
     decided: Counter[str] = Counter()
     upheld: Counter[str] = Counter()
     if end is None or end <= first:
@@ -76,7 +76,7 @@ def _decided(session: Session, community_id: uuid.UUID, since: datetime) -> tupl
             InsightOutcome.slot >= first,
             InsightOutcome.slot < end,
         )
-        moments = [datetime.fromtimestamp(slot * SLOT_SECONDS, UTC) for slot in (first, end)]
+        moments = [moment_of(slot) for slot in (first, end)]
         parts = [
             session.execute(counted.group_by(InsightOutcome.name)),
             decided_by_slot(session, community_id, sa.literal(0), since, moments[0]),

@@ -219,8 +219,8 @@ def set_mode(
 ) -> ConnectedService:
     """Observe a service, count its scores, or switch it off; raises as ``change``.
 
-    ``if_it_fails``: what happens then in each category that it scores, once it counts: "retry", "review", or None, the
-    others decide.
+    ``if_it_fails``: what happens then in each category that it scores, once it counts: "retry", "review", or "", the
+    others decide. None keeps what the thresholds in force say about it.
     """
     service = reading.locked(session, actor, service_id, etag)
     limits.text(reason, "reason", limits.REASON_MAX)
@@ -229,14 +229,14 @@ def set_mode(
     service.mode = mode
     _touch(session, service)
     _record(session, actor, service, reading.MODE_EVENTS[mode], reason)
-    if mode is ServiceMode.IN_FORCE:
+    if mode is ServiceMode.IN_FORCE and if_it_fails is not None:
         settings = ServiceSettings.from_json(reading.numbered(session, service, service.version).settings)
         policies.require_classifier(
             session,
             actor,
             service.community_id,
             f"{NAME_PREFIX}{service.name}",
-            dict.fromkeys(settings.routed, if_it_fails),
+            dict.fromkeys(settings.routed, if_it_fails or None),
             reason,
         )
     return service

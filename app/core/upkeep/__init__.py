@@ -3,5 +3,6 @@
 Erasing a person (``erasure``), linking two profiles of one person (``linking``, ``manual_links``), changing,
 pausing and archiving a community (``community_revisions``, ``community_states``), what a restored backup must not
 send again (``restoring``), encrypting every secret with a new key (``resealing``), and the texts of mails
-(``mail_texts``).
+(``mail_texts``), and what is kept for a
+limited time only (``pruning``).
 """

@@ -153,7 +153,7 @@ def set_service_mode(service_id: uuid.UUID) -> Response:
             service_id,
             mode,
             form.reason.data or "",
-            if_it_fails=form.if_it_fails.data or None,
+            if_it_fails=form.if_it_fails.data,
             etag=forms.number(form.etag.data),
         )
         return said.done[mode]

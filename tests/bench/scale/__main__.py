@@ -16,7 +16,7 @@ from app.core.people import accounts
 from app.settings import Settings
 from app.wiring import Wiring, wire
 from tests import postgres
-from tests.bench.scale import walk
+from tests.bench.scale import migrating, walk
 from tests.bench.scale.fill import Filler
 from tests.cast import Cast, assemble
 from tests.inline_engine import InlineEngine
@@ -77,8 +77,21 @@ def main() -> None:
     parser.add_argument(
         "--worst", action="store_true", help="also print the statement that touches most blocks"
     )
+    parser.add_argument(
+        "--migrate",
+        action="store_true",
+        help="instead: to the version before and back, with --large requests",
+    )
     chosen = parser.parse_args()
     with postgres.running() as server:
+        if chosen.migrate:
+            place = server if chosen.database == "postgresql" else None
+            with filled(chosen.large, place) as (wiring, _):
+                for name, seconds in migrating.there_and_back(wiring).items():
+                    Console(width=110).print(
+                        f"{chosen.database}, {chosen.large:,} requests, {name}: {seconds:.1f} s"
+                    )
+            return
         place = server if chosen.database == "postgresql" else None
         with filled(chosen.small, place) as (wiring, cast):
             small = figures(wiring, cast, chosen.small, chosen.only)

@@ -195,6 +195,9 @@ class Filler:
         for number in range(self._requests):
             self._post(number, begin + number * step)
         self._write.flush()
+        with self._database.engine.connect().execution_options(writing=True) as connection:
+            bulk.tally(connection)
+            connection.commit()
 
     def _open_communities(self) -> list[uuid.UUID]:
         """The home community first; it gets most of everything."""

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.insights import insights
-from app.core.learning import labels, sampling, switching
+from app.core.learning import labels, sampling, switching, versions
 from app.core.learning.erasure import person_erased
 from app.core.models import (
     Action,
@@ -182,6 +182,10 @@ def test_a_label_needs_enough_answers_and_four_in_five_alike(
     with wiring.database.reading() as session:
         whats = session.scalars(sa.select(HistoryEntry.what).where(HistoryEntry.object_type == "sample"))
         assert whats.all() == ["sample.labelled"] * len(expected)
+    with wiring.database.writing() as session:
+        request = session.get_one(Request, only(wiring).request_id)
+        submitting.escalate(session, factories.integration(cast), request)
+    assert label(wiring, cast) == [], "the decision of the action will be the label"
 
 
 def test_where_one_rating_decides_a_sample_still_needs_two(wiring: Wiring, cast: Cast) -> None:
@@ -280,7 +284,10 @@ def test_an_action_a_withdrawal_and_a_switch_end_it(wiring: Wiring, cast: Cast) 
 
     def open_ones() -> list[bool]:
         with wiring.database.reading() as session:
-            return [samples.is_open(session, item) for item in sampled(wiring)]
+            found = [samples.is_open(session, item) for item in sampled(wiring)]
+            shown = versions.standing(session, SYSTEM, cast.community_id).samples
+            assert shown.waiting == sum(found), "the page of learning counts what raters are asked"
+            return found
 
     assert open_ones() == [True, True, True]
     with wiring.database.writing() as session:

@@ -13,6 +13,7 @@ from app.core.classify import Permanent
 from app.core.errors import Conflict, Forbidden, Invalid, NotFound
 from app.core.models import ConnectedService, HistoryEntry, HistoryText, ServiceVersion
 from app.core.permissions import Actor
+from app.core.policies import policies
 from app.core.services import calls, reading, services
 from app.core.services.calls import Call
 from app.core.services.services import Registry
@@ -154,6 +155,26 @@ def test_changed_settings_wait_while_the_service_counts(
         made = reading.versions(session, service)
         assert [version.version for version, _ in made] == [3, 2, 1]
         assert {name for _, name in made} == {"Operator"}
+
+
+def test_a_service_that_counts_again_keeps_what_happens_when_it_fails(
+    wiring: Wiring, cast: Cast, registry: Registry
+) -> None:
+    service_id = added(wiring, cast, registry)
+
+    def required(**given: str) -> set[tuple[str, str]]:
+        with wiring.database.writing() as session:
+            for mode in (ServiceMode.OBSERVE, ServiceMode.IN_FORCE):
+                services.set_mode(session, operator(cast), service_id, mode, "Tried", **given)
+            found = policies.current(session, cast.community_id).categories
+            return {(one.name, one.on_error) for one in found if one.requires}
+
+    assert required() == set()
+    routed = set(SETTINGS.routed)
+    assert routed
+    assert required(if_it_fails="review") == {(name, "review") for name in routed}
+    assert required() == {(name, "review") for name in routed}
+    assert required(if_it_fails="") == set()
 
 
 def test_another_host_needs_another_consent(wiring: Wiring, cast: Cast, registry: Registry) -> None:

@@ -1,0 +1,88 @@
+"""Removes what the service keeps for a limited time only: scores, and deliveries with their events.
+
+The history is removed by ``history.pruning``, attempts by ``webhooks.deliveries``, content by ``requests.retention``.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.history import chain
+from app.core.models import Action, Attempt, Community, Delivery, Event, Request, Score
+from app.core.vocabulary import IN_REVIEW, DeliveryState
+
+BATCH = 500
+"""Requests, or deliveries, of one transaction, so that other writers need not wait long."""
+_ENDED = (DeliveryState.DELIVERED, DeliveryState.DEAD, DeliveryState.CANCELLED)
+_NEXT = timedelta(microseconds=1)
+_SILENT = {"synchronize_session": False}
+
+
+def communities(session: Session) -> Sequence[uuid.UUID]:
+    """All communities: each has rows that are removed in time."""
+    return session.scalars(sa.select(Community.id).order_by(Community.id)).all()
+
+
+def prune_scores(session: Session, community_id: uuid.UUID, before: datetime) -> int:
+    """Remove the scores of the next requests that were scored before this. Return how many requests were looked at.
+
+    Those that are under review now keep their scores.
+    """
+    mark = chain.mark(session, community_id)
+    due = sa.select(Request.id, Request.scored_at).where(
+        Request.community_id == community_id, Request.scored_at < before
+    )
+    if mark.scores_until is not None:
+        due = due.where(Request.scored_at >= mark.scores_until)
+    found = session.execute(due.order_by(Request.scored_at).limit(BATCH)).all()
+    if not found:
+        return 0
+    until = found[-1].scored_at
+    # All of the last moment, however many: the next batch begins after it.
+    same = session.scalars(
+        sa.select(Request.id).where(Request.community_id == community_id, Request.scored_at == until)
+    )
+    ids = {row.id for row in found} | set(same)
+    open_ones = sa.exists().where(Action.request_id == Score.request_id, Action.action_state.in_(IN_REVIEW))
+    session.execute(
+        sa.delete(Score).where(Score.request_id.in_(ids), sa.not_(open_ones)).execution_options(**_SILENT)
+    )
+    mark.scores_until = until + _NEXT
+    session.flush()
+    return len(found)
+
+
+def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime) -> int:
+    """Remove the next deliveries that ended, and were made before this. Return how many.
+
+    What waits to be sent, or parked for an operator, stays.
+    """
+    ids = session.scalars(
+        sa.select(Delivery.id)
+        .where(
+            Delivery.community_id == community_id, Delivery.created_at < before, Delivery.state.in_(_ENDED)
+        )
+        .order_by(Delivery.created_at)
+        .limit(BATCH)
+    ).all()
+    if ids:
+        session.execute(sa.delete(Attempt).where(Attempt.delivery_id.in_(ids)).execution_options(**_SILENT))
+        session.execute(sa.delete(Delivery).where(Delivery.id.in_(ids)).execution_options(**_SILENT))
+    return len(ids)
+
+
+def prune_events(session: Session, community_id: uuid.UUID, before: datetime) -> int:
+    """Remove the next events that were written before this and have no delivery any more. Return how many."""
+    waiting = sa.exists().where(Delivery.event_id == Event.id)
+    ids = session.scalars(
+        sa.select(Event.id)
+        .where(Event.community_id == community_id, Event.created_at < before, sa.not_(waiting))
+        .order_by(Event.created_at)
+        .limit(BATCH)
+    ).all()
+    if ids:
+        session.execute(sa.delete(Event).where(Event.id.in_(ids)).execution_options(**_SILENT))
+    return len(ids)

@@ -1,0 +1,173 @@
+"""What is kept for a limited time: it goes in parts, and what stays is whole."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock
+from app.core.history import chain as history
+from app.core.history import pruning as history_pruning
+from app.core.insights import rollups
+from app.core.models import (
+    Action,
+    Attempt,
+    Delivery,
+    Event,
+    HistoryEntry,
+    HistoryText,
+    InsightSlot,
+    Score,
+    Webhook,
+)
+from app.core.review import verbs
+from app.core.upkeep import pruning as upkeep_pruning
+from app.core.vocabulary import ActionState, DeliveryState, EventName
+from app.jobs.pruning import prune
+from app.jobs.rollups import roll_up
+from app.settings import Settings
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+from tests.clocks import advance
+
+pytestmark = pytest.mark.both_databases
+
+
+def keep(wiring: Wiring, **days: int) -> None:
+    for name, value in days.items():
+        setattr(wiring.settings, f"keep_{name}_days", value)
+
+
+def entries(session: Session, cast: Cast) -> list[HistoryEntry]:
+    own = sa.select(HistoryEntry).where(HistoryEntry.community_id == cast.community_id)
+    return list(session.scalars(own.order_by(HistoryEntry.number)))
+
+
+def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_pruning, "BATCH", 3)
+    factories.rate(wiring, cast, factories.scored_action(wiring, cast, request_id="old"), "HHHHH")
+    with wiring.database.writing() as session:
+        old = len(entries(session, cast))
+        history.remember_verified(session, cast.community_id, old)
+        assert history.verify(session, cast.community_id, only_new=True) == (0, None)
+    advance(days=150)
+    prune(wiring)
+    with wiring.database.reading() as session:
+        assert len(entries(session, cast)) == old > 6, "kept for ever unless a setting says otherwise"
+    factories.scored_action(wiring, cast, request_id="new")
+    keep(wiring, history=100)
+    prune(wiring)
+    with wiring.database.reading() as session:
+        kept = entries(session, cast)
+        assert kept[0].number == old + 1
+        assert session.scalar(sa.select(sa.func.count()).select_from(HistoryText)) == session.scalar(
+            sa.select(sa.func.count()).select_from(HistoryEntry)
+        )
+        for only_new in (False, True):
+            assert history.verify(session, cast.community_id, only_new=only_new) == (len(kept), None)
+    advance(days=150)
+    prune(wiring)
+    factories.scored_action(wiring, cast, request_id="newest")
+    with wiring.database.writing() as session:
+        last, *new = entries(session, cast)
+        assert last.number == kept[-1].number, "the newest entry stays, for the next one follows it"
+        assert [entry.number for entry in new] == list(range(last.number + 1, last.number + 1 + len(new)))
+        assert history.verify(session, cast.community_id) == (1 + len(new), None)
+        session.execute(
+            sa.update(HistoryEntry).where(HistoryEntry.id == new[1].id).values(what="nothing.at_all")
+        )
+    advance(days=150)
+    prune(wiring)
+    with wiring.database.reading() as session:
+        assert entries(session, cast)[0].id == new[1].id, (
+            "what was altered is not removed, nor what follows it"
+        )
+        broken = history.verify(session, cast.community_id)[1]
+        assert broken is not None
+        assert broken.entry_id == new[1].id
+
+
+def test_figures_of_a_time_whose_history_is_gone_stay(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    advance(hours=2)
+    roll_up(wiring.database)
+    advance(days=150)
+    keep(wiring, history=100)
+    factories.submit(wiring, cast, request_id="today")
+    prune(wiring)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verbs.change_action(session, factories.integration(cast), action, ActionState.DISMISSED)
+    advance(hours=2)
+    roll_up(wiring.database)
+    with wiring.database.reading() as session:
+        assert rollups.end_of(session, cast.community_id) is not None
+        opened = session.scalar(
+            sa.select(sa.func.sum(InsightSlot.opened)).where(InsightSlot.community_id == cast.community_id)
+        )
+        assert opened == 1, "not counted again without the entries that tell of it"
+
+
+def test_scores_events_and_deliveries_go_after_their_days(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep_pruning, "BATCH", 2)
+    for number in range(5):
+        factories.scored_action(wiring, cast, request_id=f"old-{number}")
+    with wiring.database.writing() as session:
+        waiting, *settled = session.scalars(sa.select(Action).order_by(Action.created_at)).all()
+        for action in settled:
+            verbs.change_action(session, factories.integration(cast), action, ActionState.DISMISSED)
+        hook = Webhook(community_id=cast.community_id, url="https://forum.example.org/", secret=b"sealed")
+        session.add(hook)
+        session.flush()
+        for event, state in zip(session.scalars(sa.select(Event)).all(), [*DeliveryState], strict=False):
+            delivery = Delivery(
+                event_id=event.id,
+                endpoint_id=hook.id,
+                community_id=cast.community_id,
+                state=state,
+                due_at=None,
+            )
+            session.add(delivery)
+            session.flush()
+            session.add(Attempt(delivery_id=delivery.id, at=clock.now(), status=500, milliseconds=3))
+    advance(days=120)
+    factories.scored_action(wiring, cast, request_id="new")
+    with wiring.database.writing() as session:
+        fresh = Event(community_id=cast.community_id, name=EventName.DECISION, payload={})
+        session.add(fresh)
+        session.flush()
+        newest = fresh.id
+        before = Counter(session.scalars(sa.select(Score.request_id)))
+    keep(wiring, scores=100, deliveries=100, attempts=3650)
+    prune(wiring)
+    with wiring.database.reading() as session:
+        left = Counter(session.scalars(sa.select(Score.request_id)))
+        gone = {action.request_id for action in settled}
+        assert left == Counter({one: count for one, count in before.items() if one not in gone})
+        assert left[waiting.request_id], "what people are asked about keeps its scores"
+        states = set(session.scalars(sa.select(Delivery.state)))
+        assert states == {DeliveryState.DUE, DeliveryState.PARKED}
+        events = set(session.scalars(sa.select(Event.id)))
+        assert events >= set(session.scalars(sa.select(Delivery.event_id))) | {newest}
+        assert len(session.scalars(sa.select(Attempt)).all()) == 2
+        assert not session.scalar(
+            sa.select(sa.func.count())
+            .select_from(Event)
+            .where(
+                Event.created_at < clock.now() - timedelta(days=100),
+                Event.id.not_in(sa.select(Delivery.event_id)),
+            )
+        )
+
+
+def test_what_is_kept_is_kept_long_enough() -> None:
+    for name, value in (("history", 99), ("scores", 1), ("deliveries", 29)):
+        with pytest.raises(ValueError, match="must be 0 or at least"):
+            Settings.model_validate({f"keep_{name}_days": value})
