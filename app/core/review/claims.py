@@ -20,7 +20,7 @@ from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import queue, queue_order
+from app.core.review import decision_trace, queue, queue_order
 from app.core.review.queue import QueueFilter
 
 LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
@@ -128,6 +128,43 @@ def check_free(session: Session, actor: Actor, action: Action) -> None:
         return
     minutes = max(1, math.ceil((action.claimed_until - clock.now()).total_seconds() / 60))
     raise Conflict(f"Claimed by {holder.display_name}, for {minutes} min at most", action.id)
+
+
+def check_changeable(session: Session, actor: Actor, action: Action, version: int | None = None) -> None:
+    """Refuse to change an item that somebody is deciding, that changed since a page showed it, or that is claimed.
+
+    ``version`` is the version that the page showed; None if there was no page.
+
+    Raises:
+        Conflict: the detail says who is in the way.
+    """
+    held = session.scalars(sa.select(Hold).where(Hold.action_id == action.id)).first()
+    check_not_held(actor, held)
+    check_version(session, action, version)
+    check_free(session, actor, action)
+
+
+def check_not_held(actor: Actor, held: Hold | None) -> None:
+    """Refuse what would change an item or a note while a decision about it can still be undone.
+
+    Raises:
+        Conflict: somebody's decision is held; the detail says whose.
+    """
+    if held is None:
+        return
+    if held.account_id == actor.account_id:
+        raise Conflict("You have decided this already, in another window; undo that first", held.id)
+    raise Conflict(f"{held.account_name} is deciding this right now", held.id)
+
+
+def check_version(session: Session, action: Action, version: int | None) -> None:
+    """Refuse what was asked from a page with an older version of the item.
+
+    Raises:
+        Conflict: the item changed; the detail says by whom.
+    """
+    if version is not None and action.version != version:
+        raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
 
 
 def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
