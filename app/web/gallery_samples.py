@@ -16,7 +16,7 @@ from app.web.item.threads import Message, ThreadContext
 from app.web.item.views import OPTIONS, BlindItem, Question, Step
 from app.web.moderate import verb_buttons
 from app.web.moderate.filters import QueueForm
-from app.web.moderate.forms import BulkForm, SaveFilterForm
+from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.queue_rows import QueueRow
 from app.web.page import PageLinks
@@ -81,7 +81,8 @@ def queue(count: int) -> dict[str, Any]:
         "save_form": SaveFilterForm(MultiDict()),
         "may_save": False,
         "present_words": "",
-        "queue_members": {},
+        "queue_form": QueueSettingsForm(MultiDict()),
+        "colleagues": {},
         "may_queue": False,
         "matching_url": "#matching" if count else None,
         "chips": [],

@@ -23,6 +23,7 @@ from app.core.ids import parse_id
 from app.core.review import saved_filters
 from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionType, ActionVerb, ReopenTo
 from app.web.categories import category_name
+from app.web.filter_forms import typed
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
 from app.web.moderate.verb_words import WORDS, OnSeveral
@@ -156,7 +157,16 @@ class QueueSettingsForm(Form):
     """The order of a queue (empty: no queue any more) and whom it is for."""
 
     position = StringField("Order")
-    member = IdsField("For", default=list)
+    member = IdsField("Whoever it is for", default=list)
+
+    @property
+    def wanted_position(self) -> int | None:
+        """The order; None to make it an ordinary filter again. Call ``validate()`` first."""
+        return number(typed(self.position))
+
+    def validate_position(self, field: StringField) -> None:
+        if typed(field) and self.wanted_position is None:
+            raise ValidationError(f"Order must be a whole number from 1 to {saved_filters.POSITION_MAX}.")
 
 
 class UndoForm(Form):

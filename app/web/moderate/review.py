@@ -142,15 +142,16 @@ def save_filter() -> Response:
 def make_queue(filter_id: uuid.UUID) -> Response:
     """Make a shared filter a queue, change it, or (without a position) make it an ordinary filter again."""
     form = forms.posted(QueueSettingsForm)
+    if not form.validate():
+        return show(BulkForm(), status=422, queueing=form)
     try:
         with wired().database.writing() as session:
             kept = saved_filters.make_queue(
-                session, auth.current_actor(), filter_id, forms.number(form.position.data), form.member.data
+                session, auth.current_actor(), filter_id, form.wanted_position, form.member.data
             )
-    except Invalid:
-        return page.done(
-            None, moderation.queue_url(), "Enter an order from 1 to 99. Nothing was changed.", status=422
-        )
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"members": "member"})
+        return show(BulkForm(), status=422, queueing=form)
     is_queue = f"Queue “{kept.name}” is saved."
     return page.done(
         None, moderation.queue_url(), is_queue if kept.position else f"“{kept.name}” is a filter again."
@@ -166,7 +167,12 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
 
 
 def show(
-    form: BulkForm, *, status: int = 200, done: str | None = None, saving: SaveFilterForm | None = None
+    form: BulkForm,
+    *,
+    status: int = 200,
+    done: str | None = None,
+    saving: SaveFilterForm | None = None,
+    queueing: QueueSettingsForm | None = None,
 ) -> Response:
     filter_form = forms.queried(QueueForm)
     filters = filter_form.wanted() if filter_form.validate() else QueueFilter()
@@ -193,7 +199,7 @@ def show(
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
-        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, colleagues)
+        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, queueing)
     return page.render(
         "moderate/review.html",
         status=422 if filter_form.errors and status == 200 else status,
@@ -203,7 +209,8 @@ def show(
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
-        form=saving or form,
+        form=saving or queueing or form,
+        colleagues=colleagues,
         bulk=form,
         bulk_buttons=verb_buttons.for_several(),
         bulk_chosen=form.verb.data if form.wanted_verb else None,
