@@ -68,9 +68,9 @@ def assign(
     if account_id is not None:
         name = colleagues(session, actor, action.community_id).get(account_id)
         if name is None:
-            raise Invalid.field("assignee", "does not moderate this community")
+            raise Invalid.field("assignee", "must be somebody who moderates this community")
     claims.check_changeable(session, actor, action, version)
-    if account_id == action.assigned_to_id:
+    if account_id == action.assigned_to_id and not why.reason:
         return name
     before = action.assigned_to_id
     _change(session, action, assigned_to_id=account_id)

@@ -26,6 +26,7 @@ from app.web.categories import category_name
 from app.web.filter_forms import typed
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
+from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.web.moderate.verb_words import WORDS, OnSeveral
 
 
@@ -89,19 +90,6 @@ class SaveFilterForm(Form):
         "Filter name", [InputRequired("Enter a name."), at_most(saved_filters.NAME_MAX, "Filter name")]
     )
     shared = BooleanField("Share with all moderators")
-
-
-class AssignForm(Form):
-    """Who is to decide the item (empty: nobody in particular), and a word for them."""
-
-    assignee = SelectField("Assign to", validate_choice=False)
-    handover = StringField("For them", [at_most(limits.REASON_MAX, "For them")])
-
-
-class SnoozeForm(Form):
-    """For how many hours to put an item aside; empty brings it back."""
-
-    snooze = SelectField("Put aside for", validate_choice=False)
 
 
 class CommentForm(Form):
@@ -247,7 +235,7 @@ class BulkForm(Form):
             raise ValidationError(f"Tick at most {self.most} items.")
 
 
-def version_of(form: ReasonForm) -> int | None:
+def version_of(form: ReasonForm | AssignForm | SnoozeForm) -> int | None:
     """Return the version of the object that the page showed, or None if the form has none."""
     return number((form.version.data or "").strip())
 

@@ -25,6 +25,7 @@ from app.web.item import items
 from app.web.moderate import panel, queue_rows, reason_choice, second_look_cards
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
+from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.web.rate import answering
 from app.wiring import wired
 
@@ -276,6 +277,7 @@ def show(
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
     author_note_form: Form | None = None,
+    hand_over: AssignForm | SnoozeForm | None = None,
 ) -> Response:
     """Render the item's page, or for htmx only the part with the form, with the text that was typed."""
     with wired().database.reading() as session:
@@ -287,12 +289,13 @@ def show(
             form=form,
             message_form=message_form,
             reopen_form=reopen_form,
+            hand_over=hand_over,
             was_refused=status == 409,
         )
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
     context |= {"panel": item_panel, "swapped": page.wants_part()}
-    typed = form or message_form or reopen_form or author_note_form
+    typed = form or message_form or reopen_form or author_note_form or hand_over
     if typed:
         context["form"] = typed  # the page's title says that it has errors
     if author_note_form is not None and context.get("author_note"):

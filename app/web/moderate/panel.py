@@ -1,14 +1,13 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
@@ -16,7 +15,7 @@ from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
-from app.core.review import assignments, claims, escalation, reopening, second_looks
+from app.core.review import claims, escalation, reopening, second_looks
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
@@ -25,8 +24,10 @@ from app.web.item import done_to_post, missing, timeline
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
+from app.web.moderate import hand_over as handing_over
 from app.web.moderate import pending_undo, reason_choice, verb_buttons
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
+from app.web.moderate.hand_over import AssignForm, HandOver, SnoozeForm
 from app.web.moderate.pending_undo import PendingDecision, PendingUndo
 from app.web.moderate.reason_choice import ReasonOption
 from app.web.moderate.verb_buttons import VerbButton
@@ -84,7 +85,7 @@ class ModeratorPanel:
     needed: int
     veil: Veil | None
     reasons: Sequence[ReasonOption]
-    colleagues: Mapping[uuid.UUID, str] = field(default_factory=dict)
+    hand_over: HandOver | None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
     is_test: bool = False
@@ -98,18 +99,6 @@ class ModeratorPanel:
     def chose_other(self) -> bool:
         """Whether the form came back with another action than the configured one, or with a text to the author."""
         return self.form.wanted_action() is not None or bool(self.form.author_text.data)
-
-    @property
-    def assignee(self) -> str:
-        """The name of who is to decide the item, or an empty string."""
-        assigned = self.action.assigned_to_id
-        return self.colleagues.get(assigned, "somebody who has left") if assigned is not None else ""
-
-    @property
-    def is_snoozed(self) -> bool:
-        """Whether the item is put aside now."""
-        until = self.action.snoozed_until
-        return until is not None and until > clock.now()
 
     @property
     def may_escalate(self) -> bool:
@@ -183,6 +172,7 @@ def panel(
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
+    hand_over: AssignForm | SnoozeForm | None = None,
     was_refused: bool = False,
 ) -> ModeratorPanel:
     """Return the panel of this item. The forms keep their text; ``form`` also keeps the chosen verb.
@@ -230,9 +220,7 @@ def panel(
         needed=answering.ratings_needed(),
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
-        colleagues=assignments.colleagues(session, actor, action.community_id)
-        if action.action_state is ActionState.UNDER_REVIEW
-        else {},
+        hand_over=handing_over.hand_over(session, actor, action, hand_over),
         was_refused=was_refused,
         missing=missing.for_item(session, action),
         is_test=action.request.is_test,
