@@ -227,7 +227,7 @@ def claim_next(
     """
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(actor, community_id, filters).where(
+    statement = queue.filtered(session, actor, community_id, filters).where(
         _open_to(actor, clock.now()),
         sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id),
         Action.id.not_in(held),
@@ -255,7 +255,7 @@ def free(
     """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(actor, community_id, filters).where(
+    statement = queue.filtered(session, actor, community_id, filters).where(
         _open_to(actor, clock.now()), Action.id.not_in(held)
     )
     return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()

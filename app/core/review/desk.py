@@ -65,7 +65,7 @@ def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
 
 
 def _count(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> int:
-    found = queue.filtered(actor, community_id, filters).with_only_columns(sa.literal(1))
+    found = queue.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1))
     return (
         session.scalar(sa.select(sa.func.count()).select_from(found.limit(MOST_COUNTED + 1).subquery())) or 0
     )
