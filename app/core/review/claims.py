@@ -225,12 +225,8 @@ def claim_next(
     That is the first item after ``after`` in the queue's order, or the first of all if none follows, so that a
     moderator who skips items goes round the queue. ``after`` itself is never claimed. Return None if there is none.
     """
-    require(actor, Permission.MODERATE, community_id)
-    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(session, actor, community_id, filters).where(
-        _open_to(actor, clock.now()),
-        sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id),
-        Action.id.not_in(held),
+    statement = _decidable(session, actor, community_id, filters).where(
+        sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id)
     )
     attempts = [statement]
     if after is not None:
@@ -253,12 +249,19 @@ def free(
     session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, limit: int
 ) -> Sequence[Action]:
     """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
+    statement = _decidable(session, actor, community_id, filters)
+    return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()
+
+
+def _decidable(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
+) -> sa.Select[tuple[Action]]:
+    """Select the items of the filtered queue without a held decision that nobody else has claimed, unordered."""
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(session, actor, community_id, filters).where(
+    return queue.filtered(session, actor, community_id, filters).where(
         _open_to(actor, clock.now()), Action.id.not_in(held)
     )
-    return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()
 
 
 def _open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:

@@ -7,9 +7,9 @@ from flask import Response, url_for
 from app.core.history import notices
 from app.core.permissions import Permission
 from app.core.review import desk as desk_figures
-from app.web import auth, forms, page
+from app.web import auth, community_choice, page
 from app.web.blueprint import web
-from app.web.filter_forms import Query, encoded
+from app.web.filter_forms import encoded
 from app.web.moderate import open_counts, queue_rows
 from app.wiring import wired
 
@@ -50,6 +50,4 @@ def desk() -> Response:
 
 
 def _queue_url(**filters: str) -> str:
-    community = forms.query_arg("community")
-    query: Query = {**({"community": community} if community else {}), **filters}
-    return f"{url_for('web.review')}?{encoded(query)}"
+    return f"{url_for('web.review')}?{encoded({**community_choice.carried(), **filters})}"

@@ -18,7 +18,7 @@ from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, second_looks
 from app.core.review.queue import QueueFilter
-from app.web import auth, forms, origins, page, veils
+from app.web import auth, community_choice, forms, origins, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
 from app.web.item import items
@@ -187,8 +187,7 @@ def queue_url() -> str:
 
 def cleared_queue_url() -> str:
     """URL of the queue of the same community, without filters."""
-    community = forms.query_arg("community")
-    return _with_query(url_for("web.review"), {"community": community} if community else {})
+    return _with_query(url_for("web.review"), {**community_choice.carried()})
 
 
 def _with_query(path: str, query: Query) -> str:

@@ -20,9 +20,9 @@ from app.core.review import decision_trace, queue
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
 from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import auth, forms
+from app.web import auth, community_choice, forms
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import Query, encoded
+from app.web.filter_forms import encoded
 from app.web.filters import ago, channel, excerpt, full_time, span
 from app.web.item import media
 from app.web.item.media import Media
@@ -150,7 +150,9 @@ def row_of_item(
         media=media.for_action(action),
         decided=decided,
         author=author,
-        author_url=f"{url_for('web.review')}?{encoded({**_community(), 'author': author})}" if author else "",
+        author_url=f"{url_for('web.review')}?{encoded({**community_choice.carried(), 'author': author})}"
+        if author
+        else "",
         facts=_facts(post, (hidden or {}).get(author, 0)),
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
         assignee="you"
@@ -171,11 +173,6 @@ def _facts(post: Request, hidden: int) -> Sequence[str]:
         f"{views:,} {'view' if views == 1 else 'views'}" if views else "",
     )
     return [fact for fact in facts if fact]
-
-
-def _community() -> Query:
-    community = forms.query_arg("community")
-    return {"community": community} if community else {}
 
 
 def rows_by_id(

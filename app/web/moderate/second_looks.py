@@ -10,7 +10,7 @@ from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import holds, second_looks
 from app.core.review.second_looks import LookFilter
-from app.web import auth, forms, page, veils
+from app.web import auth, community_choice, forms, page, veils
 from app.web.blueprint import web
 from app.web.moderate import moderation, second_look_cards
 from app.web.moderate.filters import LookForm, page_number
@@ -134,8 +134,7 @@ def _page(
 
 
 def _cleared() -> str:
-    community = forms.query_arg("community")
-    return url_for("web.second_look", community=community) if community else url_for("web.second_look")
+    return url_for("web.second_look", **community_choice.carried())
 
 
 def _links(number: int, count: int) -> page.PageLinks:
