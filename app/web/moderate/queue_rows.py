@@ -82,6 +82,9 @@ class QueueRow:
             self.ratings,
             self.overdue,
             self.assignee,
+            self.disagreement,
+            *self.facts,
+            *((one.shows, one.words) for one in (self.media.items if self.media else ())),
             self.held.progress if self.held else "",
             ago(self.decided.at) if self.decided else "",
         )
