@@ -1,7 +1,7 @@
 """Decide or claim several items of the queue: the ticked ones, or all that match the filters after a preview."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import Response
@@ -14,6 +14,7 @@ from app.core.history.why import Why
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue
+from app.core.review.queue_order import Sort
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import state_phrase
@@ -24,6 +25,14 @@ from app.wiring import wired
 
 PREVIEWED = 20
 """How many of the matching items the preview names."""
+FIRSTS: Mapping[Sort, str] = {
+    Sort.URGENT: "the {} most urgent",
+    Sort.OLDEST: "the {} oldest",
+    Sort.NEWEST: "the {} newest",
+    Sort.SCORE: "the {} with the highest scores",
+    Sort.RATINGS: "the {} with the most ratings",
+}
+"""What the items are, in each order of the queue, if more match than can be decided at once."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +141,9 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
     actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
     with wired().database.reading() as session:
         if not form.item.data:
-            found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX)
-            form.item.data = [Choice(action.id, action.version) for action in found]
+            found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX + 1)
+            form.item.data = [Choice(action.id, action.version) for action in found[: limits.MATCHING_MAX]]
+            form.cut.data = "1" if len(found) > limits.MATCHING_MAX else ""
             form.hidden_ticked = _hidden_among(session, form)
         ids = [choice.id for choice in form.item.data[:PREVIEWED]]
         known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
@@ -147,7 +157,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         rows=rows,
         count=len(form.item.data),
         more=len(form.item.data) - len(rows),
-        is_cut=len(form.item.data) == limits.MATCHING_MAX,
+        first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         reasons=reasons,
         buttons=verb_buttons.for_several(len(form.item.data)),
         chosen=form.verb.data if form.wanted_verb else None,

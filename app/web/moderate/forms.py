@@ -168,6 +168,7 @@ class BulkForm(Form):
     """Decide or claim several items for one reason. ``verb`` is empty if Enter on a checkbox sent the form.
 
     ``matching`` is set by the page that shows all items which match the filters; more of them are taken at once.
+    ``cut`` is set if still more items match than that page took.
     """
 
     CLAIM: ClassVar = "claim"
@@ -175,6 +176,7 @@ class BulkForm(Form):
     verb = StringField("What to do")
     reason = TextAreaField("Reason", [at_most(limits.REASON_MAX, "Reason")], filters=[whole_lines])
     matching = HiddenField()
+    cut = HiddenField()
     template = HiddenField()
     item = ChoicesField("Items", default=list)
     unseen = StringField("Hidden posts")
@@ -216,6 +218,11 @@ class BulkForm(Form):
         return words
 
     @property
+    def verb_word(self) -> str:
+        """The verb that the button names: dismiss, hide or claim."""
+        return self.CLAIM if self.claims else self.words.name.split()[0].lower()
+
+    @property
     def most(self) -> int:
         """How many items may be sent."""
         return limits.MATCHING_MAX if self.matching.data else limits.BULK_MAX
@@ -230,7 +237,7 @@ class BulkForm(Form):
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
-            raise ValidationError("Tick the items to dismiss.")
+            raise ValidationError(f"Tick the items to {self.verb_word}.")
         if len(field.data) > self.most:
             raise ValidationError(f"Tick at most {self.most} items.")
 
