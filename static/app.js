@@ -43,7 +43,7 @@
     const line = chosen.form.querySelector("[data-armed]");
     if (!line) return;
     line.hidden = false;
-    for (const name of line.querySelectorAll("strong")) name.textContent = chosen.dataset.verb;
+    for (const name of line.querySelectorAll("strong")) name.textContent = chosen.dataset.verb ?? nameOf(chosen);
     describe(line);
   }
   // The field that gets the focus is read out together with what Ctrl+Enter will send from it.
@@ -145,8 +145,17 @@
   // G and then a letter goes to a page of the navigation.
   let wentAt = 0;
 
-  // --- Ctrl+K: everything the page can do, found by its name. What decides opens its form and never sends it. ---
+  // --- Ctrl+K: everything the page can do, found by its name. What sends a form with fields leads to these fields and
+  // never sends: "Escalate" needs its reason first, as "Dismiss" does. ---
   let commands = [];
+  const asksFirst = (button) =>
+    button.matches("button:not([type=button], [formnovalidate])") && button.form?.method === "post"
+    && [...button.form.elements].some((one) => one.matches("textarea, select, input:not([type=hidden])") && one.name !== "item");
+  function runElement(element) {
+    if (element.matches(".verb")) openForm(element);
+    else if (element.matches("[data-key], [data-key-action]") || !asksFirst(element)) act(element);
+    else openForm(element);
+  }
   function nameOf(element) {
     if (element.getAttribute("aria-label")) return element.getAttribute("aria-label");
     const labelled = element.labels?.[0] ?? element;
@@ -164,9 +173,8 @@
     };
     for (const one of document.querySelectorAll("main [data-key], main button, main .head a, main .btn, .saved-links a")) {
       if (!seen(one) || one.disabled || one.hasAttribute("data-no-default")) continue;
-      const decides = one.matches(".verb, [data-key]");
       const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
-      if (!isRowButton) add(one, () => (one.matches(".verb") ? openForm(one) : decides ? act(one) : one.click()));
+      if (!isRowButton) add(one, () => runElement(one));
     }
     for (const one of document.querySelectorAll("nav[aria-label=Main] a")) add(one, () => one.click(), "Go to ");
     commands = [...found].map(([name, command]) => ({ name, ...command }));
