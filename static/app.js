@@ -33,8 +33,37 @@
     const scope = details ?? element.form;
     if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
+    const offered = element.form && offerReason(element);
     (field ?? element).focus();
+    if (offered === field) field?.select();
   }
+
+  // --- A default reason: what this person wrote last for the same verb and category in this tab, else what operators chose.
+  // It stands selected, so that typing replaces it, and Enter sends it as it is. ---
+  const remembered = (scope, verb) => `reason ${scope.dataset.reasons} ${verb}`;
+  const isOffered = (field) => Boolean(field.dataset?.offered) && field.value === field.dataset.offered;
+  function offerReason(button) {
+    const scope = button.closest("[data-reasons]");
+    const field = scope?.querySelector("textarea[name=reason]");
+    if (!field || (field.value.trim() && !isOffered(field))) return null;
+    const chosen = scope.querySelector(`option[data-default="${CSS.escape(button.value.split(".")[0])}"]`);
+    field.value = sessionStorage.getItem(remembered(scope, button.value)) ?? chosen?.dataset.text ?? "";
+    field.dataset.offered = field.value;
+    sayEnter(field);
+    return field.value ? field : null;
+  }
+  // The line beside the verbs says which keys send.
+  function sayEnter(field) {
+    for (const one of field.closest("[data-verbs]").querySelectorAll("[data-ctrl]")) one.hidden = isOffered(field);
+  }
+  document.addEventListener("input", (event) => {
+    if (event.target.dataset?.offered) sayEnter(event.target);
+  });
+  document.addEventListener("submit", (event) => {
+    const scope = event.submitter?.matches(".verb") && event.submitter.closest("[data-reasons]");
+    const reason = scope && scope.querySelector("textarea[name=reason]").value.trim();
+    if (reason) sessionStorage.setItem(remembered(scope, event.submitter.value), reason);
+  });
   function arm(chosen) {
     for (const button of chosen.form.querySelectorAll("button")) {
       button.toggleAttribute("data-submit", button === chosen);
@@ -110,10 +139,14 @@
   document.addEventListener("submit", (event) => {
     const veil = event.target.closest("[data-veil]") ?? veilOf(event.submitter?.name === "show" ? event.submitter.value : "");
     const unseen = event.submitter?.hasAttribute("data-unseen-ok") ? null : unseenBy(event.target);
-    if (!veil && !unseen) return;
+    // On a phone the verbs stand far from their reason: the first tap fills it in or asks for it.
+    const far = narrow.matches && event.submitter?.matches(".waiting .verbs > .verb") && event.submitter;
+    const asks = far && !far.form.elements.reason?.value.trim();
+    if (!veil && !unseen && !asks) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (veil) show(veil, veil.querySelector(".content").hidden);
+    if (!veil && !unseen) openForm(far);
+    else if (veil) show(veil, veil.querySelector(".content").hidden);
     else leadTo(unseen);
   }, true);
   function step(by) {
@@ -237,6 +270,12 @@
         event.preventDefault();
         sendForm(form, event.target);
       }
+      return;
+    }
+    // A reason that was only offered is one line to confirm; whoever has typed begins a new line.
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey && isOffered(event.target)) {
+      event.preventDefault();
+      if (!event.repeat) sendForm(event.target.form, event.target);
       return;
     }
     if (event.key === "Escape") {

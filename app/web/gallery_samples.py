@@ -72,6 +72,7 @@ def queue(count: int) -> dict[str, Any]:
         "bulk_buttons": verb_buttons.for_several(),
         "bulk_chosen": None,
         "reasons": [],
+        "reasons_name": "",
         "done": "",
         "pending": None,
         "lacks_key": False,

@@ -159,6 +159,7 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         more=len(form.item.data) - len(rows),
         first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         reasons=reasons,
+        reasons_name=reason_choice.remembered_as(actor, community.id),
         buttons=verb_buttons.for_several(len(form.item.data)),
         chosen=form.verb.data if form.wanted_verb else None,
         back_url=moderation.queue_url(),

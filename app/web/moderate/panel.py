@@ -85,6 +85,7 @@ class ModeratorPanel:
     needed: int
     veil: Veil | None
     reasons: Sequence[ReasonOption]
+    reasons_name: str
     hand_over: HandOver | None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
@@ -220,6 +221,7 @@ def panel(
         needed=answering.ratings_needed(),
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
+        reasons_name=reason_choice.remembered_as(actor, action.community_id, action.category),
         hand_over=handing_over.hand_over(session, actor, action, hand_over),
         was_refused=was_refused,
         missing=missing.for_item(session, action),

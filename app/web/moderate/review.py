@@ -216,6 +216,7 @@ def show(
         bulk_chosen=form.verb.data if form.wanted_verb else None,
         matching_url=_matching_url(listed.count),
         reasons=reasons,
+        reasons_name=reason_choice.remembered_as(actor, community.id),
         done=done,
         pending=pending,
         lacks_key=lacks_key,
