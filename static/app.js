@@ -31,6 +31,7 @@
     const details = element.closest("details");
     if (details) details.open = true;
     const scope = details ?? element.form;
+    if (element.hasAttribute("data-counts")) tickHere();
     if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
     const offered = element.form && offerReason(element);
@@ -174,6 +175,15 @@
     box.dispatchEvent(new Event("change", { bubbles: true }));
     if (!document.activeElement?.closest("[data-row]")) (row.querySelector("[data-row-link]") ?? box).focus();
     return true;
+  }
+  // In a list, a decision that is chosen while nothing is ticked is about the row with the focus.
+  function tickHere() {
+    const boxes = "[data-row] input[type=checkbox][name=item]";
+    if (document.querySelector(`${boxes}:checked`)) return;
+    const box = document.activeElement?.closest("[data-row]")?.querySelector(boxes);
+    if (!box) return;
+    box.checked = true;
+    box.dispatchEvent(new Event("change", { bubbles: true }));
   }
   // G and then a letter goes to a page of the navigation.
   let wentAt = 0;

@@ -19,6 +19,7 @@ from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.queue_rows import QueueRow
+from app.web.moderate.row_lists import QUEUE
 from app.web.page import PageLinks
 from app.web.rate.answering import AnswerForm
 from app.web.veils import Veil
@@ -69,7 +70,7 @@ def queue(count: int) -> dict[str, Any]:
         "clear_url": "#clear",
         "form": bulk,
         "bulk": bulk,
-        "bulk_buttons": verb_buttons.for_several(),
+        "bulk_buttons": verb_buttons.for_several(BulkForm.VERBS),
         "bulk_chosen": None,
         "reasons": [],
         "reasons_name": "",
@@ -93,7 +94,10 @@ def queue(count: int) -> dict[str, Any]:
         "new_url": "#new",
         "show_url": "#show",
         "query": "",
+        "item_query": "",
         "row_query": "?at=queue",
+        "settled_url": "#settled",
+        "list": QUEUE,
         "needed": _NEEDED,
         "out_of_band": False,
     }

@@ -40,7 +40,7 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     now = clock.now()
     result = session.execute(
         sa.update(Action)
-        .where(Action.id == action.id, _open_to(actor, now))
+        .where(Action.id == action.id, open_to(actor, now))
         .values(claimed_by_id=actor.account_id, claimed_until=now + LEASE, updated_at=Action.updated_at)
         .execution_options(synchronize_session=False)
     )
@@ -260,11 +260,11 @@ def _decidable(
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
     return queue.filtered(session, actor, community_id, filters).where(
-        _open_to(actor, clock.now()), Action.id.not_in(held)
+        open_to(actor, clock.now()), Action.id.not_in(held)
     )
 
 
-def _open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
+def open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
     """Whether an item can be claimed: nobody holds it, or the actor does, or the lease is over."""
     return sa.or_(
         Action.claimed_by_id.is_(None),

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from flask import Response
 from sqlalchemy.orm import Session
@@ -21,6 +22,7 @@ from app.web.filters import state_phrase
 from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import review as review_page
 from app.web.moderate.forms import BulkForm, Choice
+from app.web.moderate.row_lists import QUEUE, RowList
 from app.wiring import wired
 
 PREVIEWED = 20
@@ -56,6 +58,23 @@ def matching() -> Response:
 def decide_selected() -> Response:
     """Decide the ticked rows for one reason, or claim them. Each gets its own decision, which can be undone."""
     form = forms.posted(BulkForm)
+
+    def again(*, status: int, done: str | None = None) -> Response:
+        if form.matching.data and status == 422:
+            return _show_matching(form, status=status)
+        return review_page.show(form, status=status, done=done)
+
+    return decide_ticked(form, QUEUE, again)
+
+
+class Again(Protocol):
+    """Shows the list again, with the form as it was sent, and with what was done about some of the items."""
+
+    def __call__(self, *, status: int, done: str | None = None) -> Response: ...
+
+
+def decide_ticked(form: BulkForm, row_list: RowList, again: Again) -> Response:
+    """Decide or claim the ticked rows of a list; each that fails is named with the reason."""
     if form.template.data:
         with wired().database.reading() as session:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
@@ -65,7 +84,7 @@ def decide_selected() -> Response:
     if not form.says_unseen:
         form.ask_about_hidden()
     if not is_valid or not form.says_unseen:
-        return _show_matching(form, status=422) if form.matching.data else review_page.show(form, status=422)
+        return again(status=422)
     one = _claim if form.claims else _decide
     with wired().database.writing() as session:
         tried = [_try(session, choice, form, one) for choice in form.item.data]
@@ -76,7 +95,7 @@ def decide_selected() -> Response:
     if not form.claims:
         message = f"{items} will be {form.words.done}."
     if not failures:
-        return page.done(None, moderation.queue_url(), message)
+        return page.done(None, row_list.url(), message)
     failed = {failure.id for failure in failures}
     form.item.data = [choice for choice in form.item.data if choice.id in failed]
     with wired().database.reading() as session:
@@ -86,7 +105,7 @@ def decide_selected() -> Response:
         form.form_errors.append(
             f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}."
         )
-    return review_page.show(form, status=409, done=message if count else None)
+    return again(status=409, done=message if count else None)
 
 
 def _hidden_among(session: Session, form: BulkForm) -> int:
@@ -160,8 +179,8 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         reasons=reasons,
         reasons_name=reason_choice.remembered_as(actor, community.id),
-        buttons=verb_buttons.for_several(len(form.item.data)),
+        buttons=verb_buttons.for_several(BulkForm.VERBS, len(form.item.data)),
         chosen=form.verb.data if form.wanted_verb else None,
         back_url=moderation.queue_url(),
-        **queue_rows.context(),
+        **QUEUE.context(),
     )

@@ -11,6 +11,7 @@ from app.web import auth, community_choice, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.moderate import open_counts, queue_rows
+from app.web.moderate.row_lists import QUEUE
 from app.wiring import wired
 
 
@@ -45,7 +46,7 @@ def desk() -> Response:
         lists=[("Mine", mine), ("Overdue", overdue)],
         unread=unread,
         overturned_days=desk_figures.OVERTURNED_DAYS,
-        **queue_rows.context(),
+        **QUEUE.context(),
     )
 
 

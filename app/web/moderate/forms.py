@@ -172,6 +172,9 @@ class BulkForm(Form):
     """
 
     CLAIM: ClassVar = "claim"
+    VERBS: ClassVar[Sequence[ActionVerb]] = (ActionVerb.DISMISS, ActionVerb.FORCE_PUBLISH)
+    UNNAMED: ClassVar[ActionVerb | None] = ActionVerb.DISMISS
+    """The decision of a form without the field ``verb``."""
 
     verb = StringField("What to do")
     reason = TextAreaField("Reason", [at_most(limits.REASON_MAX, "Reason")], filters=[whole_lines])
@@ -202,19 +205,19 @@ class BulkForm(Form):
 
     @property
     def wanted_verb(self) -> ActionVerb | None:
-        """The decision; None to claim, or if no button was pressed. A form without the field dismisses."""
+        """The decision; None to claim, or if no button was pressed."""
         if not self.verb.raw_data:
-            return ActionVerb.DISMISS
+            return self.UNNAMED
         name, _, act_as = (self.verb.data or "").partition(".")
-        on_several = {verb: words.on_several for verb, words in WORDS.items() if words.on_several is not None}
-        verb = next((verb for verb in on_several if verb.value == name), None)
-        return verb if verb is not None and act_as == str(on_several[verb].act_as or "") else None
+        verb = next((verb for verb in self.VERBS if verb.value == name), None)
+        on_several = WORDS[verb].on_several if verb is not None else None
+        return verb if on_several is not None and act_as == str(on_several.act_as or "") else None
 
     @property
     def words(self) -> OnSeveral:
         """The words of the decision."""
-        words = WORDS[self.wanted_verb or ActionVerb.DISMISS].on_several
-        assert words is not None  # noqa: S101 - ``wanted_verb`` returns only verbs that have them
+        words = WORDS[self.wanted_verb or self.VERBS[0]].on_several
+        assert words is not None  # noqa: S101 - ``VERBS`` has only verbs that have them
         return words
 
     @property
@@ -240,6 +243,13 @@ class BulkForm(Form):
             raise ValidationError(f"Tick the items to {self.verb_word}.")
         if len(field.data) > self.most:
             raise ValidationError(f"Tick at most {self.most} items.")
+
+
+class LookBulkForm(BulkForm):
+    """Confirm or overturn several second looks for one reason, or claim them."""
+
+    VERBS = (ActionVerb.CONFIRM, ActionVerb.OVERTURN)
+    UNNAMED = None
 
 
 def version_of(form: ReasonForm | AssignForm | SnoozeForm) -> int | None:

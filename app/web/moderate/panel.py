@@ -16,7 +16,7 @@ from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
 from app.core.review import claims, escalation, reopening, second_looks
-from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
@@ -113,8 +113,13 @@ class ModeratorPanel:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the item waits for a decision. Verbs offered later change a decision that was made."""
-        return self.action.action_state in IN_REVIEW
+        """Whether the item waits for a decision. Verbs offered later change a decision that was made.
+
+        What a score did alone waits too, for whoever works through the second looks.
+        """
+        action = self.action
+        did_alone = action.action_state is ActionState.APPLIED and action.action_tier is ActionTier.IMMEDIATE
+        return action.action_state in IN_REVIEW or (did_alone and origins.is_second_look())
 
     @property
     def is_text_unused(self) -> bool:
@@ -146,7 +151,7 @@ class ModeratorPanel:
 
     @property
     def is_from_queue(self) -> bool:
-        """Whether the next item of the queue may follow this item."""
+        """Whether the item was opened from the queue, and not from the second looks."""
         return not origins.is_second_look()
 
     @property

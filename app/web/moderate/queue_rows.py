@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
@@ -19,17 +18,18 @@ from app.core.permissions import Actor
 from app.core.review import decision_trace, queue
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
-from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import auth, community_choice, forms
+from app.core.vocabulary import ReviewGroup
+from app.web import auth, community_choice
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filter_forms import encoded
 from app.web.filters import ago, channel, excerpt, full_time, span
 from app.web.item import media
 from app.web.item.media import Media
 from app.web.languages import language_name
-from app.web.moderate import pending_undo, row_names
-from app.web.moderate.filters import QueueForm
+from app.web.moderate import look_words, pending_undo, row_names
+from app.web.moderate.look_words import LookWords
 from app.web.moderate.pending_undo import PendingDecision
+from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
 from app.web.moderate.row_names import RowName
 from app.web.rate import answering
 
@@ -43,7 +43,7 @@ class QueueRow:
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
-    who is to decide it.
+    who is to decide it. ``look`` is what a second look says besides.
     """
 
     id: uuid.UUID
@@ -70,6 +70,7 @@ class QueueRow:
     overdue: str = ""
     disagreement: str = ""
     assignee: str = ""
+    look: LookWords | None = None
 
     @property
     def live(self) -> str:
@@ -83,6 +84,7 @@ class QueueRow:
             self.overdue,
             self.assignee,
             self.disagreement,
+            self.look,
             *self.facts,
             *((one.shows, one.words) for one in (self.media.items if self.media else ())),
             self.held.progress if self.held else "",
@@ -103,15 +105,28 @@ class QueueRow:
 
 
 def rows(
-    session: Session, items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
+    session: Session,
+    items: Sequence[QueueItem],
+    actor: Actor,
+    ticked: frozenset[uuid.UUID] = frozenset(),
+    row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
     """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
     hidden = _hidden_posts(session, items)
+    looks = _looks(session, items, row_list)
     return [
-        replace(row_of_item(item, actor, ticked, hidden=hidden), apart=more)
+        replace(
+            row_of_item(item, actor, ticked, hidden=hidden, row_list=row_list),
+            apart=more,
+            look=looks.get(item.action.id),
+        )
         for item, more in zip(items, apart, strict=True)
     ]
+
+
+def _looks(session: Session, items: Sequence[QueueItem], row_list: RowList) -> Mapping[uuid.UUID, LookWords]:
+    return look_words.words(session, [item.action for item in items]) if row_list is LOOKS else {}
 
 
 def _hidden_posts(session: Session, items: Sequence[QueueItem]) -> Mapping[str, int]:
@@ -126,6 +141,7 @@ def row_of_item(
     ticked: frozenset[uuid.UUID] = frozenset(),
     decided: Decider | None = None,
     hidden: Mapping[str, int] | None = None,
+    row_list: RowList = QUEUE,
 ) -> QueueRow:
     """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
@@ -145,7 +161,7 @@ def row_of_item(
         is_staffs=action.review_group is ReviewGroup.STAFF,
         claimant=item.claimant,
         is_mine=item.claimant is not None and action.claimed_by_id == actor.account_id,
-        is_open=action.action_state is ActionState.UNDER_REVIEW and action.held is None,
+        is_open=action.action_state in row_list.states and action.held is None,
         state=action.action_state.value,
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
@@ -179,21 +195,36 @@ def _facts(post: Request, hidden: int) -> Sequence[str]:
 
 
 def rows_by_id(
-    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    ids: Sequence[uuid.UUID],
+    row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
     """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
     items = queue.items(session, actor, community_id, ids)
-    closed = [item.action.id for item in items if item.action.action_state is not ActionState.UNDER_REVIEW]
+    closed = [item.action.id for item in items if item.action.action_state not in row_list.states]
     decided = decision_trace.deciders(session, closed)
     hidden = _hidden_posts(session, items)
-    return [row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden) for item in items]
+    looks = _looks(session, items, row_list)
+    return [
+        replace(
+            row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden, row_list=row_list),
+            look=looks.get(item.action.id),
+        )
+        for item in items
+    ]
 
 
 def changed(
-    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    shown: Mapping[uuid.UUID, str],
+    row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
     """Return the rows that differ from what the page shows (``QueueRow.live`` by id)."""
-    rows = rows_by_id(session, actor, community_id, list(shown))
+    rows = rows_by_id(session, actor, community_id, list(shown), row_list)
     return [row for row in rows if row.live != shown[row.id]]
 
 
@@ -236,18 +267,7 @@ def _name(action: Action) -> RowName:
     )
 
 
-def row(session: Session, actor: Actor, action: Action) -> QueueRow:
+def row(session: Session, actor: Actor, action: Action, row_list: RowList = QUEUE) -> QueueRow:
     """Return the row of one action, in any state."""
-    (found,) = rows_by_id(session, actor, action.community_id, [action.id])
+    (found,) = rows_by_id(session, actor, action.community_id, [action.id], row_list)
     return found
-
-
-def context() -> dict[str, Any]:
-    """Template variables for every row: query strings with the current filters, and the number of ratings needed."""
-    query = forms.queried(QueueForm).query()
-    return {
-        "query": f"?{encoded(query)}" if query else "",
-        "row_query": "?" + encoded({**query, "at": "queue"}),
-        "needed": answering.ratings_needed(),
-        "out_of_band": False,
-    }
