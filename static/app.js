@@ -10,6 +10,29 @@
     element instanceof Element &&
     element.matches("input:not([type=checkbox],[type=radio],[type=button],[type=submit]), textarea, select, [contenteditable=true]");
 
+  // --- Keys that this person chose in the settings. Everything below knows each key by what it is at first: what is pressed
+  // is translated, and what is shown is the person's own. Letters of reasons to tick are no keys that can be chosen. ---
+  const bound = JSON.parse(document.body.dataset.bindings ?? "{}");
+  const pressedFor = new Map(Object.entries(bound).map(([first, own]) => [own, first]));
+  const meaning = (key) => pressedFor.get(key) ?? (key in bound ? "" : key);
+  const own = (key) => bound[key.toLowerCase()]?.toUpperCase() ?? key;
+  function nameKeys(scope) {
+    if (!pressedFor.size) return;
+    for (const one of scope.querySelectorAll("kbd:not([data-named])")) {
+      one.dataset.named = "";
+      if (!one.closest(".points, .answers, [data-help^='g ']")) one.textContent = own(one.textContent);
+    }
+    for (const one of scope.querySelectorAll("[aria-keyshortcuts]:not([data-named])")) {
+      one.dataset.named = "";
+      if (!one.closest(".points, .answers")) one.setAttribute("aria-keyshortcuts", own(one.getAttribute("aria-keyshortcuts")));
+    }
+  }
+
+  // A field for one key: what is typed takes the place of what stood there.
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches?.(".key-fields input")) event.target.select();
+  });
+
   // --- Keys. `data-key` names the key, `data-key-action` what it does: click, focus or open. ---
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
@@ -242,7 +265,7 @@
         item.role = "option";
         item.setAttribute("aria-selected", String(number === index));
         item.append(command.name);
-        if (command.key) item.append(Object.assign(document.createElement("kbd"), { textContent: command.key.toUpperCase() }));
+        if (command.key) item.append(Object.assign(document.createElement("kbd"), { textContent: own(command.key).toUpperCase() }));
         item.addEventListener("click", () => runCommand(command));
         return item;
       }),
@@ -304,8 +327,10 @@
     }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
-    const key = event.key.toLowerCase();
-    const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    const pressed = event.key.toLowerCase();
+    const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
+    const letter = document.activeElement?.closest("[data-row], [data-keys-here]")?.querySelector(`.points [data-key="${CSS.escape(pressed)}"]`);
+    const key = letter && seen(letter) ? pressed : meaning(pressed);
     wentAt = 0;
     if (going) going.click();
     else if (key === "g" && document.querySelector("[data-go]")) wentAt = Date.now();
@@ -464,6 +489,7 @@
     each("[data-armed]", describe);
     each(".undo", countDown);
     markNewest();
+    nameKeys(scope);
     if (!keysOn()) each("[aria-keyshortcuts]", (element) => element.removeAttribute("aria-keyshortcuts"));
   }
 

@@ -239,6 +239,7 @@ GET  /second-look/settled                                       303 403 200 200 
 GET  /settings                                                  303 200 200 200 200 200
 POST /settings                                                  401 422 422 422 422 422
 POST /settings/email                                            401 422 422 422 422 422
+POST /settings/keys                                             401 303 303 303 303 303
 POST /settings/link-code                                        401 200 200 200 200 200
 POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
 GET  /settings/my-data                                          303 200 200 200 200 200

@@ -15,9 +15,10 @@ from app.core import clock, limits
 from app.core.actions import urgency
 from app.core.models import Action, Request
 from app.core.permissions import Actor
-from app.core.review import decision_trace, queue
+from app.core.review import decision_trace, queue, row_marks
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
+from app.core.review.row_marks import RowMark
 from app.core.vocabulary import ReviewGroup
 from app.web import auth, community_choice
 from app.web.categories import HIDDEN, category_name, is_veiled
@@ -44,6 +45,7 @@ class QueueRow:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
     who is to decide it. ``look`` is what a second look says besides.
+    ``live``: the row's id and a digest of everything in it that may change, both short: the poll sends it for each row.
     """
 
     id: uuid.UUID
@@ -71,27 +73,7 @@ class QueueRow:
     disagreement: str = ""
     assignee: str = ""
     look: LookWords | None = None
-
-    @property
-    def live(self) -> str:
-        """The row's id and a digest of everything in it that may change, both short: the poll sends it for each row."""
-        facts = (
-            self.version,
-            self.claimant,
-            self.is_mine,
-            self.state,
-            self.ratings,
-            self.overdue,
-            self.assignee,
-            self.disagreement,
-            self.look,
-            *self.facts,
-            *((one.shows, one.words) for one in (self.media.items if self.media else ())),
-            self.held.progress if self.held else "",
-            ago(self.decided.at) if self.decided else "",
-        )
-        digest = hashlib.blake2b(repr(facts).encode(), digest_size=3)
-        return f"{_encode(self.id.bytes)}.{_encode(digest.digest())}"
+    live: str = ""
 
     @property
     def name(self) -> str:
@@ -115,11 +97,13 @@ def rows(
     apart = row_names.told_apart([_name(item.action) for item in items])
     hidden = _hidden_posts(session, items)
     looks = _looks(session, items, row_list)
+    live = live_marks(session, actor, [item.action for item in items])
     return [
         replace(
             row_of_item(item, actor, ticked, hidden=hidden, row_list=row_list),
             apart=more,
             look=looks.get(item.action.id),
+            live=live.get(item.action.id, ""),
         )
         for item, more in zip(items, apart, strict=True)
     ]
@@ -207,10 +191,12 @@ def rows_by_id(
     decided = decision_trace.deciders(session, closed)
     hidden = _hidden_posts(session, items)
     looks = _looks(session, items, row_list)
+    live = live_marks(session, actor, [item.action for item in items])
     return [
         replace(
             row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden, row_list=row_list),
             look=looks.get(item.action.id),
+            live=live.get(item.action.id, ""),
         )
         for item in items
     ]
@@ -223,9 +209,29 @@ def changed(
     shown: Mapping[uuid.UUID, str],
     row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
-    """Return the rows that differ from what the page shows (``QueueRow.live`` by id)."""
-    rows = rows_by_id(session, actor, community_id, list(shown), row_list)
-    return [row for row in rows if row.live != shown[row.id]]
+    """Return the rows that differ from what the page shows (``QueueRow.live`` by id). Only these are read whole."""
+    marks = row_marks.row_marks(session, actor, community_id, list(shown))
+    ids = [row_id for row_id, mark in marks.items() if _live(row_id, mark) != shown[row_id]]
+    return rows_by_id(session, actor, community_id, ids, row_list) if ids else []
+
+
+def live_marks(session: Session, actor: Actor, actions: Sequence[Action]) -> Mapping[uuid.UUID, str]:
+    """Return ``QueueRow.live`` of these actions of one community, by id."""
+    if not actions:
+        return {}
+    marks = row_marks.row_marks(session, actor, actions[0].community_id, [action.id for action in actions])
+    return {action_id: _live(action_id, mark) for action_id, mark in marks.items()}
+
+
+def _live(row_id: uuid.UUID, mark: RowMark) -> str:
+    now = clock.now()
+    times = (
+        span(now - mark.due_at) if mark.due_at is not None and mark.due_at <= now else "",
+        ago(mark.decided_at) if mark.decided_at is not None else "",
+        ago(mark.again_at) if mark.again_at is not None else "",
+    )
+    digest = hashlib.blake2b(repr((mark.seen, times)).encode(), digest_size=3)
+    return f"{_encode(row_id.bytes)}.{_encode(digest.digest())}"
 
 
 def shown_rows(text: str) -> dict[uuid.UUID, str]:
