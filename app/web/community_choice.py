@@ -4,7 +4,8 @@ The last used one is stored in a cookie for this browser, and in the account for
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from flask import Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,7 +20,7 @@ log = logging.getLogger(__name__)
 COOKIE = "bridgenote-community"
 
 
-def carried() -> Mapping[str, str]:
+def carried() -> dict[str, Any]:
     """The community that the page's URL names, as a query parameter for its links; empty if it names none."""
     community = forms.query_arg("community")
     return {"community": community} if community else {}

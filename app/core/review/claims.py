@@ -8,6 +8,7 @@ import math
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
@@ -255,7 +256,7 @@ def free(
 
 def _decidable(
     session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
-) -> sa.Select[tuple[Action]]:
+) -> sa.Select[Any]:
     """Select the items of the filtered queue without a held decision that nobody else has claimed, unordered."""
     require(actor, Permission.MODERATE, community_id)
     held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))

@@ -46,7 +46,8 @@ def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
         bounded_count(queue.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1)))
         for filters in (MINE, UNCLAIMED, OVERDUE)
     )
-    mine, unclaimed, overdue = session.execute(sa.select(*counts)).one()
+    figures = session.execute(sa.select(*counts)).one()
+    mine, unclaimed, overdue = figures[0], figures[1], figures[2]
     since = clock.now() - timedelta(days=OVERTURNED_DAYS)
     overturned = session.scalar(
         sa.select(sa.func.count()).where(

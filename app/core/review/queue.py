@@ -186,7 +186,8 @@ def newer_than(
     statement = filtered(session, actor, community_id, filters or QueueFilter()).where(
         Action.created_at > moment
     )
-    return session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
+    found = statement.with_only_columns(Action.id).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
 
 
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
