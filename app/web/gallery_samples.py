@@ -86,6 +86,7 @@ def queue(count: int) -> dict[str, Any]:
         "queue_form": QueueSettingsForm(MultiDict()),
         "colleagues": {},
         "may_queue": False,
+        "bulk_url": "#decide",
         "matching_url": "#matching" if count else None,
         "chips": [],
         "waiting": "24",
