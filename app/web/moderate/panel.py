@@ -115,7 +115,7 @@ class ModeratorPanel:
     def is_waiting(self) -> bool:
         """Whether the item waits for a decision. Verbs offered later change a decision that was made.
 
-        What a score did alone waits too, for whoever works through the second looks.
+        What a score did alone waits too, for a moderator who works through the second looks.
         """
         action = self.action
         did_alone = action.action_state is ActionState.APPLIED and action.action_tier is ActionTier.IMMEDIATE
