@@ -10,6 +10,29 @@
     element instanceof Element &&
     element.matches("input:not([type=checkbox],[type=radio],[type=button],[type=submit]), textarea, select, [contenteditable=true]");
 
+  // --- Keys that this person chose in the settings. Everything below knows each key by what it is at first: what is pressed
+  // is translated, and what is shown is the person's own. Letters of reasons to tick are no keys that can be chosen. ---
+  const bound = JSON.parse(document.body.dataset.bindings ?? "{}");
+  const pressedFor = new Map(Object.entries(bound).map(([first, own]) => [own, first]));
+  const meaning = (key) => pressedFor.get(key) ?? (key in bound ? "" : key);
+  const own = (key) => bound[key.toLowerCase()]?.toUpperCase() ?? key;
+  function nameKeys(scope) {
+    if (!pressedFor.size) return;
+    for (const one of scope.querySelectorAll("kbd:not([data-named])")) {
+      one.dataset.named = "";
+      if (!one.closest(".points, .answers, [data-help^='g ']")) one.textContent = own(one.textContent);
+    }
+    for (const one of scope.querySelectorAll("[aria-keyshortcuts]:not([data-named])")) {
+      one.dataset.named = "";
+      if (!one.closest(".points, .answers")) one.setAttribute("aria-keyshortcuts", own(one.getAttribute("aria-keyshortcuts")));
+    }
+  }
+
+  // A field for one key: what is typed takes the place of what stood there.
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches?.(".key-fields input")) event.target.select();
+  });
+
   // --- Keys. `data-key` names the key, `data-key-action` what it does: click, focus or open. ---
   function findByKey(key) {
     const selector = `[data-key="${CSS.escape(key)}"]`;
@@ -31,10 +54,40 @@
     const details = element.closest("details");
     if (details) details.open = true;
     const scope = details ?? element.form;
+    if (element.hasAttribute("data-counts")) tickHere();
     if (element.form) arm(element);
     const field = scope?.querySelector("textarea") ?? scope?.querySelector("select, input:not([type=hidden])");
+    const offered = element.form && offerReason(element);
     (field ?? element).focus();
+    if (offered === field) field?.select();
   }
+
+  // --- A default reason: what this person wrote last for the same verb and category in this tab, else what operators chose.
+  // It stands selected, so that typing replaces it, and Enter sends it as it is. ---
+  const remembered = (scope, verb) => `reason ${scope.dataset.reasons} ${verb}`;
+  const isOffered = (field) => Boolean(field.dataset?.offered) && field.value === field.dataset.offered;
+  function offerReason(button) {
+    const scope = button.closest("[data-reasons]");
+    const field = scope?.querySelector("textarea[name=reason]");
+    if (!field || (field.value.trim() && !isOffered(field))) return null;
+    const chosen = scope.querySelector(`option[data-default="${CSS.escape(button.value.split(".")[0])}"]`);
+    field.value = sessionStorage.getItem(remembered(scope, button.value)) ?? chosen?.dataset.text ?? "";
+    field.dataset.offered = field.value;
+    sayEnter(field);
+    return field.value ? field : null;
+  }
+  // The line beside the verbs says which keys send.
+  function sayEnter(field) {
+    for (const one of field.closest("[data-verbs]").querySelectorAll("[data-ctrl]")) one.hidden = isOffered(field);
+  }
+  document.addEventListener("input", (event) => {
+    if (event.target.dataset?.offered) sayEnter(event.target);
+  });
+  document.addEventListener("submit", (event) => {
+    const scope = event.submitter?.matches(".verb") && event.submitter.closest("[data-reasons]");
+    const reason = scope && scope.querySelector("textarea[name=reason]").value.trim();
+    if (reason) sessionStorage.setItem(remembered(scope, event.submitter.value), reason);
+  });
   function arm(chosen) {
     for (const button of chosen.form.querySelectorAll("button")) {
       button.toggleAttribute("data-submit", button === chosen);
@@ -43,7 +96,7 @@
     const line = chosen.form.querySelector("[data-armed]");
     if (!line) return;
     line.hidden = false;
-    for (const name of line.querySelectorAll("strong")) name.textContent = chosen.dataset.verb;
+    for (const name of line.querySelectorAll("strong")) name.textContent = chosen.dataset.verb ?? nameOf(chosen);
     describe(line);
   }
   // The field that gets the focus is read out together with what Ctrl+Enter will send from it.
@@ -110,10 +163,14 @@
   document.addEventListener("submit", (event) => {
     const veil = event.target.closest("[data-veil]") ?? veilOf(event.submitter?.name === "show" ? event.submitter.value : "");
     const unseen = event.submitter?.hasAttribute("data-unseen-ok") ? null : unseenBy(event.target);
-    if (!veil && !unseen) return;
+    // On a phone the verbs stand far from their reason: the first tap fills it in or asks for it.
+    const far = narrow.matches && event.submitter?.matches(".waiting .verbs > .verb") && event.submitter;
+    const asks = far && !far.form.elements.reason?.value.trim();
+    if (!veil && !unseen && !asks) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (veil) show(veil, veil.querySelector(".content").hidden);
+    if (!veil && !unseen) openForm(far);
+    else if (veil) show(veil, veil.querySelector(".content").hidden);
     else leadTo(unseen);
   }, true);
   function step(by) {
@@ -142,11 +199,29 @@
     if (!document.activeElement?.closest("[data-row]")) (row.querySelector("[data-row-link]") ?? box).focus();
     return true;
   }
+  // In a list, a decision that is chosen while nothing is ticked is about the row with the focus.
+  function tickHere() {
+    const boxes = "[data-row] input[type=checkbox][name=item]";
+    if (document.querySelector(`${boxes}:checked`)) return;
+    const box = document.activeElement?.closest("[data-row]")?.querySelector(boxes);
+    if (!box) return;
+    box.checked = true;
+    box.dispatchEvent(new Event("change", { bubbles: true }));
+  }
   // G and then a letter goes to a page of the navigation.
   let wentAt = 0;
 
-  // --- Ctrl+K: everything the page can do, found by its name. What decides opens its form and never sends it. ---
+  // --- Ctrl+K: everything the page can do, found by its name. What sends a form with fields leads to these fields and
+  // never sends: "Escalate" needs its reason first, as "Dismiss" does. ---
   let commands = [];
+  const asksFirst = (button) =>
+    button.matches("button:not([type=button], [formnovalidate])") && button.form?.method === "post"
+    && [...button.form.elements].some((one) => one.matches("textarea, select, input:not([type=hidden])") && one.name !== "item");
+  function runElement(element) {
+    if (element.matches(".verb")) openForm(element);
+    else if (element.matches("[data-key], [data-key-action]") || !asksFirst(element)) act(element);
+    else openForm(element);
+  }
   function nameOf(element) {
     if (element.getAttribute("aria-label")) return element.getAttribute("aria-label");
     const labelled = element.labels?.[0] ?? element;
@@ -164,9 +239,8 @@
     };
     for (const one of document.querySelectorAll("main [data-key], main button, main .head a, main .btn, .saved-links a")) {
       if (!seen(one) || one.disabled || one.hasAttribute("data-no-default")) continue;
-      const decides = one.matches(".verb, [data-key]");
       const isRowButton = one.closest("[data-row]") && one.closest("[data-row]") !== document.activeElement?.closest("[data-row]");
-      if (!isRowButton) add(one, () => (one.matches(".verb") ? openForm(one) : decides ? act(one) : one.click()));
+      if (!isRowButton) add(one, () => runElement(one));
     }
     for (const one of document.querySelectorAll("nav[aria-label=Main] a")) add(one, () => one.click(), "Go to ");
     commands = [...found].map(([name, command]) => ({ name, ...command }));
@@ -191,7 +265,7 @@
         item.role = "option";
         item.setAttribute("aria-selected", String(number === index));
         item.append(command.name);
-        if (command.key) item.append(Object.assign(document.createElement("kbd"), { textContent: command.key.toUpperCase() }));
+        if (command.key) item.append(Object.assign(document.createElement("kbd"), { textContent: own(command.key).toUpperCase() }));
         item.addEventListener("click", () => runCommand(command));
         return item;
       }),
@@ -231,6 +305,12 @@
       }
       return;
     }
+    // A reason that was only offered is one line to confirm; whoever has typed begins a new line.
+    if (event.key === "Enter" && !event.shiftKey && !event.altKey && isOffered(event.target)) {
+      event.preventDefault();
+      if (!event.repeat) sendForm(event.target.form, event.target);
+      return;
+    }
     if (event.key === "Escape") {
       document.querySelectorAll(".toast").forEach((toast) => toast.remove());
       const open = event.target.closest?.("details:is(.disclosure, [data-menu])[open]");
@@ -247,8 +327,10 @@
     }
     if (!keysOn() || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
     if (typing(event.target) || document.querySelector("dialog[open]")) return;
-    const key = event.key.toLowerCase();
-    const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    const pressed = event.key.toLowerCase();
+    const going = Date.now() - wentAt < 2000 && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
+    const letter = document.activeElement?.closest("[data-row], [data-keys-here]")?.querySelector(`.points [data-key="${CSS.escape(pressed)}"]`);
+    const key = letter && seen(letter) ? pressed : meaning(pressed);
     wentAt = 0;
     if (going) going.click();
     else if (key === "g" && document.querySelector("[data-go]")) wentAt = Date.now();
@@ -407,6 +489,7 @@
     each("[data-armed]", describe);
     each(".undo", countDown);
     markNewest();
+    nameKeys(scope);
     if (!keysOn()) each("[aria-keyshortcuts]", (element) => element.removeAttribute("aria-keyshortcuts"));
   }
 

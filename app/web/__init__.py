@@ -18,7 +18,7 @@ start-up, so a new module needs no registration. A view looks like this::
             action = actions.with_content(session, auth.current_actor(), action_id)   # foreign: a 404 page
             auth.enter(action.community_id)       # the navigation shows the object's community
             …
-        return page.done("moderate/_second_look_card.html", url_for("web.second_look"), "Confirmed.", …)
+        return page.done("moderate/_queue_row.html", url_for("web.second_look"), "Confirmed.", …)
 
 Errors that the core raises become an error page with the matching status (``errors.answer``). Catch ``Conflict`` and
 ``Invalid`` if text that the user typed must be kept. The navigation shows a page as soon as its path is routed.

@@ -5,18 +5,25 @@ The last used one is stored in a cookie for this browser, and in the account for
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 from flask import Response, current_app, g, request
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.core.communities import communities
 from app.core.models import Account, Community
-from app.web import security
+from app.web import forms, security
 from app.web.blueprint import web
 from app.wiring import wired
 
 log = logging.getLogger(__name__)
 COOKIE = "bridgenote-community"
+
+
+def carried() -> dict[str, Any]:
+    """The community that the page's URL names, as a query parameter for its links; empty if it names none."""
+    community = forms.query_arg("community")
+    return {"community": community} if community else {}
 
 
 def choose(account: Account, communities: Sequence[Community]) -> Community | None:

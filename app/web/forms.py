@@ -1,6 +1,6 @@
 """Shared parts of the dashboard's forms. Limits come from ``core.limits``; the core's errors are shown at the field."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from email_validator import EmailNotValidError, validate_email
@@ -68,15 +68,25 @@ def number(raw: str | None, digits: int = 9) -> int | None:
     return int(raw) if raw and raw.isascii() and raw.isdigit() and len(raw) <= digits else None
 
 
-def explain(form: Form, refusal: Invalid, fields: Mapping[str, str] | None = None) -> None:
-    """Add the core's errors to the fields they are about. ``fields`` maps the core's field names to the form's."""
+def explain(
+    form: Form,
+    refusal: Invalid,
+    fields: Mapping[str, str] | None = None,
+    *,
+    sentences: Collection[str] = (),
+) -> None:
+    """Add the core's errors to the fields they are about. ``fields`` maps the core's field names to the form's.
+
+    Errors of the core's fields in ``sentences`` are whole sentences, so they do not begin with the field's label.
+    """
     for problem in refusal.problems:
         name = ".".join(map(str, problem.loc))
         field = form._fields.get((fields or {}).get(name, name))
         if field is None:
             form.form_errors.append(f"{name.replace('_', ' ').capitalize()} {problem.msg}.")
         else:
-            field.errors = [*field.errors, f"{field.label.text} {problem.msg}."]
+            text = problem.msg if name in sentences else f"{field.label.text} {problem.msg}"
+            field.errors = [*field.errors, f"{text}."]
 
 
 def at_most(most: int, name: str) -> Callable[[Form, Field], None]:

@@ -16,9 +16,10 @@ from app.web.item.threads import Message, ThreadContext
 from app.web.item.views import OPTIONS, BlindItem, Question, Step
 from app.web.moderate import verb_buttons
 from app.web.moderate.filters import QueueForm
-from app.web.moderate.forms import BulkForm, SaveFilterForm
+from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
 from app.web.moderate.pending_undo import PendingDecision
 from app.web.moderate.queue_rows import QueueRow
+from app.web.moderate.row_lists import QUEUE
 from app.web.page import PageLinks
 from app.web.rate.answering import AnswerForm
 from app.web.veils import Veil
@@ -69,9 +70,10 @@ def queue(count: int) -> dict[str, Any]:
         "clear_url": "#clear",
         "form": bulk,
         "bulk": bulk,
-        "bulk_buttons": verb_buttons.for_several(),
+        "bulk_buttons": verb_buttons.for_several(BulkForm.VERBS),
         "bulk_chosen": None,
         "reasons": [],
+        "reasons_name": "",
         "done": "",
         "pending": None,
         "lacks_key": False,
@@ -81,8 +83,10 @@ def queue(count: int) -> dict[str, Any]:
         "save_form": SaveFilterForm(MultiDict()),
         "may_save": False,
         "present_words": "",
-        "queue_members": {},
+        "queue_form": QueueSettingsForm(MultiDict()),
+        "colleagues": {},
         "may_queue": False,
+        "bulk_url": "#decide",
         "matching_url": "#matching" if count else None,
         "chips": [],
         "waiting": "24",
@@ -91,7 +95,10 @@ def queue(count: int) -> dict[str, Any]:
         "new_url": "#new",
         "show_url": "#show",
         "query": "",
+        "item_query": "",
         "row_query": "?at=queue",
+        "settled_url": "#settled",
+        "list": QUEUE,
         "needed": _NEEDED,
         "out_of_band": False,
     }

@@ -5,7 +5,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from flask import current_app, url_for
+from flask import current_app, g, url_for
 
 
 @cache
@@ -32,12 +32,18 @@ def asset(filename: str) -> str:
 
     Raises FileNotFoundError if there is no such file, so a wrong name fails in the first test.
     """
-    return url_for("static", filename=filename, v=_digest(*_static(filename)))
+    # A page asks for the sprite some thirty times: once a request is enough.
+    known: dict[str, str] = g.setdefault("assets", {})
+    if filename not in known:
+        known[filename] = url_for("static", filename=filename, v=_digest(*_static(filename)))
+    return known[filename]
 
 
 def icon_address(name: str) -> str:
     """Return the URL of an icon in `icons.svg`. Raises LookupError if the sprite has no icon of this name."""
-    if name not in _names(*_static("icons.svg")):
+    if "icons" not in g:
+        g.icons = _names(*_static("icons.svg"))
+    if name not in g.icons:
         raise LookupError(
             f"No icon named {name!r}: add it to ICONS in scripts/vendor.sh and run that script."
         )

@@ -78,6 +78,7 @@ def page_context() -> dict[str, Any]:
             "current_account": None,
             "theme": "system",
             "keys_on": True,
+            "key_bindings": {},
             "may": auth.may,
             "may_create_community": lambda: False,
         }
@@ -89,6 +90,7 @@ def page_context() -> dict[str, Any]:
         "current_account": who,
         "theme": who.account.theme,
         "keys_on": who.account.shortcuts,
+        "key_bindings": who.account.key_bindings,
         "may": auth.may,
         "may_create_community": may_create_community,
     }

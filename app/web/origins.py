@@ -24,10 +24,10 @@ def query() -> Query:
     return forms.queried(QueueForm).query()
 
 
-def back(card: str = "") -> tuple[str, str]:
-    """Return the URL of the list, at the card with this id, and the list's name."""
+def back(row: str = "") -> tuple[str, str]:
+    """Return the URL of the list, at the row with this id, and the list's name."""
     view, name = ("web.second_look", "Second look") if is_second_look() else ("web.review", "Review queue")
     path = url_for(view)
     carried = {key: text for key, text in query().items() if key != "from"}
     url = f"{path}?{encoded(carried)}" if carried else path
-    return (f"{url}#look-{card}" if card and is_second_look() else url), name
+    return (f"{url}#row-{row}" if row and is_second_look() else url), name

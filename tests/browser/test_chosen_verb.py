@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.core.classify.samples import SAMPLES
+from tests.browser.accessibility import Examiner
 from tests.browser.conftest import Visit, Visitor
 from tests.browser.live import DOUBTFUL
 from tests.browser.place import API, Place
@@ -27,9 +28,9 @@ def _note(place: Place) -> str:
     return place.write_note(place.request_uuid(place.action(action_id)["request_id"]), "A member explains.")
 
 
-def _hidden_by_score(place: Place) -> str:
+def _hidden_by_score(place: Place, number: int = 0) -> str:
     """A post that its score alone had hidden: its action."""
-    request_id = place.submit(SAMPLES["spam_certain"][0])
+    request_id = place.submit(SAMPLES["spam_certain"][number])
     place.finished(request_id)
     (action_id,) = (one["id"] for one in place.actions("proposed"))
     place.acknowledge(str(action_id))
@@ -155,25 +156,33 @@ def test_on_a_notes_page_the_chosen_verb_survives(place: Place, visit: Visit) ->
     place.note_becomes(note_id, "CURRENTLY_RATED_NOT_HELPFUL")
 
 
-def test_a_second_look_is_decided_by_keys_and_the_chosen_verb_survives(place: Place, visit: Visit) -> None:
-    action_id = _hidden_by_score(place)
+def test_second_looks_are_decided_by_keys_in_their_list_and_one_after_the_other(
+    place: Place, visit: Visit
+) -> None:
+    first, second = _hidden_by_score(place), _hidden_by_score(place, 1)
     max_ = visit(place.moderator)
     max_.wants(422)
-    max_.open("/second-look")
-    _write_reason(max_, "Not sure yet")
-    max_.press("Control+Enter")
-    _summary(max_.page)
-    expect(max_.main).to_contain_text("Choose Confirm or Overturn.")
-    max_.page.get_by_label("Reason").fill("")
-    max_.page.get_by_label("Reason").blur()
+    max_.open("/second-look?sort=oldest")
+    # O is about the row in hand while nothing is ticked.
+    max_.press("j")
     max_.press("o")
+    expect(max_.page.get_by_text("Ctrl+Enter: Overturn 1")).to_be_visible()
     max_.press("Control+Enter")
     _summary(max_.page)
-    expect(max_.page.get_by_text("Ctrl+Enter: Overturn")).to_be_visible()
+    expect(max_.page.get_by_text("Ctrl+Enter: Overturn 1")).to_be_visible()
     _write_reason(max_, "It was a joke")
     max_.press("Control+Enter")
-    expect(max_.button("Undo")).to_be_visible()
-    place.becomes(action_id, "overturned")
+    expect(max_.status).to_contain_text("1 item will be overturned.")
+    assert Examiner(whole=False).look(max_, "second looks with a decision that can be undone") == []
+    place.becomes(first, "overturned")
+
+    max_.button("Review next").click()
+    expect(max_.button("Confirm")).to_be_visible()
+    max_.press("c")
+    max_.page.keyboard.type("Plain spam")
+    max_.press("Control+Enter")
+    expect(max_.status).to_contain_text("Decided. Nothing else waits here.")
+    place.becomes(second, "confirmed")
 
 
 def test_over_ticked_rows_the_chosen_verb_survives_and_no_row_is_claimed_by_accident(
@@ -228,7 +237,7 @@ def test_a_button_says_what_the_verb_does_and_is_found_by_its_name(place: Place,
         (f"/review/{action_id}", ["Force-publish: hide post", "Dismiss: keep post"]),
         ("/review", ["Dismiss selected: keep posts"]),
         (f"/review/{hidden}", ["Confirm: keep hidden", "Overturn: show post again"]),
-        ("/second-look", ["Confirm: keep hidden", "Overturn: show post again"]),
+        ("/second-look", ["Confirm selected: what was done stands", "Overturn selected: take it back"]),
     ):
         max_.open(path)
         for name in expected:

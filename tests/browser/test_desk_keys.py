@@ -22,6 +22,11 @@ def test_rows_pages_and_commands_are_reached_by_keys_alone(place: Place, visit: 
     expect(boxes.nth(3)).not_to_be_checked()
     max_.press("d")
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss 3")).to_be_visible()
+    max_.heading("Review queue").click()
+    max_.press("Control+k")
+    max_.page.keyboard.type("claim 3")
+    max_.press("Enter")
+    expect(max_.button("Claim 3")).to_be_focused()
 
     max_.open(f"/review/{actions[1]}?sort=oldest")
     post = max_.page.get_by_role("article", name="Post")
@@ -42,6 +47,17 @@ def test_rows_pages_and_commands_are_reached_by_keys_alone(place: Place, visit: 
     max_.press("Enter")
     expect(max_.page.get_by_label("Reason")).to_be_focused()
     expect(max_.page.get_by_text("Ctrl+Enter: Dismiss")).to_be_visible()
+
+    # What decides without a key of its own is chosen too, and sent only with its reason.
+    max_.page.get_by_role("heading", name="Decide", exact=True).click()
+    max_.press("Control+k")
+    max_.page.keyboard.type("escalate")
+    max_.press("Enter")
+    expect(max_.page.get_by_label("Reason")).to_be_focused()
+    expect(max_.page.get_by_text("Ctrl+Enter: Escalate")).to_be_visible()
+    max_.page.keyboard.type("A threat?")
+    max_.press("Control+Enter")
+    expect(max_.status).to_contain_text("Sent to staff.")
 
     max_.page.get_by_role("heading", name="Decide", exact=True).click()
     max_.press("g")

@@ -156,11 +156,11 @@ def test_members_answer_a_second_look_at_what_a_moderator_forced_and_the_pages_t
     place.rate(place.action(action_id)["note_id"], "N")
 
     max_.open("/second-look")
-    card = max_.page.get_by_role("article").filter(has_text=DOUBTFUL[3])
+    card = max_.page.get_by_role("row").filter(has_text=DOUBTFUL[3])
     for words in ("Hidden", "by Max", "An insult, plainly", "The author appealed"):
         expect(card).to_contain_text(words)
     assert examiner.look(max_, "a second look at what a moderator forced") == []
-    card.get_by_role("link", name=re.compile("^(Read the whole post|Open with notes)")).click()
+    card.get_by_role("link", name=re.compile("^Open: ")).click()
     panel = max_.page.get_by_role("complementary", name="Decision")
     for words in ("Hidden", "by Max", "An insult, plainly", "opened by Max", "The author appealed"):
         expect(panel).to_contain_text(words)

@@ -11,13 +11,13 @@ from app.core.history.why import UNSAID, Why
 from app.core.models import Action
 from app.core.paging import Slice
 from app.core.permissions import Actor
-from app.core.review import assignments, claims, desk, open_counts, queue
+from app.core.review import assignments, claims, desk, escalation, open_counts, queue
 from app.core.review.queue import QueueFilter
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
 from tests.clocks import advance
-from tests.unit.test_claims import actor, claim
+from tests.unit.test_claims import actor, claim, hold
 
 pytestmark = pytest.mark.both_databases
 
@@ -83,6 +83,27 @@ def test_what_a_colleague_holds_is_neither_assigned_nor_put_aside(wiring: Wiring
             assignments.assign(session, max_, action, max_.account_id, why=UNSAID)
         with pytest.raises(Conflict):
             assignments.snooze(session, max_, action, timedelta(hours=1))
+
+
+def test_what_is_being_decided_or_changed_is_not_given_away_put_aside_or_escalated(
+    wiring: Wiring, cast: Cast
+) -> None:
+    max_, olga = actor(wiring, cast.moderator), actor(wiring, cast.operator)
+    changed, decided = (
+        factories.scored_action(wiring, cast),
+        factories.scored_action(wiring, cast, request_id="p2"),
+    )
+    hold(wiring, olga, decided)
+    for action_id, version, why in ((changed, 0, "Changed"), (decided, 1, "Operator is deciding this")):
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            with pytest.raises(Conflict, match=why):
+                assignments.assign(session, max_, action, olga.account_id, why=UNSAID, version=version)
+            with pytest.raises(Conflict, match=why):
+                assignments.snooze(session, max_, action, timedelta(hours=1), version=version)
+            with pytest.raises(Conflict, match=why):
+                escalation.escalate(session, max_, action, why=Why("Legal?"), version=version)
+            assert (action.assigned_to_id, action.snoozed_until) == (None, None)
 
 
 def test_stopping_for_today_releases_all_claims_and_the_desk_counts_what_is_left(

@@ -1,6 +1,7 @@
 """A claim holds others off, and a colleague who takes it over has to say so (Decision 0029)."""
 
 import uuid
+from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -12,8 +13,9 @@ from app.core.models import Action, HistoryEntry, Hold, OverturnItem
 from app.core.paging import Slice
 from app.core.people import accounts
 from app.core.permissions import Actor
-from app.core.review import claims, holds, overturns, verbs
+from app.core.review import claims, holds, overturns, queue, verbs
 from app.core.review.overturn_search import Criteria
+from app.core.review.queue import QueueFilter
 from app.core.vocabulary import ActionState, ActionVerb
 from app.wiring import Wiring
 from tests import factories
@@ -134,3 +136,21 @@ def test_overturning_in_bulk_leaves_out_what_a_colleague_has_claimed_and_says_so
         why = session.scalars(sa.select(OverturnItem.why).where(OverturnItem.action_id == taken)).one()
         assert "Claimed by Moderator" in why
         assert overturns.get(session, operator, begun.id).failed == 1
+
+
+def test_a_search_for_a_whole_id_never_leads_to_another_post(wiring: Wiring, cast: Cast) -> None:
+    named = factories.scored_action(wiring, cast, request_id="post-1")
+    factories.scored_action(wiring, cast, f"{factories.REVIEWED} Like post-1.", "post-2")
+    max_, wanted = actor(wiring, cast.moderator), QueueFilter(search="post-1")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, named)
+        assert [one.id for one in claims.free(session, max_, cast.community_id, wanted, limit=9)] == [named]
+        assert queue.neighbours(session, max_, action, wanted) == (None, None)
+        assert (
+            queue.newer_than(session, max_, cast.community_id, action.created_at - timedelta(days=1), wanted)
+            == 1
+        )
+        assert claims.claim_next(session, max_, cast.community_id, wanted, after=action) is None
+        first = claims.claim_next(session, max_, cast.community_id, wanted)
+        assert first is not None
+        assert first.id == named

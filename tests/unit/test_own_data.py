@@ -106,6 +106,7 @@ def test_after_erasing_nothing_names_the_person_and_no_skip_is_left(wiring: Wiri
     with wiring.database.writing() as session:
         account = session.get_one(Account, cast.rater.account_id)
         account.languages, account.avoided_categories, account.break_after_severe = ["de"], ["threat"], 3
+        account.key_bindings = {"d": "q"}
         rita = session.get_one(Profile, cast.rater.profile_id)
         note = notes.write(session, SYSTEM, cast.community_id, rita, "My words", Classification.MISLEADING)
         accounts.open_sign_in(session, account, "A browser of mine")
@@ -114,6 +115,7 @@ def test_after_erasing_nothing_names_the_person_and_no_skip_is_left(wiring: Wiri
         session.expire_all()
         account = session.get_one(Account, cast.rater.account_id)
         assert (account.languages, account.avoided_categories, account.break_after_severe) == ([], [], None)
+        assert account.key_bindings == {}
         assert session.get_one(Note, note.id).summary == erasure.NAMELESS
         for model, column in ((SignIn, SignIn.account_id), (Skip, Skip.profile_id)):
             ids = (cast.rater.account_id, cast.rater.profile_id)

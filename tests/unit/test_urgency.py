@@ -137,10 +137,10 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
 @pytest.mark.both_databases
 def test_an_index_serves_the_order(wiring: Wiring, cast: Cast) -> None:
     max_ = actor(wiring, cast.moderator)
-    statement = queue.filtered(max_, cast.community_id, QueueFilter()).order_by(
-        *queue_order.clauses(Sort.URGENT)
-    )
     with wiring.database.writing() as session:
+        statement = queue.filtered(session, max_, cast.community_id, QueueFilter()).order_by(
+            *queue_order.clauses(Sort.URGENT)
+        )
         if session.get_bind().dialect.name == "postgresql":
             session.execute(sa.text("SET LOCAL enable_seqscan = off"))
             session.execute(sa.text("SET LOCAL enable_sort = off"))

@@ -54,6 +54,10 @@ def test_ticked_rows_are_claimed_without_a_reason_and_a_colleagues_stays_theirs(
     assert answer.status_code == 409
     assert "1 item is yours for 10 minutes." in answer.text
     assert "“Theirs” was not claimed: Claimed by Operator." in answer.text
+    for verb, word in (("claim", "claim"), ("force_publish.hide", "hide"), ("dismiss", "dismiss")):
+        nothing = moderator.post("/review/dismiss", verb=verb, reason="Abuse")
+        assert nothing.status_code == 422
+        assert f"Tick the items to {word}." in nothing.text
     assert [claimant_of(wiring, one) for one in (mine, theirs)] == [
         cast.moderator.account_id,
         cast.operator.account_id,
@@ -77,6 +81,23 @@ def test_all_that_match_are_shown_before_they_are_decided_and_undone_at_once(
     assert not holds_on(wiring)
     items = re.findall(r'name="item" value="([^"]+)"', page)
     assert len(items) == 3
+
+    with monkeypatch.context() as fewer:
+        fewer.setattr(limits, "MATCHING_MAX", 3)
+        assert "Decide all 3 that match" in moderator.get("/review/matching?category=spam").text
+        fewer.setattr(limits, "MATCHING_MAX", 2)
+        newest, heading = (
+            "/review/matching?category=spam&sort=newest",
+            "Decide the 2 newest of those that match",
+        )
+        cut = moderator.get(newest).text
+        assert heading in cut
+        sent = {
+            name: re.findall(rf'name="{name}" value="([^"]+)"', cut) for name in ("item", "cut", "matching")
+        }
+        again = moderator.post("/review/dismiss?category=spam&sort=newest", verb="dismiss", **sent)
+        assert again.status_code == 422
+        assert heading in again.text
 
     unexplained = moderator.post("/review/dismiss?category=spam", item=items, matching="1", verb="dismiss")
     assert unexplained.status_code == 422

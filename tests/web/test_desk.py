@@ -26,7 +26,29 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
     notices = operator.get("/notices").text
     assert "<bdi>Moderator</bdi> gave you" in notices
     assert "For you?" in notices
-    assert moderator.post(f"/review/{action_id}/assign", HTMX, assignee=str(uuid.uuid4())).status_code == 422
+    again = moderator.post(
+        f"/review/{action_id}/assign", HTMX, assignee=str(cast.operator.account_id), handover="It is urgent."
+    )
+    assert "Assigned to Operator." in again.text
+    assert "It is urgent." in operator.get("/notices").text
+    theirs = str(cast.operator.account_id)
+    for path, sent, why in (
+        (
+            "assign",
+            {"assignee": str(uuid.uuid4())},
+            "Assign to must be somebody who moderates this community.",
+        ),
+        ("assign", {"assignee": "somebody"}, "Choose from the list whom to assign it to."),
+        ("assign", {"assignee": theirs, "handover": "x" * 10_001}, "For them must be at most"),
+        ("snooze", {"snooze": "4h"}, "Choose from the list for how long to put it aside."),
+        ("snooze", {"snooze": "5"}, "Choose from the list for how long to put it aside."),
+    ):
+        refused = moderator.post(f"/review/{action_id}/{path}", HTMX, **sent)
+        assert refused.status_code == 422
+        assert why in refused.text
+    stale = moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4", version="7")
+    assert stale.status_code == 409
+    assert "look again" in stale.text
 
     assert "Put aside." in moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4").text
     assert "A hard one" not in moderator.get("/review").text

@@ -5,7 +5,9 @@ import uuid
 from collections.abc import Callable
 from html import unescape
 
+from app.core.models import Action, Note, Request
 from app.wiring import Wiring
+from tests.attached import attach
 from tests.cast import Cast, Person
 from tests.clocks import advance
 from tests.inline_engine import InlineEngine
@@ -55,6 +57,40 @@ def test_a_colleagues_claim_and_decision_change_only_their_row(
     answer = moderator.get(poll_of(page), **HTMX).text
     assert "Dismissed by Operator , 1 min ago" in row(answer, one)
     assert "<title>(1) Review queue" in answer
+
+
+def test_a_row_changes_with_what_is_known_of_its_post(
+    visit: Visit, cast: Cast, stage: Stage, wiring: Wiring
+) -> None:
+    one, other = stage.post("One"), stage.post("Other")
+    with wiring.database.writing() as session:
+        note = session.get_one(Note, session.get_one(Action, one).note_id)
+        note.ratings_count = 6
+    moderator = visit(cast.moderator)
+
+    def reports() -> None:
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, one)
+            session.get_one(Request, action.request_id).extra = {"reports": 3}
+
+    def disagreement() -> None:
+        with wiring.database.writing() as session:
+            session.get_one(Note, session.get_one(Action, one).note_id).status_rule = "full:unbalanced"
+
+    def picture() -> None:
+        attach(wiring, one)
+
+    for change, shown in (
+        (reports, "3 reports"),
+        (disagreement, "one side only"),
+        (picture, "/1/preview"),
+    ):
+        page = moderator.get("/review").text
+        change()
+        answer = moderator.get(poll_of(page), **HTMX)
+        assert answer.status_code == 200, shown
+        assert shown in answer.text
+        assert not row(answer.text, other)
 
 
 def test_the_number_of_waiting_items_stands_in_title_and_navigation(

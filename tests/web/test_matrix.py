@@ -203,7 +203,7 @@ GET  /review                                                    303 403 200 200 
 GET  /review/<uuid:action_id>                                   303 200 200 200 200 404
 POST /review/<uuid:action_id>/answer/undo                       401 303 303 303 303 404
 POST /review/<uuid:action_id>/answer                            401 422 422 422 422 404
-POST /review/<uuid:action_id>/assign                            401 403 303 303 303 404
+POST /review/<uuid:action_id>/assign                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/author-note                       401 403 422 422 422 404
 GET  /review/<uuid:action_id>/claim                             303 403 200 200 200 404
 POST /review/<uuid:action_id>/claim                             401 403 303 303 303 404
@@ -220,7 +220,7 @@ POST /review/<uuid:action_id>/release                           401 403 303 303 
 POST /review/<uuid:action_id>/renew                             401 403 204 204 204 404
 POST /review/<uuid:action_id>/reopen                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/second-look                       401 403 422 422 422 404
-POST /review/<uuid:action_id>/snooze                            401 403 303 303 303 404
+POST /review/<uuid:action_id>/snooze                            401 403 422 422 422 404
 POST /review/<uuid:action_id>/take-over                         401 403 303 303 303 404
 POST /review/dismiss                                            401 403 422 422 422 404
 POST /review/filters                                            401 403 422 422 422 404
@@ -232,11 +232,14 @@ POST /review/next                                               401 403 303 303 
 POST /review/stop                                               401 403 303 303 303 404
 GET  /review/settled                                            303 403 200 200 200 404
 GET  /second-look                                               303 403 200 200 200 404
-GET  /second-look/<uuid:action_id>                              303 303 303 303 303 303
-POST /second-look/<uuid:action_id>/decide                       401 403 422 422 422 404
+POST /second-look/decide                                        401 403 422 422 422 404
+GET  /second-look/new-count                                     303 403 204 204 204 404
+POST /second-look/next                                          401 403 303 303 303 404
+GET  /second-look/settled                                       303 403 200 200 200 404
 GET  /settings                                                  303 200 200 200 200 200
 POST /settings                                                  401 422 422 422 422 422
 POST /settings/email                                            401 422 422 422 422 422
+POST /settings/keys                                             401 303 303 303 303 303
 POST /settings/link-code                                        401 200 200 200 200 200
 POST /settings/linked/<uuid:profile_id>/unlink                  401 404 404 404 404 404
 GET  /settings/my-data                                          303 200 200 200 200 200

@@ -25,7 +25,7 @@ def test_a_moderator_warns_instead_of_hiding_and_the_page_says_what_will_happen(
         f"/review/{action_id}/decide", HTMX, verb="force_publish.warn", author_text="Be kind", version="1"
     )
     assert unexplained.status_code == 422
-    assert "Ctrl+Enter: <strong>Force-publish: warn author</strong>" in unexplained.text
+    assert "Enter: <strong>Force-publish: warn author</strong>" in unexplained.text
     assert "Be kind" in unexplained.text
     answer = moderator.post(
         f"/review/{action_id}/decide",

@@ -41,7 +41,14 @@ def test_a_queue_stands_in_its_order_and_is_seen_by_its_members_alone(
     assert queue(moderator, "Alpha", position="1") == 403
     assert queue(operator, "Private", position="1") == 404
     assert queue(visit(cast.outsider), "Alpha", position="1") == 404
-    for refused in ({"position": "100"}, {"position": "1", "member": str(uuid.uuid4())}):
-        queue(operator, "Alpha", **refused)
+    number = "Order must be a whole number from 1 to 99."
+    for refused, why in (
+        ({"position": "100"}, number),
+        ({"position": "2x"}, number),
+        ({"position": "1", "member": str(uuid.uuid4())}, "Whoever it is for must moderate this community."),
+    ):
+        answer = operator.post(f"/review/filters/{found['Alpha'].id}/queue?category=spam", **refused)
+        assert answer.status_code == 422
+        assert why in answer.text
         with wiring.database.reading() as session:
             assert session.get_one(SavedFilter, found["Alpha"].id).position == 2

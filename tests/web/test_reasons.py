@@ -1,5 +1,6 @@
 """Reasons and policies: operators write what moderators choose from; history tells what they changed."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -187,3 +188,31 @@ def test_a_template_that_is_not_ours_adds_nothing(
     assert answer.status_code == 422
     assert "Enter a reason." in answer.text
     assert "Their words" not in answer.text
+
+
+def test_a_reason_is_the_default_of_one_decision_in_its_category(
+    visit: Visit, cast: Cast, wiring: Wiring, stage: Stage
+) -> None:
+    action_id = stage.post("Sharp words")
+    operator, moderator = visit(cast.operator), visit(cast.moderator)
+    general = added(operator, wiring, verb="dismiss")
+    own = added(operator, wiring, title="Sharp", category="toxicity", verb="dismiss")
+    added(operator, wiring, title="Plain", category="toxicity")
+    again = operator.post("/reasons", **{**BANTER, "title": "Twice", "verb": "dismiss"})
+    assert again.status_code == 422
+    assert "Default for is taken in this category already, by “Banter”." in again.text
+    assert operator.post("/reasons", **{**BANTER, "title": "Odd", "verb": "reopen"}).status_code == 422
+
+    def defaults(path: str) -> list[str]:
+        return re.findall(
+            r'value="([^"]+)"\s+data-text="[^"]*" data-default="dismiss"', moderator.get(path).text
+        )
+
+    assert defaults(f"/review/{action_id}") == [str(own.id), str(general.id)], (
+        "the category's own comes first"
+    )
+    assert defaults("/review") == [str(general.id)], "several items may be of several categories"
+    operator.post(f"/reasons/{general.id}", **BANTER, verb="", why="No longer", version="1")
+    assert defaults("/review") == []
+    assert told(wiring)[-1][1:] == ({"verb": "dismiss"}, {"verb": None})
+    assert "Default for: Dismiss → No decision" in operator.get(f"/reasons/{general.id}").text

@@ -1,4 +1,4 @@
-"""The page of second looks: beside the original decision, confirmed or overturned with a reason, undone in time."""
+"""The list of second looks: beside the original decision, confirmed or overturned with a reason, undone in time."""
 
 import html
 import re
@@ -20,6 +20,7 @@ from tests import factories
 from tests.cast import Cast, Person
 from tests.inline_engine import InlineEngine
 from tests.web.conftest import HTMX, Stage, Visitor
+from tests.web.test_live_queue import poll_of, row
 
 Visit = Callable[[Person | None], Visitor]
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -44,18 +45,10 @@ def held(wiring: Wiring) -> Hold | None:
         return session.scalars(sa.select(Hold)).one_or_none()
 
 
-def decide(
-    visitor: Visitor,
-    action_id: uuid.UUID,
-    verb: str,
-    headers: dict[str, str] | None = None,
-    *,
-    reason: str = "Seen",
-) -> Any:
-    """Press a card's button: its fields carry the action in their names."""
-    fields = {"verb": verb, "reason": reason, "version": "2"}
-    named = {f"look-{action_id}-{name}": value for name, value in fields.items()}
-    return visitor.post(f"/second-look/{action_id}/decide", headers, **named)
+def decide(visitor: Visitor, verb: str, *ids: uuid.UUID, reason: str = "Seen", version: int = 2) -> Any:
+    """Decide ticked rows."""
+    items = [f"{action_id}.{version}" for action_id in ids]
+    return visitor.post("/second-look/decide", item=items, verb=verb, reason=reason)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +56,7 @@ def decide(
     [
         (None, 303, 401),
         ("rater", 403, 403),
-        ("outsider", 200, 404),
+        ("outsider", 200, 409),
         ("moderator", 200, 303),
         ("operator", 200, 303),
         ("admin", 200, 303),
@@ -77,26 +70,26 @@ def test_it_is_for_the_communitys_moderators(
     shown = visitor.get("/second-look")
     assert shown.status_code == status
     assert ("btc_doubler" in shown.text) is (posted == 303)
-    assert decide(visitor, action_id, "confirm").status_code == posted
+    assert decide(visitor, "confirm", action_id).status_code == posted
     assert (held(wiring) is not None) is (posted == 303)
 
 
-def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
+def test_a_row_shows_the_original_decision_and_why_it_is_looked_at_again(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
     moderator = visit(cast.moderator)
     assert "No second looks" in moderator.get("/second-look").text
     action_id = applied(wiring, cast)
-    page = moderator.get("/second-look").text
-    for words in ("Hidden", "by its score alone", "above 0.95", "btc_doubler", "0 (5 needed)"):
-        assert words in page
+    shown = row(moderator.get("/second-look").text, action_id)
+    for words in ("Hidden by its score alone, above 0.95", "btc_doubler", "0 of 5"):
+        assert words in shown
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         member = factories.integration(cast, staff=False, profile_id=cast.rater.profile_id)
         verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was <b>art</b>"))
     page = moderator.get("/second-look").text
-    assert "It was &lt;b&gt;art&lt;/b&gt;" in page
-    assert "in 13 d" in page
+    assert "Again: It was &lt;b&gt;art&lt;/b&gt;" in page
+    assert "ends in 13 d" in page
     assert "No items match." in moderator.get("/second-look?state=applied").text
     assert moderator.get("/second-look?state=dismissed").status_code == 422
 
@@ -105,70 +98,106 @@ def test_a_card_shows_the_original_decision_and_why_it_is_looked_at_again(
     ("verb", "state"),
     [(ActionVerb.CONFIRM, ActionState.CONFIRMED), (ActionVerb.OVERTURN, ActionState.OVERTURNED)],
 )
-def test_a_decision_is_held_then_carried_out(
+def test_ticked_rows_are_held_then_carried_out_and_leave_the_list(
     visit: Visit, cast: Cast, wiring: Wiring, jobs: InlineEngine, verb: ActionVerb, state: ActionState
 ) -> None:
+    ids = [applied(wiring, cast, f"post-{number}", f"{factories.SPAM} {number}") for number in range(2)]
+    moderator = visit(cast.moderator)
+    answer = decide(moderator, verb.value, *ids)
+    assert answer.headers["Location"] == "/second-look"
+    page = moderator.get("/second-look").text
+    assert f"2 items will be {state.value}." in page
+    assert "Undo all" in page
+    assert action_of(wiring, ids[0]).action_state is ActionState.APPLIED
+    jobs.run_all(delayed=True)
+    assert [action_of(wiring, one).action_state for one in ids] == [state, state]
+    assert "No second looks" in moderator.get("/second-look").text
+    settled = moderator.get(f"/second-look/settled?item={ids[0]}.0", **HTMX).text
+    assert f"{state.value.capitalize()} decided by Moderator" in row(settled, ids[0])
+
+
+def test_undoing_in_a_row_brings_its_box_back(visit: Visit, cast: Cast, wiring: Wiring) -> None:
     action_id = applied(wiring, cast)
     moderator = visit(cast.moderator)
-    answer = decide(moderator, action_id, verb.value)
-    assert answer.status_code == 303
-    assert answer.headers["Location"] == f"/second-look#look-{action_id}"
+    decide(moderator, "overturn", action_id)
+    hold = held(wiring)
+    assert hold is not None
+    undo = f"/holds/{hold.id}/undo?at=second-look&amp;item={action_id}"
     page = moderator.get("/second-look").text
-    assert "You can undo this until it is sent." in page
-    assert action_of(wiring, action_id).action_state is ActionState.APPLIED
-    jobs.run_all(delayed=True)
-    assert action_of(wiring, action_id).action_state is state
-    assert "No second looks" in moderator.get("/second-look").text
+    assert undo in page
+    assert f'value="{action_id}.2"' not in page
+    undone = moderator.post(html.unescape(undo), HTMX)
+    assert undone.status_code == 200
+    assert f'value="{action_id}.2"' in undone.text
+    assert "Hidden by its score alone" in undone.text
+    assert held(wiring) is None
+    decide(moderator, "overturn", action_id)
+    hold = held(wiring)
+    assert hold is not None
+    back = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}&q=bitcoin")
+    assert back.headers["Location"] == "/second-look?q=bitcoin"
 
 
-def test_with_htmx_the_card_answers_and_undoing_brings_its_form_back(
+def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stays(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = applied(wiring, cast)
     moderator = visit(cast.moderator)
-    card = decide(moderator, action_id, "overturn", HTMX)
-    assert card.status_code == 200
-    assert f'id="look-{action_id}"' in card.text
-    assert "<html" not in card.text
-    hold = held(wiring)
-    assert hold is not None
-    assert f"/holds/{hold.id}/undo" in card.text
-    undone = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}", HTMX)
-    assert undone.status_code == 200
-    assert 'value="overturn"' in undone.text
-    assert held(wiring) is None
-    plainly = decide(moderator, action_id, "overturn")
-    assert plainly.status_code == 303
-    hold = held(wiring)
-    assert hold is not None
-    back = moderator.post(f"/holds/{hold.id}/undo?at=second-look&item={action_id}")
-    assert back.headers["Location"] == f"/second-look#look-{action_id}"
-
-
-@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "part"])
-def test_without_a_reason_or_from_a_stale_page_nothing_is_held_and_the_text_stays(
-    visit: Visit, cast: Cast, wiring: Wiring, headers: dict[str, str]
-) -> None:
-    action_id = applied(wiring, cast)
-    moderator = visit(cast.moderator)
-    empty = decide(moderator, action_id, "confirm", headers, reason="")
+    empty = decide(moderator, "confirm", action_id, reason="")
     assert empty.status_code == 422
     assert "Enter a reason." in empty.text
-    unknown = decide(moderator, action_id, "dismiss", headers)
-    assert (unknown.status_code, "Choose Confirm or Overturn." in unknown.text) == (422, True)
+    for verb in ("dismiss", "force_publish.hide", ""):
+        unknown = decide(moderator, verb, action_id)
+        assert unknown.status_code == 422
+        assert "Choose what to do with the items that you ticked." in unknown.text
     with wiring.database.writing() as session:
         action = session.get_one(Action, action_id)
         verbs.change_action(
             session, factories.integration(cast), action, ActionState.OVERTURNED, why=Why("A mistake")
         )
-    stale = decide(moderator, action_id, "confirm", headers, reason="My long thoughts")
+    stale = decide(moderator, "confirm", action_id, reason="My long thoughts")
     assert stale.status_code == 409
     assert "Already decided by Forum adapter" in stale.text
-    assert "My long thoughts" in stale.text
     assert held(wiring) is None
 
 
-def test_pages_cost_the_same_however_many_cards(
+def test_rows_on_screen_follow_what_happens(visit: Visit, cast: Cast, wiring: Wiring) -> None:
+    one = applied(wiring, cast)
+    other = applied(wiring, cast, "post-2", f"{factories.SPAM} again")
+    moderator, operator = visit(cast.moderator), visit(cast.operator)
+    page = moderator.get("/second-look").text
+    assert "<title>(2) Second look" in page
+    assert moderator.get(poll_of(page), **HTMX).status_code == 204
+    operator.post(f"/review/{one}/claim")
+    looked_at_again(wiring, cast, one)
+    answer = moderator.get(poll_of(page), **HTMX).text
+    assert "Claimed by Operator" in row(answer, one)
+    assert "Again: It was a quotation" in row(answer, one)
+    assert not row(answer, other)
+
+
+def test_review_next_goes_from_one_to_the_next_and_passes_by_what_is_claimed(
+    visit: Visit, cast: Cast, wiring: Wiring
+) -> None:
+    ids = [applied(wiring, cast, f"post-{number}", f"{factories.SPAM} {number}") for number in range(3)]
+    looked_at_again(wiring, cast, ids[2])
+    moderator = visit(cast.moderator)
+    visit(cast.operator).post(f"/review/{ids[0]}/claim")
+    first = moderator.post("/second-look/next").headers["Location"]
+    assert first == f"/review/{ids[2]}?from=second-look&next=1", "what is reviewed again comes first"
+    assert action_of(wiring, ids[2]).claimed_by_id == cast.moderator.account_id
+    path, _, query = first.partition("?")
+    answer = moderator.post(f"{path}/decide?{query}", verb="confirm", reason="Seen", version="3", next="1")
+    assert answer.headers["Location"] == f"/review/{ids[1]}?from=second-look&next=1"
+    page = moderator.get(answer.headers["Location"]).text
+    assert re.search(r'data-key="c"[^>]*>.*?Confirm', page, re.DOTALL)
+    assert f'href="/review/{ids[0]}?from=second-look"' in page, "N and P lead through the same list"
+    skipped = moderator.post(f"/second-look/next?from=second-look&next=1&after={ids[1]}")
+    assert skipped.headers["Location"] == "/second-look"
+    assert action_of(wiring, ids[1]).claimed_by_id is None
+
+
+def test_pages_cost_the_same_however_many_rows(
     visit: Visit, cast: Cast, wiring: Wiring, stage: Stage, statements: Callable[[], Any]
 ) -> None:
     moderator = visit(cast.moderator)
@@ -208,7 +237,7 @@ def looked_at_again(wiring: Wiring, cast: Cast, action_id: uuid.UUID) -> None:
         verbs.change_action(session, member, action, ActionState.RETRO_REVIEW, why=Why("It was a quotation"))
 
 
-def test_item_and_card_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_at_again(
+def test_item_and_row_say_what_was_done_by_whom_and_why_beside_why_it_is_looked_at_again(
     visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = forced(wiring, cast)
@@ -219,8 +248,8 @@ def test_item_and_card_say_what_was_done_by_whom_and_why_beside_why_it_is_looked
     assert "Forum adapter" not in page.partition('id="timeline-events"')[0]
     assert "Plain abuse" in page
     looked_at_again(wiring, cast, action_id)
-    for path in (f"/review/{action_id}/panel", f"/second-look/{action_id}"):
-        page = moderator.get(path, **HTMX).text
+    for path in (f"/review/{action_id}/panel", "/second-look"):
+        page = moderator.get(path).text
         for words in ("Hidden", "Operator", "Plain abuse", "It was a quotation", "Second look"):
             assert words in page, (path, words)
 
@@ -266,7 +295,7 @@ def test_an_item_opened_from_here_leads_back_here(visit: Visit, cast: Cast, wiri
     assert found
     address = html.unescape(found.group(1))
     page = moderator.get(address).text
-    assert f'href="/second-look?q=bitcoin#look-{action_id}"' in page
+    assert f'href="/second-look?q=bitcoin#row-{action_id}"' in page
     current = re.findall(r'href="([^"?]+)[^"]*" aria-current="page"', page)
     assert current == ["/second-look"]
     path, _, query = address.partition("?")

@@ -83,23 +83,20 @@ def test_showing_the_content_after_a_refusal_keeps_what_was_typed(
     assert only_hold(wiring) is None
 
 
-@BOTH
-def test_a_second_look_at_an_unseen_post_is_refused(
-    visit: Visit, cast: Cast, wiring: Wiring, headers: dict[str, str]
+def test_a_second_look_at_an_unseen_post_is_asked_about_first(
+    visit: Visit, cast: Cast, wiring: Wiring
 ) -> None:
     action_id = applied(wiring, cast)
     with wiring.database.writing() as session:
         session.execute(sa.text("UPDATE moderation_actions SET category = 'threat'"))
     max_ = visit(cast.moderator)
-    card = {f"look-{action_id}-{name}": value for name, value in fields(verb="confirm", version="2").items()}
-    refused = max_.post(f"/second-look/{action_id}/decide", headers, **card)
+    ticked = {"item": f"{action_id}.2", "verb": "confirm", "reason": "A long and careful reason"}
+    refused = max_.post("/second-look/decide", **ticked)
     assert refused.status_code == 422
-    assert WORDS in refused.text
+    assert "1 post is hidden by your settings" in refused.text
     assert "A long and careful reason" in refused.text
-    shown = max_.post(f"/second-look/{action_id}/decide", headers, show=str(action_id), **card)
-    assert "Hide content" in shown.text
     assert holds(wiring) == 0
-    max_.post(f"/second-look/{action_id}/decide", headers, seen=str(action_id), **card)
+    max_.post("/second-look/decide", unseen="1", **ticked)
     assert holds(wiring) == 1
 
 

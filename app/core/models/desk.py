@@ -10,14 +10,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.core import clock
 from app.core.db import Base, Stamped
 from app.core.ids import new_id
-from app.core.types import UtcDateTime
+from app.core.types import UtcDateTime, word
+from app.core.vocabulary import ActionVerb
 
 
 class ReasonTemplate(Stamped, Base):
     """A reason that moderators can choose instead of typing one. Retired ones stay, because history names them.
 
-    ``category`` None suits every category; ``version`` increases with every change, so that a form on a stale page
-    is refused.
+    ``category`` None suits every category. ``verb`` is the decision whose form begins with this reason, None for
+    none. ``version`` increases with every change, so that a form on a stale page is refused.
     """
 
     __tablename__ = "reason_templates"
@@ -28,6 +29,7 @@ class ReasonTemplate(Stamped, Base):
     title: Mapped[str] = mapped_column(sa.String(100))
     text: Mapped[str] = mapped_column(sa.Text)
     category: Mapped[str | None] = mapped_column(sa.String(40))
+    verb: Mapped[ActionVerb | None] = mapped_column(word(ActionVerb))
     active: Mapped[bool] = mapped_column(default=True)
     version: Mapped[int] = mapped_column(default=1)
 

@@ -22,7 +22,8 @@ class Account(Stamped, Base):
 
     ``languages``: the subtags of the languages they read, empty for those of their browser. ``avoided_categories``:
     the categories of posts that they prefer not to be asked about. ``break_after_severe``: after how many severe posts
-    on one day a break is offered; None uses ``limits.BREAK_AFTER_SEVERE``, 0 means never.
+    on one day a break is offered; None uses ``limits.BREAK_AFTER_SEVERE``, 0 means never. ``key_bindings`` maps the
+    dashboard's shortcut keys to those that they press instead.
     """
 
     __tablename__ = "accounts"
@@ -47,6 +48,9 @@ class Account(Stamped, Base):
         sa.JSON, default=list, server_default=sa.text("'[]'")
     )
     break_after_severe: Mapped[int | None] = mapped_column()
+    key_bindings: Mapped[dict[str, str]] = mapped_column(
+        sa.JSON, default=dict, server_default=sa.text("'{}'")
+    )
     digest: Mapped[Digest] = mapped_column(word(Digest), default=Digest.OFF, server_default="off")
     digest_sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_community_id: Mapped[uuid.UUID | None] = mapped_column()

@@ -43,15 +43,22 @@ def colleagues(session: Session, actor: Actor, community_id: uuid.UUID) -> Mappi
 
 
 def assign(
-    session: Session, actor: Actor, action: Action, account_id: uuid.UUID | None, *, why: Why
+    session: Session,
+    actor: Actor,
+    action: Action,
+    account_id: uuid.UUID | None,
+    *,
+    why: Why,
+    version: int | None = None,
 ) -> str | None:
     """Assign an item, with a note for the assignee in ``why``, and end the actor's claim; None takes it back.
 
-    Return the assignee's name. The assignee gets a notice unless they are the actor.
+    Return the assignee's name. The assignee gets a notice unless they are the actor. ``version`` is the version that
+    the moderator's page showed.
 
     Raises:
         Invalid: this account does not moderate the community.
-        Conflict: the item is decided, or a colleague has claimed it.
+        Conflict: the item is decided or changed meanwhile, or somebody is deciding or has claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if why.reason:
@@ -61,9 +68,9 @@ def assign(
     if account_id is not None:
         name = colleagues(session, actor, action.community_id).get(account_id)
         if name is None:
-            raise Invalid.field("assignee", "does not moderate this community")
-    claims.check_free(session, actor, action)
-    if account_id == action.assigned_to_id:
+            raise Invalid.field("assignee", "must be somebody who moderates this community")
+    claims.check_changeable(session, actor, action, version)
+    if account_id == action.assigned_to_id and not why.reason:
         return name
     before = action.assigned_to_id
     _change(session, action, assigned_to_id=account_id)
@@ -85,18 +92,22 @@ def assign(
     return name
 
 
-def snooze(session: Session, actor: Actor, action: Action, time: timedelta) -> None:
+def snooze(
+    session: Session, actor: Actor, action: Action, time: timedelta, *, version: int | None = None
+) -> None:
     """Leave an item out of the queue for this time and end the actor's claim; zero brings it back at once.
+
+    ``version`` is the version that the moderator's page showed.
 
     Raises:
         Invalid: nobody can choose this time.
-        Conflict: the item is decided, or a colleague has claimed it.
+        Conflict: the item is decided or changed meanwhile, or somebody is deciding or has claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     if time and time not in SNOOZES:
         raise Invalid.field("snooze", "must be one of the times that are offered")
     _lock(session, action)
-    claims.check_free(session, actor, action)
+    claims.check_changeable(session, actor, action, version)
     until = clock.now() + time if time else None
     _change(session, action, snoozed_until=until)
     if until is not None:

@@ -8,6 +8,7 @@ import math
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
@@ -20,7 +21,7 @@ from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
 from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import queue, queue_order
+from app.core.review import decision_trace, queue, queue_order
 from app.core.review.queue import QueueFilter
 
 LEASE = timedelta(minutes=limits.CLAIM_MINUTES)
@@ -40,7 +41,7 @@ def claim(session: Session, actor: Actor, action: Action) -> None:
     now = clock.now()
     result = session.execute(
         sa.update(Action)
-        .where(Action.id == action.id, _open_to(actor, now))
+        .where(Action.id == action.id, open_to(actor, now))
         .values(claimed_by_id=actor.account_id, claimed_until=now + LEASE, updated_at=Action.updated_at)
         .execution_options(synchronize_session=False)
     )
@@ -130,6 +131,43 @@ def check_free(session: Session, actor: Actor, action: Action) -> None:
     raise Conflict(f"Claimed by {holder.display_name}, for {minutes} min at most", action.id)
 
 
+def check_changeable(session: Session, actor: Actor, action: Action, version: int | None = None) -> None:
+    """Refuse to change an item that somebody is deciding, that changed since a page showed it, or that is claimed.
+
+    ``version`` is the version that the page showed; None if there was no page.
+
+    Raises:
+        Conflict: the detail says who is in the way.
+    """
+    held = session.scalars(sa.select(Hold).where(Hold.action_id == action.id)).first()
+    check_not_held(actor, held)
+    check_version(session, action, version)
+    check_free(session, actor, action)
+
+
+def check_not_held(actor: Actor, held: Hold | None) -> None:
+    """Refuse what would change an item or a note while a decision about it can still be undone.
+
+    Raises:
+        Conflict: somebody's decision is held; the detail says whose.
+    """
+    if held is None:
+        return
+    if held.account_id == actor.account_id:
+        raise Conflict("You have decided this already, in another window; undo that first", held.id)
+    raise Conflict(f"{held.account_name} is deciding this right now", held.id)
+
+
+def check_version(session: Session, action: Action, version: int | None) -> None:
+    """Refuse what was asked from a page with an older version of the item.
+
+    Raises:
+        Conflict: the item changed; the detail says by whom.
+    """
+    if version is not None and action.version != version:
+        raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
+
+
 def lost(session: Session, actor: Actor, action: Action) -> HistoryEntry | None:
     """The history entry, with its text, for the take-over of the actor's claim by the present claimant; or None."""
     if held_by_other(session, actor, action) is None:
@@ -188,12 +226,8 @@ def claim_next(
     That is the first item after ``after`` in the queue's order, or the first of all if none follows, so that a
     moderator who skips items goes round the queue. ``after`` itself is never claimed. Return None if there is none.
     """
-    require(actor, Permission.MODERATE, community_id)
-    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(actor, community_id, filters).where(
-        _open_to(actor, clock.now()),
-        sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id),
-        Action.id.not_in(held),
+    statement = _decidable(session, actor, community_id, filters).where(
+        sa.or_(Action.assigned_to_id.is_(None), Action.assigned_to_id == actor.account_id)
     )
     attempts = [statement]
     if after is not None:
@@ -216,15 +250,22 @@ def free(
     session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter, *, limit: int
 ) -> Sequence[Action]:
     """The first items of the filtered queue that the actor can decide: not held, and not claimed by somebody else."""
-    require(actor, Permission.MODERATE, community_id)
-    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
-    statement = queue.filtered(actor, community_id, filters).where(
-        _open_to(actor, clock.now()), Action.id.not_in(held)
-    )
+    statement = _decidable(session, actor, community_id, filters)
     return session.scalars(statement.order_by(*queue_order.clauses(filters.sort)).limit(limit)).all()
 
 
-def _open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
+def _decidable(
+    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
+) -> sa.Select[Any]:
+    """Select the items of the filtered queue without a held decision that nobody else has claimed, unordered."""
+    require(actor, Permission.MODERATE, community_id)
+    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
+    return queue.filtered(session, actor, community_id, filters).where(
+        open_to(actor, clock.now()), Action.id.not_in(held)
+    )
+
+
+def open_to(actor: Actor, now: datetime) -> sa.ColumnElement[bool]:
     """Whether an item can be claimed: nobody holds it, or the actor does, or the lease is over."""
     return sa.or_(
         Action.claimed_by_id.is_(None),

@@ -12,7 +12,7 @@ from app.core import clock
 from app.core.models import Notice
 from app.core.permissions import Actor, Permission, require
 from app.core.review import queue
-from app.core.review.open_counts import MOST_COUNTED
+from app.core.review.open_counts import bounded_count
 from app.core.review.queue import QueueFilter, QueueItem
 
 OVERTURNED_DAYS = 7
@@ -42,9 +42,12 @@ class Desk:
 def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
     """The moderator's desk in this community; the same number of queries whatever waits."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    mine, unclaimed, overdue = (
-        _count(session, actor, community_id, filters) for filters in (MINE, UNCLAIMED, OVERDUE)
+    counts = (
+        bounded_count(queue.filtered(session, actor, community_id, filters).with_only_columns(sa.literal(1)))
+        for filters in (MINE, UNCLAIMED, OVERDUE)
     )
+    figures = session.execute(sa.select(*counts)).one()
+    mine, unclaimed, overdue = figures[0], figures[1], figures[2]
     since = clock.now() - timedelta(days=OVERTURNED_DAYS)
     overturned = session.scalar(
         sa.select(sa.func.count()).where(
@@ -61,11 +64,4 @@ def desk(session: Session, actor: Actor, community_id: uuid.UUID) -> Desk:
         overturned or 0,
         queue.first(session, actor, community_id, MINE, size=SHOWN) if mine else [],
         queue.first(session, actor, community_id, OVERDUE, size=SHOWN) if overdue else [],
-    )
-
-
-def _count(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> int:
-    found = queue.filtered(actor, community_id, filters).with_only_columns(sa.literal(1))
-    return (
-        session.scalar(sa.select(sa.func.count()).select_from(found.limit(MOST_COUNTED + 1).subquery())) or 0
     )

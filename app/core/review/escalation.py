@@ -19,12 +19,15 @@ def may_escalate(action: Action) -> bool:
     return action.action_state is ActionState.UNDER_REVIEW and action.review_group is not ReviewGroup.STAFF
 
 
-def escalate(session: Session, actor: Actor, action: Action, *, why: Why) -> None:
+def escalate(session: Session, actor: Actor, action: Action, *, why: Why, version: int | None = None) -> None:
     """Send an item to staff and notify the operators. The actor's claim ends, so that an operator can take it.
+
+    ``version`` is the version that the moderator's page showed.
 
     Raises:
         Invalid: the reason is missing.
-        Conflict: the item is not under review by members, or a colleague has claimed it.
+        Conflict: the item is not under review by members or changed meanwhile, or somebody is deciding it or has
+            claimed it.
     """
     require(actor, Permission.MODERATE, action.community_id, "item")
     limits.text(why.reason, "reason", limits.REASON_MAX)
@@ -32,7 +35,7 @@ def escalate(session: Session, actor: Actor, action: Action, *, why: Why) -> Non
     session.refresh(action)
     if not may_escalate(action):
         raise Conflict("Staff reviews this already, or it is decided", action.id)
-    claims.check_free(session, actor, action)
+    claims.check_changeable(session, actor, action, version)
     entry = actions.send_to_staff(session, actor, action, why=why)
     claims.release(session, actor, action)
     if entry is not None:

@@ -79,10 +79,7 @@ def hold(
     serialise(session, subject.community_id)
     session.refresh(subject)
     holder = for_subject(session, action_id=action.id if action else None, note_id=note.id if note else None)
-    if holder is not None and holder.account_id == actor.account_id:
-        raise Conflict("You have decided this already, in another window; undo that first", holder.id)
-    if holder is not None:
-        raise Conflict(f"{holder.account_name} is deciding this right now", holder.id)
+    claims.check_not_held(actor, holder)
     if action is not None:
         _check_open(session, actor, action, verb, version, reopen_to)
         claims.check_free(session, actor, action)
@@ -331,8 +328,7 @@ def _check_open(
     is_open = verb in verbs_open_to(actor, action)
     if version is not None and action.version != version and not is_open:
         raise Conflict(f"Already decided{decision_trace.by_whom(session, action.id)}", action.id)
-    if version is not None and action.version != version:
-        raise Conflict(f"Changed{decision_trace.by_whom(session, action.id)}; look again", action.id)
+    claims.check_version(session, action, version)
     if not is_open:
         if action.action_state is ActionState.UNDER_REVIEW:
             raise IllegalMove("action_state", action.action_state, ACTION.target_of(verb) or verb)

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,20 +24,21 @@ class OpenCounts:
     second_looks: int
 
 
+def bounded_count(found: sa.Select[Any]) -> sa.ScalarSelect[int]:
+    """How many rows ``found`` selects, as part of a query; at most ``MOST_COUNTED`` + 1."""
+    limited = found.limit(MOST_COUNTED + 1).subquery()
+    return sa.select(sa.func.count()).select_from(limited).scalar_subquery()
+
+
 def open_counts(session: Session, actor: Actor, community_id: uuid.UUID) -> OpenCounts:
     """Count what waits in the community; one query, which reads indexes of open items only."""
     require(actor, Permission.SEE_QUEUE, community_id)
     is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= clock.now())
     # Written out, not parameters: only so are the partial indexes used for certain.
     review, looks = (
-        sa.select(sa.func.count())
-        .select_from(
-            sa.select(Action.id)
-            .where(Action.community_id == community_id, sa.text(condition), *further)
-            .limit(MOST_COUNTED + 1)
-            .subquery()
+        bounded_count(
+            sa.select(Action.id).where(Action.community_id == community_id, sa.text(condition), *further)
         )
-        .scalar_subquery()
         for condition, further in (
             ("moderation_actions.action_state = 'under_review'", [is_awake]),
             (SECOND_LOOK, []),

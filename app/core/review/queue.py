@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -100,10 +100,11 @@ def queue(
     no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(actor, community_id, filters)
+    statement = filtered(session, actor, community_id, filters)
     if filters.search:
         # Searched once: the ids then serve the count, the page and the position.
-        statement = sa.select(Action).where(Action.id.in_(_found(session, actor, community_id, filters)))
+        ids = session.scalars(statement.with_only_columns(Action.id)).all()
+        statement = sa.select(Action).where(Action.id.in_(ids))
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
@@ -124,18 +125,6 @@ def queue(
     return QueuePage(rows, count, first)
 
 
-def _found(
-    session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
-) -> Sequence[uuid.UUID]:
-    """The items that a search finds. Of a whole id, that post's alone."""
-    exact = post_search.exact(session, community_id, filters.search)
-    if exact:
-        statement = filtered(actor, community_id, replace(filters, search="")).where(Action.id.in_(exact))
-    else:
-        statement = filtered(actor, community_id, filters)
-    return session.scalars(statement.with_only_columns(Action.id)).all()
-
-
 def _page(
     session: Session, statement: sa.Select[Any], sort: Sort, size: int, *, backwards: bool
 ) -> list[QueueItem]:
@@ -153,7 +142,9 @@ def first(
 ) -> Sequence[QueueItem]:
     """The first items of the filtered queue."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    return _page(session, filtered(actor, community_id, filters), filters.sort, size, backwards=False)
+    return _page(
+        session, filtered(session, actor, community_id, filters), filters.sort, size, backwards=False
+    )
 
 
 def neighbours(
@@ -161,7 +152,7 @@ def neighbours(
 ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """The ids of the items before and after this one in the filtered queue, each None at an end; two queries."""
     require(actor, Permission.SEE_QUEUE, action.community_id)
-    statement = filtered(actor, action.community_id, filters).where(Action.id != action.id)
+    statement = filtered(session, actor, action.community_id, filters).where(Action.id != action.id)
     before, after = (
         session.scalar(
             statement.with_only_columns(Action.id)
@@ -192,8 +183,11 @@ def newer_than(
 ) -> int:
     """How many items of the filtered queue came under review after ``moment``."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(actor, community_id, filters or QueueFilter()).where(Action.created_at > moment)
-    return session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
+    statement = filtered(session, actor, community_id, filters or QueueFilter()).where(
+        Action.created_at > moment
+    )
+    found = statement.with_only_columns(Action.id).subquery()
+    return session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
 
 
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
@@ -271,8 +265,12 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     )
 
 
-def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
-    """Select the actions under review that match, unordered. The caller checks the actor's permission."""
+def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
+    """Select the actions under review that match, unordered. The caller checks the actor's permission.
+
+    A search for a whole id finds that post alone, also where other posts mention the id.
+    """
+    exact = post_search.exact(session, community_id, filters.search) if filters.search else ()
     statement = sa.select(Action).where(
         Action.community_id == community_id,
         # Written out, not a parameter: only so are the queue's indexes used for certain.
@@ -302,13 +300,16 @@ def filtered(actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.
                 Action.assigned_to_id == theirs,
             )
         )
-    if filters.search or filters.languages or filters.channel:
+    if exact:
+        statement = statement.where(Action.id.in_(exact))
+    is_searched = bool(filters.search) and not exact
+    if is_searched or filters.languages or filters.channel:
         statement = statement.join(Request, Request.id == Action.request_id)
     if filters.languages:
         statement = statement.where(Request.language.in_(filters.languages))
     if filters.channel:
         statement = statement.where(Request.platform_channel_id == filters.channel)
-    if filters.search:
+    if is_searched:
         statement = statement.where(post_search.finds(filters.search))
     return statement
 

@@ -17,21 +17,28 @@ from app.core.history.why import Why
 from app.core.ids import new_id
 from app.core.models import HistoryEntry, HistoryText, ReasonTemplate
 from app.core.permissions import Actor, Permission, require, require_found
+from app.core.vocabulary import ActionVerb
 
 TITLE_MAX = 100
 MOST = 200
 """Most reasons in use in one community, because people read the whole list."""
+DEFAULT_VERBS = (ActionVerb.FORCE_PUBLISH, ActionVerb.DISMISS, ActionVerb.CONFIRM, ActionVerb.OVERTURN)
+"""The decisions that a reason can be the default for."""
 CHANGED = ("reason.added", "reason.revised", "reason.retired", "reason.restored")
 """Names of the history entries about reasons."""
 
 
 @dataclass(frozen=True)
 class ReasonDraft:
-    """The fields of a reason that operators set; ``category`` None: for every category."""
+    """The fields of a reason that operators set; ``category`` None: for every category.
+
+    ``verb`` is the decision whose form begins with this reason; None: the reason is only one to choose.
+    """
 
     title: str
     text: str
     category: str | None = None
+    verb: ActionVerb | None = None
 
 
 def in_use(session: Session, actor: Actor, community_id: uuid.UUID) -> Sequence[ReasonTemplate]:
@@ -55,12 +62,13 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     """Add a reason, in use at once.
 
     Raises:
-        Invalid: the title or the text is blank or too long, the title is taken, or there are too many.
+        Invalid: the title or the text is blank or too long, the title or the place as a default is taken, or there are
+            too many.
     """
     require(actor, Permission.REVISE_POLICY, community_id)
     _check(draft)
     serialise(session, community_id)
-    _check_free(session, community_id, draft.title)
+    _check_free(session, community_id, draft)
     count = session.scalar(
         sa.select(sa.func.count())
         .select_from(ReasonTemplate)
@@ -71,7 +79,7 @@ def add(session: Session, actor: Actor, community_id: uuid.UUID, draft: ReasonDr
     template = ReasonTemplate(id=new_id(), community_id=community_id, **asdict(draft))
     session.add(template)
     session.flush()
-    _record(session, actor, template, "added", {}, asdict(draft))
+    _record(session, actor, template, "added", {}, _told(draft))
     return template
 
 
@@ -95,7 +103,7 @@ def revise(
     _check(draft)
     limits.text(why, "why", limits.REASON_MAX, least=0)
     template = _locked(session, actor, reason_id, version)
-    _check_free(session, template.community_id, draft.title, besides=template.id)
+    _check_free(session, template.community_id, draft, besides=template.id)
     before = {name: getattr(template, name) for name in asdict(draft)}
     after = asdict(draft)
     if before == after:
@@ -126,14 +134,15 @@ def set_active(
     """Retire or restore a reason; ``why`` is recorded in history. If it is so already, nothing changes.
 
     Raises:
-        Invalid: another active reason has its title now.
+        Invalid: another active reason has its title or its place as a default now.
         Conflict: somebody changed it meanwhile.
     """
     limits.text(why, "why", limits.REASON_MAX, least=0)
     template = _locked(session, actor, reason_id, version)
     if template.active != active:
         if active:
-            _check_free(session, template.community_id, template.title)
+            draft = ReasonDraft(template.title, template.text, template.category, template.verb)
+            _check_free(session, template.community_id, draft)
         _change(session, template, {"active": active})
         _record(
             session,
@@ -182,18 +191,32 @@ def _check(draft: ReasonDraft) -> None:
     limits.text(draft.text, "text", limits.REASON_MAX)
     if draft.category is not None:
         limits.category_name(draft.category, "category")
+    if draft.verb is not None and draft.verb not in DEFAULT_VERBS:
+        raise Invalid.field("verb", "is no decision that has a reason", draft.verb.value)
+
+
+def _told(draft: ReasonDraft) -> dict[str, Any]:
+    """What the history says about a new reason; that it is no default goes without saying."""
+    return {name: value for name, value in asdict(draft).items() if name != "verb" or value is not None}
 
 
 def _check_free(
-    session: Session, community_id: uuid.UUID, title: str, besides: uuid.UUID | None = None
+    session: Session, community_id: uuid.UUID, draft: ReasonDraft, besides: uuid.UUID | None = None
 ) -> None:
-    taken = _of(community_id).where(
-        sa.func.lower(ReasonTemplate.title) == title.lower(), ReasonTemplate.active
-    )
+    others = _of(community_id).where(ReasonTemplate.active)
     if besides is not None:
-        taken = taken.where(ReasonTemplate.id != besides)
-    if session.scalars(taken.limit(1)).first() is not None:
-        raise Invalid.field("title", "is another reason's already", title)
+        others = others.where(ReasonTemplate.id != besides)
+    title = others.where(sa.func.lower(ReasonTemplate.title) == draft.title.lower())
+    if session.scalars(title.limit(1)).first() is not None:
+        raise Invalid.field("title", "is another reason's already", draft.title)
+    if draft.verb is None:
+        return
+    default = others.where(
+        ReasonTemplate.verb == draft.verb, ReasonTemplate.category.is_not_distinct_from(draft.category)
+    )
+    present = session.scalars(default.limit(1)).first()
+    if present is not None:
+        raise Invalid.field("verb", f"is taken in this category already, by “{present.title}”")
 
 
 def _locked(session: Session, actor: Actor, reason_id: uuid.UUID, version: int | None) -> ReasonTemplate:

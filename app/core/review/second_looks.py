@@ -3,26 +3,34 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session
 
+from app.core import clock
 from app.core.actions import actions
 from app.core.errors import Conflict
 from app.core.history.why import Why
-from app.core.models import Action, HistoryEntry, HistoryText, Request
+from app.core.models import Action, HistoryEntry, HistoryText, Hold, Request
 from app.core.models.decisions import SECOND_LOOK
 from app.core.notes.blindness import is_for_raters
 from app.core.permissions import Actor, Permission, require
+from app.core.review import claims
 from app.core.states import ACTION
 from app.core.vocabulary import HELD_VERBS, ActionState
 
 
 class Sort(StrEnum):
-    """How second looks are ordered; ``DUE``: open ones first, the soonest to end first; then those not opened yet."""
+    """How second looks are ordered. Open ones come first, then those not opened yet, in both of the first orders.
 
+    ``URGENT``: the most urgent first, by the place that each got when its post was scored; ``DUE``: of the open ones
+    the soonest to end first, of the others the newest.
+    """
+
+    URGENT = "urgent"
     DUE = "due"
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -36,11 +44,13 @@ class LookFilter:
     state: ActionState | None = None
     category: str = ""
     search: str = ""
-    sort: Sort = Sort.DUE
+    sort: Sort = Sort.URGENT
 
 
 STATES = (ActionState.RETRO_REVIEW, ActionState.APPLIED)
 """The states of this list: open second looks, and applied Tier 1 actions that nobody has reviewed yet."""
+WALKED = 500
+"""How many second looks are walked through to find the next one."""
 VERBS = tuple(verb for verb in HELD_VERBS if any(row.source in STATES for row in ACTION.by_verb(verb)))
 """The decisions that end a second look."""
 
@@ -54,23 +64,66 @@ def waiting(
     limit: int,
     offset: int = 0,
 ) -> tuple[Sequence[Action], int]:
-    """Return (a page of actions that wait for a second look, how many there are); five queries for any page size."""
+    """Return (a page of actions that wait for a second look, how many there are); two queries for any page size."""
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = _filtered(community_id, filters)
     count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
-    page = session.scalars(
-        statement.options(*SHOWN).order_by(*_order(filters.sort)).limit(limit).offset(offset)
-    )
+    page = session.scalars(statement.order_by(*_order(filters.sort)).limit(limit).offset(offset))
     return page.all(), count
 
 
-SHOWN = (
-    selectinload(Action.request).selectinload(Request.decision),
-    selectinload(Action.request).selectinload(Request.attachments),
-    selectinload(Action.note),
-    selectinload(Action.held),
-)
-"""Load options for the relations that a page shows."""
+def claim_next(
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    filters: LookFilter,
+    *,
+    after: Action | None = None,
+) -> Action | None:
+    """Claim the next second look that nobody else holds and that has no held decision, as ``claims.claim_next`` does.
+
+    It looks through the first ``WALKED`` of the list and goes round; ``after`` itself is never claimed.
+    """
+    require(actor, Permission.MODERATE, community_id)
+    held = sa.select(Hold.action_id).where(Hold.action_id.is_not(None))
+    is_free = sa.and_(claims.open_to(actor, clock.now()), Action.id.not_in(held))
+    statement = _filtered(community_id, filters).with_only_columns(Action.id, is_free.label("is_free"))
+    rows = list(session.execute(statement.order_by(*_order(filters.sort)).limit(WALKED)))
+    place = next((index for index, (id_, _) in enumerate(rows) if after is not None and id_ == after.id), -1)
+    for action_id, free in [*rows[place + 1 :], *rows[: max(place, 0)]]:
+        if not free:
+            continue
+        action = session.get_one(Action, action_id)
+        try:
+            claims.claim(session, actor, action)
+        except Conflict:
+            continue
+        return action
+    return None
+
+
+def neighbours(
+    session: Session, actor: Actor, action: Action, filters: LookFilter
+) -> tuple[uuid.UUID | None, uuid.UUID | None]:
+    """The ids of the second looks before and after this one in the list, each None at an end; one query."""
+    require(actor, Permission.SEE_QUEUE, action.community_id)
+    statement = _filtered(action.community_id, filters).with_only_columns(Action.id)
+    ids = [None, *session.scalars(statement.order_by(*_order(filters.sort)).limit(WALKED)), None]
+    if action.id not in ids:
+        return None, ids[1]
+    place = ids.index(action.id)
+    return ids[place - 1], ids[place + 1]
+
+
+def newer_than(
+    session: Session, actor: Actor, community_id: uuid.UUID, moment: datetime, filters: LookFilter
+) -> int:
+    """How many second looks of the filtered list began to wait after ``moment``."""
+    require(actor, Permission.SEE_QUEUE, community_id)
+    statement = _filtered(community_id, filters).where(
+        sa.or_(Action.applied_at > moment, Action.retro_review_at > moment)
+    )
+    return session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
 
 
 def openings(session: Session, second_looks: Sequence[Action]) -> dict[uuid.UUID, str]:
@@ -172,11 +225,13 @@ def _filtered(community_id: uuid.UUID, filters: LookFilter) -> sa.Select[Any]:
 
 
 def _order(sort: Sort) -> tuple[Any, ...]:
+    is_open = sa.case((Action.action_state == ActionState.RETRO_REVIEW, 0), else_=1)
+    if sort is Sort.URGENT:
+        return (is_open, sa.func.coalesce(Action.urgent_at, Action.created_at), Action.id)
     if sort is Sort.NEWEST:
         return (Action.created_at.desc(), Action.id.desc())
     if sort is Sort.OLDEST:
         return (Action.created_at, Action.id)
     if sort is Sort.SCORE:
         return (sa.func.coalesce(Action.score, 0.0).desc(), Action.created_at, Action.id)
-    is_open = sa.case((Action.action_state == ActionState.RETRO_REVIEW, 0), else_=1)
     return (is_open, Action.retro_review_at, Action.created_at.desc(), Action.id.desc())

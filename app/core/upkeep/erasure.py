@@ -233,6 +233,7 @@ def _empty(session: Session, account: Account) -> None:
     account.digest, account.digest_sent_at, account.undo_seconds = Digest.OFF, None, None
     account.media_veil = MediaVeil.BLUR
     account.languages, account.avoided_categories, account.break_after_severe = [], [], None
+    account.key_bindings = {}
     account.last_community_id = None
     session.execute(
         sa.update(Action)

@@ -21,7 +21,7 @@ from app.core.raters import digests
 from app.core.upkeep import linking
 from app.core.vocabulary import MediaVeil
 from app.web import auth, forms, page
-from app.web.account import run_form
+from app.web.account import key_form, run_form
 from app.web.account.devices import device
 from app.web.account.forms import AccountForms, NameForm
 from app.web.blueprint import web
@@ -122,11 +122,12 @@ def show(
     *,
     mine: AccountForms | None = None,
     run: Form | None = None,
+    keys: Form | None = None,
     status: int = 200,
     code: ShownCode | None = None,
     alert: str | None = None,
 ) -> Response:
-    """Render the settings page; ``form``, ``mine`` and ``run`` are posted forms with errors, if any."""
+    """Render the settings page; ``form``, ``mine``, ``run`` and ``keys`` are posted forms with errors, if any."""
 
     who = auth.current_reader()
     account = who.account
@@ -157,6 +158,8 @@ def show(
         alert=alert,
         form=shown,
         run=run,
+        keys=keys or key_form.form_for(account),
+        is_rebound=bool(account.key_bindings),
         usual_break=rules.BREAK_AFTER_SEVERE,
         undo_usual=community_settings.for_community(community, wired().community_defaults).undo_seconds
         if community and moderates

@@ -16,8 +16,9 @@ from app.core.notes.blindness import is_decided, is_for_raters
 from app.core.permissions import Permission
 from app.core.raters import samples
 from app.core.raters.samples import Asked
-from app.core.review import queue, reopening
+from app.core.review import queue, reopening, second_looks
 from app.core.review.queue import QueueFilter
+from app.core.review.second_looks import LookFilter
 from app.web import auth, forms, origins, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -26,7 +27,7 @@ from app.web.item.note_views import note_view
 from app.web.item.views import OPTIONS, Question, blind_item, question, sample_question, timeline
 from app.web.languages import language_name
 from app.web.moderate import panel
-from app.web.moderate.filters import QueueForm
+from app.web.moderate.filters import LookForm, QueueForm
 from app.web.rate import answering
 from app.web.rate.answering import AnswerForm
 from app.wiring import wired
@@ -156,15 +157,19 @@ def item_context(session: Session, action: Asked, *, typed_in: str | None = None
 
 
 def _neighbours(session: Session, action: Action) -> tuple[str | None, str | None]:
-    """Return the URLs of the items before and after this one in the queue that it was opened from."""
+    """Return the URLs of the items before and after this one in the list that it was opened from."""
+    actor, query = auth.current_actor(), origins.query()
     if origins.is_second_look():
-        return None, None
-    form = forms.queried(QueueForm)
-    filters = form.wanted() if form.validate() else QueueFilter()
-    query = origins.query()
+        look_form = forms.queried(LookForm)
+        looks = look_form.wanted() if look_form.validate() else LookFilter()
+        ids = second_looks.neighbours(session, actor, action, looks)
+    else:
+        form = forms.queried(QueueForm)
+        filters = form.wanted() if form.validate() else QueueFilter()
+        ids = queue.neighbours(session, actor, action, filters)
     before, after = (
         f"{url_for('web.item', action_id=found)}{f'?{encoded(query)}' if query else ''}" if found else None
-        for found in queue.neighbours(session, auth.current_actor(), action, filters)
+        for found in ids
     )
     return before, after
 

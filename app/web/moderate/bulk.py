@@ -1,8 +1,9 @@
 """Decide or claim several items of the queue: the ticked ones, or all that match the filters after a preview."""
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from flask import Response
 from sqlalchemy.orm import Session
@@ -14,16 +15,26 @@ from app.core.history.why import Why
 from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue
+from app.core.review.queue_order import Sort
 from app.web import auth, forms, page, veils
 from app.web.blueprint import web
 from app.web.filters import state_phrase
 from app.web.moderate import moderation, pending_undo, queue_rows, reason_choice, verb_buttons
 from app.web.moderate import review as review_page
 from app.web.moderate.forms import BulkForm, Choice
+from app.web.moderate.row_lists import QUEUE, RowList
 from app.wiring import wired
 
 PREVIEWED = 20
 """How many of the matching items the preview names."""
+FIRSTS: Mapping[Sort, str] = {
+    Sort.URGENT: "the {} most urgent",
+    Sort.OLDEST: "the {} oldest",
+    Sort.NEWEST: "the {} newest",
+    Sort.SCORE: "the {} with the highest scores",
+    Sort.RATINGS: "the {} with the most ratings",
+}
+"""What the items are, in each order of the queue, if more match than can be decided at once."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,23 @@ def matching() -> Response:
 def decide_selected() -> Response:
     """Decide the ticked rows for one reason, or claim them. Each gets its own decision, which can be undone."""
     form = forms.posted(BulkForm)
+
+    def again(*, status: int, done: str | None = None) -> Response:
+        if form.matching.data and status == 422:
+            return _show_matching(form, status=status)
+        return review_page.show(form, status=status, done=done)
+
+    return decide_ticked(form, QUEUE, again)
+
+
+class Again(Protocol):
+    """Shows the list again, with the form as it was sent, and with what was done about some of the items."""
+
+    def __call__(self, *, status: int, done: str | None = None) -> Response: ...
+
+
+def decide_ticked(form: BulkForm, row_list: RowList, again: Again) -> Response:
+    """Decide or claim the ticked rows of a list; each that fails is named with the reason."""
     if form.template.data:
         with wired().database.reading() as session:
             reason_choice.compose(session, auth.current_actor(), auth.current_community().id, form)
@@ -56,7 +84,7 @@ def decide_selected() -> Response:
     if not form.says_unseen:
         form.ask_about_hidden()
     if not is_valid or not form.says_unseen:
-        return _show_matching(form, status=422) if form.matching.data else review_page.show(form, status=422)
+        return again(status=422)
     one = _claim if form.claims else _decide
     with wired().database.writing() as session:
         tried = [_try(session, choice, form, one) for choice in form.item.data]
@@ -67,7 +95,7 @@ def decide_selected() -> Response:
     if not form.claims:
         message = f"{items} will be {form.words.done}."
     if not failures:
-        return page.done(None, moderation.queue_url(), message)
+        return page.done(None, row_list.url(), message)
     failed = {failure.id for failure in failures}
     form.item.data = [choice for choice in form.item.data if choice.id in failed]
     with wired().database.reading() as session:
@@ -77,7 +105,7 @@ def decide_selected() -> Response:
         form.form_errors.append(
             f"{failure.text[:1].upper()}{failure.text[1:]} was not {done}: {failure.why}."
         )
-    return review_page.show(form, status=409, done=message if count else None)
+    return again(status=409, done=message if count else None)
 
 
 def _hidden_among(session: Session, form: BulkForm) -> int:
@@ -132,8 +160,9 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
     actor, community, filters = auth.current_actor(), auth.current_community(), moderation.wanted_queue()
     with wired().database.reading() as session:
         if not form.item.data:
-            found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX)
-            form.item.data = [Choice(action.id, action.version) for action in found]
+            found = claims.free(session, actor, community.id, filters, limit=limits.MATCHING_MAX + 1)
+            form.item.data = [Choice(action.id, action.version) for action in found[: limits.MATCHING_MAX]]
+            form.cut.data = "1" if len(found) > limits.MATCHING_MAX else ""
             form.hidden_ticked = _hidden_among(session, form)
         ids = [choice.id for choice in form.item.data[:PREVIEWED]]
         known = {item.action.id: item for item in queue.items(session, actor, community.id, ids)}
@@ -147,10 +176,11 @@ def _show_matching(form: BulkForm, *, status: int = 200) -> Response:
         rows=rows,
         count=len(form.item.data),
         more=len(form.item.data) - len(rows),
-        is_cut=len(form.item.data) == limits.MATCHING_MAX,
+        first_of_all=FIRSTS[filters.sort] if form.cut.data else "",
         reasons=reasons,
-        buttons=verb_buttons.for_several(len(form.item.data)),
+        reasons_name=reason_choice.remembered_as(actor, community.id),
+        buttons=verb_buttons.for_several(BulkForm.VERBS, len(form.item.data)),
         chosen=form.verb.data if form.wanted_verb else None,
         back_url=moderation.queue_url(),
-        **queue_rows.context(),
+        **QUEUE.context(),
     )

@@ -7,10 +7,11 @@ from flask import Response, url_for
 from app.core.history import notices
 from app.core.permissions import Permission
 from app.core.review import desk as desk_figures
-from app.web import auth, forms, page
+from app.web import auth, community_choice, page
 from app.web.blueprint import web
-from app.web.filter_forms import Query, encoded
+from app.web.filter_forms import encoded
 from app.web.moderate import open_counts, queue_rows
+from app.web.moderate.row_lists import QUEUE
 from app.wiring import wired
 
 
@@ -45,11 +46,9 @@ def desk() -> Response:
         lists=[("Mine", mine), ("Overdue", overdue)],
         unread=unread,
         overturned_days=desk_figures.OVERTURNED_DAYS,
-        **queue_rows.context(),
+        **QUEUE.context(),
     )
 
 
 def _queue_url(**filters: str) -> str:
-    community = forms.query_arg("community")
-    query: Query = {**({"community": community} if community else {}), **filters}
-    return f"{url_for('web.review')}?{encoded(query)}"
+    return f"{url_for('web.review')}?{encoded({**community_choice.carried(), **filters})}"

@@ -9,7 +9,7 @@ from app.core.review import escalation
 from app.web import auth, forms
 from app.web.blueprint import web
 from app.web.moderate import moderation, reason_choice
-from app.web.moderate.forms import DecisionForm, refused
+from app.web.moderate.forms import DecisionForm, refused, version_of
 from app.wiring import wired
 
 
@@ -26,7 +26,9 @@ def escalate(action_id: uuid.UUID) -> Response:
     try:
         with wired().database.writing() as session:
             action = moderation.find(session, action_id)
-            escalation.escalate(session, auth.current_actor(), action, why=form.why())
+            escalation.escalate(
+                session, auth.current_actor(), action, why=form.why(), version=version_of(form)
+            )
     except (Invalid, Conflict) as refusal:
         status, alert = refused(form, refusal)
         return moderation.show(action_id, status=status, form=form, alert=alert)

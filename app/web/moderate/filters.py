@@ -28,6 +28,7 @@ SORTS = {
     Sort.RATINGS: "Most ratings first",
 }
 LOOK_SORTS = {
+    second_looks.Sort.URGENT: "Most urgent first",
     second_looks.Sort.DUE: "Ending first",
     second_looks.Sort.NEWEST: "Newest first",
     second_looks.Sort.OLDEST: "Oldest first",
@@ -137,9 +138,9 @@ class LookForm(FilterForm):
         default="",
     )
     category = SelectField("Category", validate_choice=False)
-    sort = SelectField("Sort by", choices=choices(LOOK_SORTS), default=second_looks.Sort.DUE.value)
+    sort = SelectField("Sort by", choices=choices(LOOK_SORTS), default=second_looks.Sort.URGENT.value)
 
-    PLAIN: ClassVar = {"sort": second_looks.Sort.DUE.value}
+    PLAIN: ClassVar = {"sort": second_looks.Sort.URGENT.value}
 
     def offer(self, categories: Sequence[str]) -> None:
         _offer(self.category, categories)

@@ -23,8 +23,10 @@ from app.core.ids import parse_id
 from app.core.review import saved_filters
 from app.core.vocabulary import CHOOSABLE, HELD_VERBS, ActionType, ActionVerb, ReopenTo
 from app.web.categories import category_name
+from app.web.filter_forms import typed
 from app.web.filters import state_phrase
 from app.web.forms import ReasonForm, at_most, choices, explain, number, whole_lines
+from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.web.moderate.verb_words import WORDS, OnSeveral
 
 
@@ -90,19 +92,6 @@ class SaveFilterForm(Form):
     shared = BooleanField("Share with all moderators")
 
 
-class AssignForm(Form):
-    """Who is to decide the item (empty: nobody in particular), and a word for them."""
-
-    assignee = SelectField("Assign to", validate_choice=False)
-    handover = StringField("For them", [at_most(limits.REASON_MAX, "For them")])
-
-
-class SnoozeForm(Form):
-    """For how many hours to put an item aside; empty brings it back."""
-
-    snooze = SelectField("Put aside for", validate_choice=False)
-
-
 class CommentForm(Form):
     """A message that only moderators read."""
 
@@ -156,7 +145,16 @@ class QueueSettingsForm(Form):
     """The order of a queue (empty: no queue any more) and whom it is for."""
 
     position = StringField("Order")
-    member = IdsField("For", default=list)
+    member = IdsField("Whoever it is for", default=list)
+
+    @property
+    def wanted_position(self) -> int | None:
+        """The order; None to make it an ordinary filter again. Call ``validate()`` first."""
+        return number(typed(self.position))
+
+    def validate_position(self, field: StringField) -> None:
+        if typed(field) and self.wanted_position is None:
+            raise ValidationError(f"Order must be a whole number from 1 to {saved_filters.POSITION_MAX}.")
 
 
 class UndoForm(Form):
@@ -170,13 +168,18 @@ class BulkForm(Form):
     """Decide or claim several items for one reason. ``verb`` is empty if Enter on a checkbox sent the form.
 
     ``matching`` is set by the page that shows all items which match the filters; more of them are taken at once.
+    ``cut`` is set if still more items match than that page took.
     """
 
     CLAIM: ClassVar = "claim"
+    VERBS: ClassVar[Sequence[ActionVerb]] = (ActionVerb.DISMISS, ActionVerb.FORCE_PUBLISH)
+    UNNAMED: ClassVar[ActionVerb | None] = ActionVerb.DISMISS
+    """The decision of a form without the field ``verb``."""
 
     verb = StringField("What to do")
     reason = TextAreaField("Reason", [at_most(limits.REASON_MAX, "Reason")], filters=[whole_lines])
     matching = HiddenField()
+    cut = HiddenField()
     template = HiddenField()
     item = ChoicesField("Items", default=list)
     unseen = StringField("Hidden posts")
@@ -202,20 +205,25 @@ class BulkForm(Form):
 
     @property
     def wanted_verb(self) -> ActionVerb | None:
-        """The decision; None to claim, or if no button was pressed. A form without the field dismisses."""
+        """The decision; None to claim, or if no button was pressed."""
         if not self.verb.raw_data:
-            return ActionVerb.DISMISS
+            return self.UNNAMED
         name, _, act_as = (self.verb.data or "").partition(".")
-        on_several = {verb: words.on_several for verb, words in WORDS.items() if words.on_several is not None}
-        verb = next((verb for verb in on_several if verb.value == name), None)
-        return verb if verb is not None and act_as == str(on_several[verb].act_as or "") else None
+        verb = next((verb for verb in self.VERBS if verb.value == name), None)
+        on_several = WORDS[verb].on_several if verb is not None else None
+        return verb if on_several is not None and act_as == str(on_several.act_as or "") else None
 
     @property
     def words(self) -> OnSeveral:
         """The words of the decision."""
-        words = WORDS[self.wanted_verb or ActionVerb.DISMISS].on_several
-        assert words is not None  # noqa: S101 - ``wanted_verb`` returns only verbs that have them
+        words = WORDS[self.wanted_verb or self.VERBS[0]].on_several
+        assert words is not None  # noqa: S101 - ``VERBS`` has only verbs that have them
         return words
+
+    @property
+    def verb_word(self) -> str:
+        """The verb that the button names: dismiss, hide or claim."""
+        return self.CLAIM if self.claims else self.words.name.split()[0].lower()
 
     @property
     def most(self) -> int:
@@ -232,12 +240,19 @@ class BulkForm(Form):
 
     def validate_item(self, field: ChoicesField) -> None:
         if not field.data:
-            raise ValidationError("Tick the items to dismiss.")
+            raise ValidationError(f"Tick the items to {self.verb_word}.")
         if len(field.data) > self.most:
             raise ValidationError(f"Tick at most {self.most} items.")
 
 
-def version_of(form: ReasonForm) -> int | None:
+class LookBulkForm(BulkForm):
+    """Confirm or overturn several second looks for one reason, or claim them."""
+
+    VERBS = (ActionVerb.CONFIRM, ActionVerb.OVERTURN)
+    UNNAMED = None
+
+
+def version_of(form: ReasonForm | AssignForm | SnoozeForm) -> int | None:
     """Return the version of the object that the page showed, or None if the form has none."""
     return number((form.version.data or "").strip())
 

@@ -18,13 +18,15 @@ from app.core.models import Action
 from app.core.permissions import Permission
 from app.core.review import claims, holds, queue, second_looks
 from app.core.review.queue import QueueFilter
-from app.web import auth, forms, origins, page, veils
+from app.core.review.second_looks import LookFilter
+from app.web import auth, community_choice, forms, origins, page, veils
 from app.web.blueprint import web
 from app.web.filter_forms import Query, encoded
 from app.web.item import items
-from app.web.moderate import panel, queue_rows, reason_choice, second_look_cards
-from app.web.moderate.filters import QueueForm
+from app.web.moderate import panel, queue_rows, reason_choice, row_lists
+from app.web.moderate.filters import LookForm, QueueForm
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm, UndoForm, refused, version_of
+from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.web.rate import answering
 from app.wiring import wired
 
@@ -82,7 +84,7 @@ def decide(action_id: uuid.UUID) -> Response:
     if following is not None:
         return _go(item_url(following.id, next="1"))
     if form.next.data:
-        return page.done(None, queue_url(), "Decided. Nothing else waits here.")
+        return page.done(None, row_lists.origin().url(), "Decided. Nothing else waits here.")
     return done(action_id, "Decided. You can still undo it.")
 
 
@@ -153,7 +155,8 @@ def undo_several() -> Response:
     message = f"{undone} {'decision' if undone == 1 else 'decisions'} undone. Nothing was sent."
     if late:
         message = f"{undone} undone. {late} could not be: too late, already carried out."
-    return page.done(None, queue_url(), message, status=409 if late else 200)
+    back = row_lists.sent_from() or row_lists.QUEUE
+    return page.done(None, back.url(), message, status=409 if late else 200)
 
 
 def find(session: Session, action_id: uuid.UUID) -> Action:
@@ -181,21 +184,29 @@ def item_url(action_id: uuid.UUID, **more: str) -> str:
 
 def queue_url() -> str:
     """URL of the queue, with the filters of the current query string."""
-    return _with_query(url_for("web.review"), forms.queried(QueueForm).query())
+    return row_lists.QUEUE.url()
 
 
 def cleared_queue_url() -> str:
     """URL of the queue of the same community, without filters."""
-    community = forms.query_arg("community")
-    return _with_query(url_for("web.review"), {"community": community} if community else {})
+    return _with_query(url_for("web.review"), {**community_choice.carried()})
 
 
 def _with_query(path: str, query: Query) -> str:
     return f"{path}?{encoded(query)}" if query else path
 
 
+def wanted_looks() -> LookFilter:
+    """Return the filter of second looks from the query string; if it is invalid, a filter that matches all items."""
+    form = forms.queried(LookForm)
+    return form.wanted() if form.validate() else LookFilter()
+
+
 def _claim_following(session: Session, action: Action) -> Action | None:
-    return claims.claim_next(session, auth.current_actor(), action.community_id, wanted_queue(), after=action)
+    actor, community_id = auth.current_actor(), action.community_id
+    if origins.is_second_look():
+        return second_looks.claim_next(session, actor, community_id, wanted_looks(), after=action)
+    return claims.claim_next(session, actor, community_id, wanted_queue(), after=action)
 
 
 def _go(url: str) -> Response:
@@ -215,41 +226,24 @@ def done(
     part: str = PART,
     form: DecisionForm | None = None,
 ) -> Response:
-    """Answer a POST with the row or card if the queue or the second looks sent it, else a part of the item's page.
+    """Answer a POST with the row if the queue or the second looks sent it, else with a part of the item's page.
 
     ``form``: the decision form, if the POST was not a decision; the answer keeps the text typed into it.
     """
-    from_queue = forms.query_arg("at") == "queue"
-    from_looks = forms.query_arg("at") == second_look_cards.AT
-    kept = form if form is not None and form.version.raw_data and not (from_queue or from_looks) else None
+    row_list = row_lists.sent_from()
+    kept = form if form is not None and form.version.raw_data and row_list is None else None
     if not page.wants_part() and kept is not None and (kept.reason.data or kept.comment.data):
         page.say(message, failed=status >= 400)
         return show(action_id, status=status, form=kept)
     if not page.wants_part():
-        back = (
-            queue_url()
-            if from_queue
-            else second_look_cards.url(action_id)
-            if from_looks
-            else _back_url(action_id)
-        )
+        back = row_list.url() if row_list is not None else _back_url(action_id)
         return page.done(None, back, message, status=status)
     with wired().database.reading() as session:
         action = find(session, action_id)
-        if from_looks:
-            card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
+        if row_list is not None:
+            row = queue_rows.row(session, auth.current_actor(), action, row_list)
             return page.done(
-                second_look_cards.PART,
-                second_look_cards.url(),
-                message,
-                status=status,
-                look=card,
-                **second_look_cards.context(),
-            )
-        if from_queue:
-            row = queue_rows.row(session, auth.current_actor(), action)
-            return page.done(
-                queue_rows.PART, queue_url(), message, status=status, row=row, **queue_rows.context()
+                queue_rows.PART, row_list.url(), message, status=status, row=row, **row_list.context()
             )
         context = _panel_context(session, action, kept) | {"focus_last": part == TIMELINE}
     return page.done(part, _back_url(action_id), message, status=status, **context)
@@ -276,6 +270,7 @@ def show(
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
     author_note_form: Form | None = None,
+    hand_over: AssignForm | SnoozeForm | None = None,
 ) -> Response:
     """Render the item's page, or for htmx only the part with the form, with the text that was typed."""
     with wired().database.reading() as session:
@@ -287,12 +282,13 @@ def show(
             form=form,
             message_form=message_form,
             reopen_form=reopen_form,
+            hand_over=hand_over,
             was_refused=status == 409,
         )
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
     context |= {"panel": item_panel, "swapped": page.wants_part()}
-    typed = form or message_form or reopen_form or author_note_form
+    typed = form or message_form or reopen_form or author_note_form or hand_over
     if typed:
         context["form"] = typed  # the page's title says that it has errors
     if author_note_form is not None and context.get("author_note"):

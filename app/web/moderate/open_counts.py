@@ -33,10 +33,10 @@ def in_words(count: int) -> str:
 
 
 def context(community: Community) -> dict[str, Any]:
-    """Template variables of the queue: the number in its title, and every count of the navigation by element id."""
+    """Template variables of the lists: the number of each by view, and every count of the navigation by element id."""
     counts = in_navigation(community)
     return {
-        "waiting": counts["web.review"][0],
+        "counted": {view: number for view, (number, _) in counts.items()},
         "nav_counts": {element_id(view): counted for view, counted in counts.items()},
     }
 

@@ -1,14 +1,13 @@
 """Data of the moderator panel on the item page (``templates/moderate/_moderator_panel.html``)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from flask import url_for
 from sqlalchemy.orm import Session
 
-from app.core import clock
 from app.core.actions import actions
 from app.core.errors import NotFound
 from app.core.history import chain as history
@@ -16,8 +15,8 @@ from app.core.models import Action, ThresholdSet
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
-from app.core.review import assignments, claims, escalation, reopening, second_looks
-from app.core.vocabulary import IN_REVIEW, ActionState, ActionVerb, ReopenTo
+from app.core.review import claims, escalation, reopening, second_looks
+from app.core.vocabulary import IN_REVIEW, ActionState, ActionTier, ActionVerb, ReopenTo
 from app.web import forms, origins, veils
 from app.web.categories import category_name
 from app.web.filter_forms import Query, encoded
@@ -25,8 +24,10 @@ from app.web.item import done_to_post, missing, timeline
 from app.web.item.done_to_post import DoneToPost
 from app.web.item.evidence import Evidence, evidence
 from app.web.item.missing import Missing
+from app.web.moderate import hand_over as handing_over
 from app.web.moderate import pending_undo, reason_choice, verb_buttons
 from app.web.moderate.forms import CommentForm, DecisionForm, ReopenForm
+from app.web.moderate.hand_over import AssignForm, HandOver, SnoozeForm
 from app.web.moderate.pending_undo import PendingDecision, PendingUndo
 from app.web.moderate.reason_choice import ReasonOption
 from app.web.moderate.verb_buttons import VerbButton
@@ -84,7 +85,8 @@ class ModeratorPanel:
     needed: int
     veil: Veil | None
     reasons: Sequence[ReasonOption]
-    colleagues: Mapping[uuid.UUID, str] = field(default_factory=dict)
+    reasons_name: str
+    hand_over: HandOver | None
     was_refused: bool = False
     missing: Sequence[Missing] = ()
     is_test: bool = False
@@ -100,18 +102,6 @@ class ModeratorPanel:
         return self.form.wanted_action() is not None or bool(self.form.author_text.data)
 
     @property
-    def assignee(self) -> str:
-        """The name of who is to decide the item, or an empty string."""
-        assigned = self.action.assigned_to_id
-        return self.colleagues.get(assigned, "somebody who has left") if assigned is not None else ""
-
-    @property
-    def is_snoozed(self) -> bool:
-        """Whether the item is put aside now."""
-        until = self.action.snoozed_until
-        return until is not None and until > clock.now()
-
-    @property
     def may_escalate(self) -> bool:
         """Whether the item can be sent to the community's staff."""
         return self.held is None and escalation.may_escalate(self.action)
@@ -123,8 +113,13 @@ class ModeratorPanel:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the item waits for a decision. Verbs offered later change a decision that was made."""
-        return self.action.action_state in IN_REVIEW
+        """Whether the item waits for a decision. Verbs offered later change a decision that was made.
+
+        What a score did alone waits too, for a moderator who works through the second looks.
+        """
+        action = self.action
+        did_alone = action.action_state is ActionState.APPLIED and action.action_tier is ActionTier.IMMEDIATE
+        return action.action_state in IN_REVIEW or (did_alone and origins.is_second_look())
 
     @property
     def is_text_unused(self) -> bool:
@@ -156,7 +151,7 @@ class ModeratorPanel:
 
     @property
     def is_from_queue(self) -> bool:
-        """Whether the next item of the queue may follow this item."""
+        """Whether the item was opened from the queue, and not from the second looks."""
         return not origins.is_second_look()
 
     @property
@@ -183,6 +178,7 @@ def panel(
     form: DecisionForm | None = None,
     message_form: CommentForm | None = None,
     reopen_form: ReopenForm | None = None,
+    hand_over: AssignForm | SnoozeForm | None = None,
     was_refused: bool = False,
 ) -> ModeratorPanel:
     """Return the panel of this item. The forms keep their text; ``form`` also keeps the chosen verb.
@@ -230,9 +226,8 @@ def panel(
         needed=answering.ratings_needed(),
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
         reasons=reason_choice.options(session, actor, action.community_id, action.category),
-        colleagues=assignments.colleagues(session, actor, action.community_id)
-        if action.action_state is ActionState.UNDER_REVIEW
-        else {},
+        reasons_name=reason_choice.remembered_as(actor, action.community_id, action.category),
+        hand_over=handing_over.hand_over(session, actor, action, hand_over),
         was_refused=was_refused,
         missing=missing.for_item(session, action),
         is_test=action.request.is_test,

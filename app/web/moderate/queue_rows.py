@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
@@ -16,20 +15,22 @@ from app.core import clock, limits
 from app.core.actions import urgency
 from app.core.models import Action, Request
 from app.core.permissions import Actor
-from app.core.review import decision_trace, queue
+from app.core.review import decision_trace, queue, row_marks
 from app.core.review.decision_trace import Decider
 from app.core.review.queue import QueueItem
-from app.core.vocabulary import ActionState, ReviewGroup
-from app.web import auth, forms
+from app.core.review.row_marks import RowMark
+from app.core.vocabulary import ReviewGroup
+from app.web import auth, community_choice
 from app.web.categories import HIDDEN, category_name, is_veiled
-from app.web.filter_forms import Query, encoded
+from app.web.filter_forms import encoded
 from app.web.filters import ago, channel, excerpt, full_time, span
 from app.web.item import media
 from app.web.item.media import Media
 from app.web.languages import language_name
-from app.web.moderate import pending_undo, row_names
-from app.web.moderate.filters import QueueForm
+from app.web.moderate import look_words, pending_undo, row_names
+from app.web.moderate.look_words import LookWords
 from app.web.moderate.pending_undo import PendingDecision
+from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
 from app.web.moderate.row_names import RowName
 from app.web.rate import answering
 
@@ -43,7 +44,8 @@ class QueueRow:
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
-    who is to decide it.
+    who is to decide it. ``look`` is what a second look says besides.
+    ``live``: the row's id and a digest of everything in it that may change, both short: the poll sends it for each row.
     """
 
     id: uuid.UUID
@@ -70,23 +72,8 @@ class QueueRow:
     overdue: str = ""
     disagreement: str = ""
     assignee: str = ""
-
-    @property
-    def live(self) -> str:
-        """The row's id and a digest of everything in it that may change, both short: the poll sends it for each row."""
-        facts = (
-            self.version,
-            self.claimant,
-            self.is_mine,
-            self.state,
-            self.ratings,
-            self.overdue,
-            self.assignee,
-            self.held.progress if self.held else "",
-            ago(self.decided.at) if self.decided else "",
-        )
-        digest = hashlib.blake2b(repr(facts).encode(), digest_size=3)
-        return f"{_encode(self.id.bytes)}.{_encode(digest.digest())}"
+    look: LookWords | None = None
+    live: str = ""
 
     @property
     def name(self) -> str:
@@ -100,15 +87,30 @@ class QueueRow:
 
 
 def rows(
-    session: Session, items: Sequence[QueueItem], actor: Actor, ticked: frozenset[uuid.UUID] = frozenset()
+    session: Session,
+    items: Sequence[QueueItem],
+    actor: Actor,
+    ticked: frozenset[uuid.UUID] = frozenset(),
+    row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
     """Return the rows of a page; their names differ from each other."""
     apart = row_names.told_apart([_name(item.action) for item in items])
     hidden = _hidden_posts(session, items)
+    looks = _looks(session, items, row_list)
+    live = live_marks(session, actor, [item.action for item in items])
     return [
-        replace(row_of_item(item, actor, ticked, hidden=hidden), apart=more)
+        replace(
+            row_of_item(item, actor, ticked, hidden=hidden, row_list=row_list),
+            apart=more,
+            look=looks.get(item.action.id),
+            live=live.get(item.action.id, ""),
+        )
         for item, more in zip(items, apart, strict=True)
     ]
+
+
+def _looks(session: Session, items: Sequence[QueueItem], row_list: RowList) -> Mapping[uuid.UUID, LookWords]:
+    return look_words.words(session, [item.action for item in items]) if row_list is LOOKS else {}
 
 
 def _hidden_posts(session: Session, items: Sequence[QueueItem]) -> Mapping[str, int]:
@@ -123,6 +125,7 @@ def row_of_item(
     ticked: frozenset[uuid.UUID] = frozenset(),
     decided: Decider | None = None,
     hidden: Mapping[str, int] | None = None,
+    row_list: RowList = QUEUE,
 ) -> QueueRow:
     """Return the row of an item as this actor sees it: claims and decisions may be their own or another's.
 
@@ -142,7 +145,7 @@ def row_of_item(
         is_staffs=action.review_group is ReviewGroup.STAFF,
         claimant=item.claimant,
         is_mine=item.claimant is not None and action.claimed_by_id == actor.account_id,
-        is_open=action.action_state is ActionState.UNDER_REVIEW and action.held is None,
+        is_open=action.action_state in row_list.states and action.held is None,
         state=action.action_state.value,
         held=pending_undo.of_action(actor, action, action.held),
         apart=_name(action).whole,
@@ -150,7 +153,9 @@ def row_of_item(
         media=media.for_action(action),
         decided=decided,
         author=author,
-        author_url=f"{url_for('web.review')}?{encoded({**_community(), 'author': author})}" if author else "",
+        author_url=f"{url_for('web.review')}?{encoded({**community_choice.carried(), 'author': author})}"
+        if author
+        else "",
         facts=_facts(post, (hidden or {}).get(author, 0)),
         overdue=span(clock.now() - action.due_at) if item.is_overdue and action.due_at else "",
         assignee="you"
@@ -173,28 +178,60 @@ def _facts(post: Request, hidden: int) -> Sequence[str]:
     return [fact for fact in facts if fact]
 
 
-def _community() -> Query:
-    community = forms.query_arg("community")
-    return {"community": community} if community else {}
-
-
 def rows_by_id(
-    session: Session, actor: Actor, community_id: uuid.UUID, ids: Sequence[uuid.UUID]
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    ids: Sequence[uuid.UUID],
+    row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
     """Return the rows of these items, in any state; a row that is no longer open says who decided it."""
     items = queue.items(session, actor, community_id, ids)
-    closed = [item.action.id for item in items if item.action.action_state is not ActionState.UNDER_REVIEW]
+    closed = [item.action.id for item in items if item.action.action_state not in row_list.states]
     decided = decision_trace.deciders(session, closed)
     hidden = _hidden_posts(session, items)
-    return [row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden) for item in items]
+    looks = _looks(session, items, row_list)
+    live = live_marks(session, actor, [item.action for item in items])
+    return [
+        replace(
+            row_of_item(item, actor, decided=decided.get(item.action.id), hidden=hidden, row_list=row_list),
+            look=looks.get(item.action.id),
+            live=live.get(item.action.id, ""),
+        )
+        for item in items
+    ]
 
 
 def changed(
-    session: Session, actor: Actor, community_id: uuid.UUID, shown: Mapping[uuid.UUID, str]
+    session: Session,
+    actor: Actor,
+    community_id: uuid.UUID,
+    shown: Mapping[uuid.UUID, str],
+    row_list: RowList = QUEUE,
 ) -> list[QueueRow]:
-    """Return the rows that differ from what the page shows (``QueueRow.live`` by id)."""
-    rows = rows_by_id(session, actor, community_id, list(shown))
-    return [row for row in rows if row.live != shown[row.id]]
+    """Return the rows that differ from what the page shows (``QueueRow.live`` by id). Only these are read whole."""
+    marks = row_marks.row_marks(session, actor, community_id, list(shown))
+    ids = [row_id for row_id, mark in marks.items() if _live(row_id, mark) != shown[row_id]]
+    return rows_by_id(session, actor, community_id, ids, row_list) if ids else []
+
+
+def live_marks(session: Session, actor: Actor, actions: Sequence[Action]) -> Mapping[uuid.UUID, str]:
+    """Return ``QueueRow.live`` of these actions of one community, by id."""
+    if not actions:
+        return {}
+    marks = row_marks.row_marks(session, actor, actions[0].community_id, [action.id for action in actions])
+    return {action_id: _live(action_id, mark) for action_id, mark in marks.items()}
+
+
+def _live(row_id: uuid.UUID, mark: RowMark) -> str:
+    now = clock.now()
+    times = (
+        span(now - mark.due_at) if mark.due_at is not None and mark.due_at <= now else "",
+        ago(mark.decided_at) if mark.decided_at is not None else "",
+        ago(mark.again_at) if mark.again_at is not None else "",
+    )
+    digest = hashlib.blake2b(repr((mark.seen, times)).encode(), digest_size=3)
+    return f"{_encode(row_id.bytes)}.{_encode(digest.digest())}"
 
 
 def shown_rows(text: str) -> dict[uuid.UUID, str]:
@@ -236,18 +273,7 @@ def _name(action: Action) -> RowName:
     )
 
 
-def row(session: Session, actor: Actor, action: Action) -> QueueRow:
+def row(session: Session, actor: Actor, action: Action, row_list: RowList = QUEUE) -> QueueRow:
     """Return the row of one action, in any state."""
-    (found,) = rows_by_id(session, actor, action.community_id, [action.id])
+    (found,) = rows_by_id(session, actor, action.community_id, [action.id], row_list)
     return found
-
-
-def context() -> dict[str, Any]:
-    """Template variables for every row: query strings with the current filters, and the number of ratings needed."""
-    query = forms.queried(QueueForm).query()
-    return {
-        "query": f"?{encoded(query)}" if query else "",
-        "row_query": "?" + encoded({**query, "at": "queue"}),
-        "needed": answering.ratings_needed(),
-        "out_of_band": False,
-    }

@@ -25,24 +25,44 @@ class AsksForReason(Protocol):
 
 @dataclass(frozen=True)
 class ReasonOption:
-    """One reason template: its title in the list, and the text that it inserts."""
+    """One reason template: its title in the list, and the text that it inserts.
+
+    ``default_for`` is the verb whose form begins with it, an empty string for none.
+    """
 
     id: uuid.UUID
     title: str
     text: str
+    default_for: str = ""
 
 
 def options(
     session: Session, actor: Actor, community_id: uuid.UUID, category: str | None = None
 ) -> Sequence[ReasonOption]:
-    """Return the templates in use, those with a category first; if ``category`` is given, without other categories."""
+    """Return the templates in use, those with a category first; if ``category`` is given, without other categories.
+
+    Without a category, only a template for all categories is a default: the form may be about several items.
+    """
     templates = [
         template
         for template in reason_templates.in_use(session, actor, community_id)
         if category is None or template.category in (None, category)
     ]
     templates.sort(key=lambda template: template.category is None)
-    return [ReasonOption(template.id, template.title, template.text) for template in templates]
+    return [
+        ReasonOption(
+            template.id,
+            template.title,
+            template.text,
+            template.verb or "" if category is not None or template.category is None else "",
+        )
+        for template in templates
+    ]
+
+
+def remembered_as(actor: Actor, community_id: uuid.UUID, category: str | None = None) -> str:
+    """Under which name the browser's tab remembers the reason that this moderator gave last."""
+    return f"{actor.account_id} {community_id} {category or '*'}"
 
 
 def compose(session: Session, actor: Actor, community_id: uuid.UUID, form: AsksForReason) -> None:

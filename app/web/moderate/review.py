@@ -2,7 +2,6 @@
 
 import uuid
 from datetime import datetime
-from typing import Any
 
 from flask import Response, make_response, redirect, url_for
 
@@ -19,6 +18,7 @@ from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.moderate import (
     chips,
+    live_rows,
     moderation,
     open_counts,
     pending_undo,
@@ -29,10 +29,10 @@ from app.web.moderate import (
 from app.web.moderate import saved_filters as filter_links
 from app.web.moderate.filters import QueueForm
 from app.web.moderate.forms import BulkForm, QueueSettingsForm, SaveFilterForm
+from app.web.moderate.row_lists import QUEUE
 from app.wiring import wired
 
 PAGE_SIZE = 50
-SHOWN_NEW = 99
 
 
 @web.get("/review")
@@ -45,52 +45,22 @@ def review() -> Response:
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def new_count() -> Response:
-    """What changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
+    """What changed since the page was rendered: new items, rows on the page, and the numbers of waiting items."""
 
-    The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
-    """
-    since = forms.query_arg("since")
-    try:
-        moment = datetime.fromisoformat(since)
-    except ValueError:
-        return make_response("", 204)
-    if moment.tzinfo is None:
-        return make_response("", 204)
-    actor, community = auth.current_actor(), auth.current_community()
-    shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
-    with wired().database.reading() as session:
-        count = queue.newer_than(session, actor, community.id, moment, moderation.wanted_queue())
-        rows = queue_rows.changed(session, actor, community.id, shown_rows) if shown_rows else []
-    counts = open_counts.context(community)
-    is_same = str(count) == (forms.query_arg("shown") or "0")
-    if is_same and not rows and counts["waiting"] == forms.query_arg("waiting"):
-        return make_response("", 204)
-    part = "moderate/_queue_live.html"
-    return page.render(part, part, rows=rows, **queue_rows.context(), **_new(count, since, counts))
+    def newer(moment: datetime) -> int:
+        actor, community = auth.current_actor(), auth.current_community()
+        with wired().database.reading() as session:
+            return queue.newer_than(session, actor, community.id, moment, moderation.wanted_queue())
+
+    return live_rows.poll(QUEUE, "web.new_count", newer)
 
 
 @web.get("/review/settled")
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
 def settled() -> Response:
-    """The new state of rows whose time to undo is over: these rows and the undo bar, rendered again.
-
-    204 while a decision on one of them is still held: the job that carries it out may run a little late.
-    """
-    ids = [choice.id for choice in forms.queried(BulkForm).item.data]
-    actor, community = auth.current_actor(), auth.current_community()
-    with wired().database.reading() as session:
-        rows = queue_rows.rows_by_id(session, actor, community.id, ids)
-        if any(row.held is not None for row in rows):
-            return Response(status=204)
-        pending = pending_undo.undoable(session, actor, community.id)
-    return page.render(
-        "moderate/_queue_settled.html",
-        "moderate/_queue_settled.html",
-        rows=rows,
-        **queue_rows.context(),
-        pending=pending,
-    )
+    """The new state of rows whose time to undo is over: these rows and the undo bar, rendered again."""
+    return live_rows.settled(QUEUE)
 
 
 @web.post("/review/next")
@@ -142,15 +112,16 @@ def save_filter() -> Response:
 def make_queue(filter_id: uuid.UUID) -> Response:
     """Make a shared filter a queue, change it, or (without a position) make it an ordinary filter again."""
     form = forms.posted(QueueSettingsForm)
+    if not form.validate():
+        return show(BulkForm(), status=422, queueing=form)
     try:
         with wired().database.writing() as session:
             kept = saved_filters.make_queue(
-                session, auth.current_actor(), filter_id, forms.number(form.position.data), form.member.data
+                session, auth.current_actor(), filter_id, form.wanted_position, form.member.data
             )
-    except Invalid:
-        return page.done(
-            None, moderation.queue_url(), "Enter an order from 1 to 99. Nothing was changed.", status=422
-        )
+    except Invalid as refusal:
+        forms.explain(form, refusal, {"members": "member"})
+        return show(BulkForm(), status=422, queueing=form)
     is_queue = f"Queue “{kept.name}” is saved."
     return page.done(
         None, moderation.queue_url(), is_queue if kept.position else f"“{kept.name}” is a filter again."
@@ -166,7 +137,12 @@ def delete_filter(filter_id: uuid.UUID) -> Response:
 
 
 def show(
-    form: BulkForm, *, status: int = 200, done: str | None = None, saving: SaveFilterForm | None = None
+    form: BulkForm,
+    *,
+    status: int = 200,
+    done: str | None = None,
+    saving: SaveFilterForm | None = None,
+    queueing: QueueSettingsForm | None = None,
 ) -> Response:
     filter_form = forms.queried(QueueForm)
     filters = filter_form.wanted() if filter_form.validate() else QueueFilter()
@@ -193,7 +169,7 @@ def show(
         pending = pending_undo.undoable(session, actor, community.id)
         reasons = reason_choice.options(session, actor, community.id) if listed.items else []
         lacks_key = not listed.count and not getting_started.has_key(session, community.id)
-        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, colleagues)
+        saved = filter_links.context(session, actor, community.id, filter_form.query(), saving, queueing)
     return page.render(
         "moderate/review.html",
         status=422 if filter_form.errors and status == 200 else status,
@@ -203,37 +179,23 @@ def show(
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
-        form=saving or form,
+        form=saving or queueing or form,
+        colleagues=colleagues,
         bulk=form,
-        bulk_buttons=verb_buttons.for_several(),
+        bulk_buttons=verb_buttons.for_several(BulkForm.VERBS),
         bulk_chosen=form.verb.data if form.wanted_verb else None,
+        bulk_url=url_for("web.decide_selected"),
         matching_url=_matching_url(listed.count),
         reasons=reasons,
+        reasons_name=reason_choice.remembered_as(actor, community.id),
         done=done,
         pending=pending,
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
-        **_new(0, now.isoformat(), open_counts.context(community)),
-        **queue_rows.context(),
+        **live_rows.context(QUEUE, "web.new_count", 0, now.isoformat(), open_counts.context(community)),
+        **QUEUE.context(),
     )
-
-
-def _new(count: int, since: str, counts: dict[str, Any]) -> dict[str, Any]:
-    query = {
-        **forms.queried(QueueForm).query(),
-        "since": since,
-        "shown": str(count),
-        "waiting": counts["waiting"],
-    }
-    return {
-        **counts,
-        "new": count,
-        "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
-        f"{'item' if count == 1 else 'items'}",
-        "new_url": url_for("web.new_count") + "?" + encoded(query),
-        "show_url": moderation.queue_url(),
-    }
 
 
 def _matching_url(count: int) -> str | None:

@@ -1,13 +1,14 @@
 """Saved filters of the review queue: links above the queue, and a form that saves the current filters."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flask import url_for
 from sqlalchemy.orm import Session
 
+from app.core.ids import parse_id
 from app.core.permissions import Actor, Permission, allows
 from app.core.review import saved_filters
 from app.web.categories import category_name
@@ -15,7 +16,7 @@ from app.web.filter_forms import Query, encoded
 from app.web.filters import channel
 from app.web.languages import language_name
 from app.web.moderate.filters import SORTS
-from app.web.moderate.forms import SaveFilterForm
+from app.web.moderate.forms import QueueSettingsForm, SaveFilterForm
 
 _CLAIMED = {"me": "claimed by me", "nobody": "claimed by nobody"}
 _SORTED = {sort.value: label[:1].lower() + label[1:] for sort, label in SORTS.items()}
@@ -60,7 +61,7 @@ def context(
     community_id: uuid.UUID,
     query: Query,
     form: SaveFilterForm | None = None,
-    colleagues: Mapping[uuid.UUID, str] | None = None,
+    queueing: QueueSettingsForm | None = None,
 ) -> dict[str, Any]:
     """Template variables of the line above the queue: the links, and a form if the current filters are not saved."""
     saved_links, present = links(session, actor, community_id, query), wanted(query)
@@ -71,11 +72,19 @@ def context(
         "save_form": form or SaveFilterForm(),
         "may_save": bool(present) and (current is None or form is not None),
         "present_words": in_words(present),
-        "queue_members": colleagues or {},
+        "queue_form": queueing or _queue_form(current),
         "may_queue": current is not None
         and current.is_shared
         and allows(actor, Permission.REVISE_POLICY, community_id),
     }
+
+
+def _queue_form(current: FilterLink | None) -> QueueSettingsForm:
+    """The settings of the present filter, if it is a queue."""
+    if current is None or current.position is None:
+        return QueueSettingsForm()
+    members = [member for text in current.members if (member := parse_id(text)) is not None]
+    return QueueSettingsForm(position=str(current.position), member=members)
 
 
 def wanted(query: Query) -> Query:

@@ -1,147 +1,153 @@
 """Second looks: actions that a score carried out without review, and actions under review again."""
 
-import uuid
+from datetime import datetime
 
 from flask import Response, make_response, redirect, url_for
-from sqlalchemy.orm import Session
 
-from app.core.errors import Conflict, Invalid
-from app.core.models import Action
+from app.core import clock
+from app.core.actions import actions
+from app.core.errors import NotFound
+from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import holds, second_looks
+from app.core.review import claims, queue, second_looks
 from app.core.review.second_looks import LookFilter
-from app.web import auth, forms, page, veils
+from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
-from app.web.moderate import moderation, second_look_cards
+from app.web.filter_forms import encoded
+from app.web.moderate import (
+    bulk,
+    live_rows,
+    moderation,
+    open_counts,
+    pending_undo,
+    queue_rows,
+    reason_choice,
+    verb_buttons,
+)
 from app.web.moderate.filters import LookForm, page_number
-from app.web.moderate.forms import DecisionForm, refused, version_of
+from app.web.moderate.forms import LookBulkForm
+from app.web.moderate.row_lists import LOOKS
 from app.wiring import wired
 
-PAGE_SIZE = 10
+PAGE_SIZE = 50
 
 
 @web.get("/second-look")
 @auth.needs(Permission.SEE_QUEUE)
 def second_look() -> Response:
-    with wired().database.reading() as session:
-        return _page(session)
+    return _show(LookBulkForm())
 
 
-@web.get("/second-look/<uuid:action_id>")
+@web.get("/second-look/new-count")
 @auth.passive
-def second_look_card(action_id: uuid.UUID) -> Response:
-    """The current card, as an htmx part; the page loads it when the time to undo is over. Else redirect to the item."""
-    if not page.wants_part():
-        return make_response(redirect(url_for("web.item", action_id=action_id), 303))
-    with wired().database.reading() as session:
-        card = second_look_cards.card(session, auth.current_actor(), moderation.find(session, action_id))
-    return page.render(
-        second_look_cards.PART, second_look_cards.PART, look=card, **second_look_cards.context()
-    )
+@auth.needs(Permission.SEE_QUEUE)
+def new_looks() -> Response:
+    """What changed since the page was rendered, as ``review.new_count`` says it of the queue."""
+
+    def newer(moment: datetime) -> int:
+        actor, community = auth.current_actor(), auth.current_community()
+        with wired().database.reading() as session:
+            return second_looks.newer_than(session, actor, community.id, moment, moderation.wanted_looks())
+
+    return live_rows.poll(LOOKS, "web.new_looks", newer)
 
 
-@web.post("/second-look/<uuid:action_id>/decide")
-def decide_second_look(action_id: uuid.UUID) -> Response:
-    form = second_look_cards.form_of(action_id, posted=True)
-    verb = form.wanted_verb()
-    if veils.wants_shown():
-        return _again(action_id, form, 200)
-    with wired().database.reading() as session:
-        unseen = veils.is_unseen(moderation.find(session, action_id))
-    if not form.validate() or verb not in second_looks.VERBS or unseen:
-        if verb not in second_looks.VERBS:
-            form.form_errors.append("Choose Confirm or Overturn.")
-        if unseen:
-            form.form_errors.append(veils.UNSEEN)
-        return _again(action_id, form, 422)
-    try:
-        with wired().database.writing() as session:
-            holds.hold(
-                session,
-                auth.current_actor(),
-                verb,
-                action=moderation.find(session, action_id),
-                why=form.why(),
-                version=version_of(form),
-            )
-    except (Invalid, Conflict) as refusal:
-        return _again(action_id, form, *refused(form, refusal))
-    message = "Decided. You can still undo it."
-    if not page.wants_part():
-        return page.done(None, second_look_cards.url(action_id), message)
-    with wired().database.reading() as session:
-        action = moderation.find(session, action_id)
-        card = second_look_cards.card(session, auth.current_actor(), action, focus=True)
-    return page.done(
-        second_look_cards.PART, second_look_cards.url(), message, look=card, **second_look_cards.context()
-    )
+@web.get("/second-look/settled")
+@auth.passive
+@auth.needs(Permission.SEE_QUEUE)
+def settled_looks() -> Response:
+    """The new state of rows whose time to undo is over."""
+    return live_rows.settled(LOOKS)
 
 
-def _again(action_id: uuid.UUID, form: DecisionForm, status: int, alert: str | None = None) -> Response:
-    """The card with its form as sent; without htmx the whole list, which then always includes this card."""
-    with wired().database.reading() as session:
-        action = moderation.find(session, action_id)
-        if not page.wants_part():
-            return _page(session, action, form, status=status, alert=alert)
-        card = second_look_cards.card(session, auth.current_actor(), action, form=form, focus=status == 409)
-    return page.render(
-        second_look_cards.PART,
-        second_look_cards.PART,
-        status=status,
-        alert=alert,
-        look=card,
-        **second_look_cards.context(),
-    )
+@web.post("/second-look/decide")
+@auth.needs(Permission.MODERATE)
+def decide_looks() -> Response:
+    """Confirm, overturn or claim the ticked rows. Each gets its own decision, which can be undone."""
+    form = forms.posted(LookBulkForm)
+
+    def again(*, status: int, done: str | None = None) -> Response:
+        return _show(form, status=status, done=done)
+
+    return bulk.decide_ticked(form, LOOKS, again)
 
 
-def _page(
-    session: Session,
-    kept: Action | None = None,
-    form: DecisionForm | None = None,
-    *,
-    status: int = 200,
-    alert: str | None = None,
-) -> Response:
-    """The list page. ``kept`` is an action whose form has errors: it is listed even if no filter matches it."""
+@web.post("/second-look/next")
+@auth.needs(Permission.MODERATE)
+def next_look() -> Response:
+    """Claim the next second look of the filtered list and open it; release the one the moderator comes from."""
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.writing() as session:
+        after = None
+        left = parse_id(forms.query_arg("after"))
+        if left is not None:
+            try:
+                after = actions.get(session, actor, left)
+                claims.release(session, actor, after)
+            except NotFound:
+                after = None
+        wanted = moderation.wanted_looks()
+        action = second_looks.claim_next(session, actor, community.id, wanted, after=after)
+    if action is None:
+        return page.done(None, LOOKS.url(), "Nothing else waits here that you could claim.")
+    query = encoded({**LOOKS.query(), **LOOKS.origin, "next": "1"})
+    return make_response(redirect(f"{url_for('web.item', action_id=action.id)}?{query}", 303))
+
+
+def _show(form: LookBulkForm, *, status: int = 200, done: str | None = None) -> Response:
     filter_form = forms.queried(LookForm)
     filters = filter_form.wanted() if filter_form.validate() else LookFilter()
     actor, community = auth.current_actor(), auth.current_community()
     number = page_number(forms.query_arg("page"))
-    actions, count = second_looks.waiting(
-        session, actor, community.id, filters, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
-    )
-    if not actions and count:
-        number = -(-count // PAGE_SIZE)
-        actions, count = second_looks.waiting(
-            session, actor, community.id, filters, limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+    ticked = frozenset(choice.id for choice in form.item.data)
+    now = clock.now()
+    with wired().database.reading() as session:
+        while True:
+            offset = (number - 1) * PAGE_SIZE
+            found, count = second_looks.waiting(
+                session, actor, community.id, filters, limit=PAGE_SIZE, offset=offset
+            )
+            if found or not count:
+                break
+            number = -(-count // PAGE_SIZE)
+        filter_form.offer(second_looks.categories(session, community.id))
+        items = {
+            item.action.id: item
+            for item in queue.items(session, actor, community.id, [action.id for action in found])
+        }
+        rows = queue_rows.rows(
+            session, [items[action.id] for action in found if action.id in items], actor, ticked, LOOKS
         )
-    filter_form.offer(second_looks.categories(session, community.id))
-    rows = [*([kept] if kept is not None and kept not in actions else []), *actions]
-    cards = second_look_cards.cards(session, actor, rows, posted={kept.id: form} if kept and form else None)
+        pending = pending_undo.undoable(session, actor, community.id)
+        reasons = reason_choice.options(session, actor, community.id) if rows else []
     return page.render(
         "moderate/second_look.html",
         status=422 if filter_form.errors and status == 200 else status,
-        alert=alert,
-        looks=cards,
+        rows=rows,
         count=count,
         filters=filter_form,
-        form=form or filter_form,
         is_narrowed=filter_form.is_narrowed,
-        clear_url=_cleared(),
+        clear_url=url_for("web.second_look", **community_choice.carried()),
+        form=form,
+        bulk=form,
+        bulk_buttons=verb_buttons.for_several(LookBulkForm.VERBS),
+        bulk_chosen=form.verb.data if form.wanted_verb else None,
+        bulk_url=url_for("web.decide_looks"),
+        matching_url=None,
+        reasons=reasons,
+        reasons_name=reason_choice.remembered_as(actor, community.id),
+        done=done,
+        pending=pending,
         links=_links(number, count),
-        **second_look_cards.context(),
+        **live_rows.context(LOOKS, "web.new_looks", 0, now.isoformat(), open_counts.context(community)),
+        **LOOKS.context(),
     )
-
-
-def _cleared() -> str:
-    community = forms.query_arg("community")
-    return url_for("web.second_look", community=community) if community else url_for("web.second_look")
 
 
 def _links(number: int, count: int) -> page.PageLinks:
     first, last = (number - 1) * PAGE_SIZE + 1, min(count, number * PAGE_SIZE)
     return page.PageLinks(
-        previous=second_look_cards.url(page=str(number - 1)) if number > 1 else None,
-        next=second_look_cards.url(page=str(number + 1)) if last < count else None,
+        previous=LOOKS.url(page=str(number - 1)) if number > 1 else None,
+        next=LOOKS.url(page=str(number + 1)) if last < count else None,
         summary=f"{first:,} to {last:,} of {count:,}",
     )

@@ -85,18 +85,19 @@ def for_note(actor: Actor, note: Note) -> list[VerbButton]:
     return buttons
 
 
-def for_several(count: int | None = None) -> Sequence[VerbButton]:
+def for_several(verbs: Sequence[ActionVerb], count: int | None = None) -> Sequence[VerbButton]:
     """Return the buttons for decisions on several items at once: on ``count`` of them, or on the ticked rows."""
+    several = [(verb, WORDS[verb], WORDS[verb].on_several) for verb in verbs]
     return [
         VerbButton(
             verb,
-            words.on_several.name.replace("selected", str(count)) if count else words.on_several.name,
-            words.on_several.kind,
+            on_several.name.replace("selected", str(count)) if count else on_several.name,
+            on_several.kind,
             words.key,
-            words.on_several.effect,
-            act_as=words.on_several.act_as,
+            on_several.effect,
+            act_as=on_several.act_as,
             is_bulk=count is None,
         )
-        for verb, words in reversed(list(WORDS.items()))
-        if words.on_several is not None
+        for verb, words, on_several in several
+        if on_several is not None
     ]

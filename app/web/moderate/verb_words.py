@@ -34,7 +34,7 @@ class OnNote:
 
 @dataclass(frozen=True)
 class OnSeveral:
-    """A verb on several rows of the queue at once, whose actions may be of several types.
+    """A verb on several rows of the queue, or of the second looks, at once, whose actions may be of several types.
 
     ``name`` is the button's while nothing is ticked; script replaces "selected" by a number. ``done`` follows
     "will be". ``act_as`` is what the platform does with each.
@@ -100,6 +100,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
             ActionType.SILENCE: Effect("keep silenced", _STANDS),
             ActionType.DELETE: Effect("keep deleted", _STANDS),
         },
+        on_several=OnSeveral("Confirm selected", "what was done stands", "secondary", "confirmed"),
     ),
     ActionVerb.OVERTURN: VerbWords(
         "Overturn",
@@ -117,6 +118,7 @@ WORDS: Mapping[ActionVerb, VerbWords] = {
                 "A deleted post cannot be brought back; overturning records the mistake.",
             ),
         },
+        on_several=OnSeveral("Overturn selected", "take it back", "destructive", "overturned"),
     ),
     ActionVerb.DISMISS: VerbWords(
         "Dismiss",

@@ -11,9 +11,9 @@ from app.core.factcheck import storing
 from app.core.models import Action, FactCheckItem
 from app.core.permissions import Permission
 from app.core.review import fact_check_posts
-from app.web import auth, page
+from app.web import auth, page, veils
 from app.web.blueprint import web
-from app.web.categories import HIDDEN, is_veiled
+from app.web.categories import HIDDEN
 from app.web.operate.dataset_words import rating_words
 from app.wiring import wired
 
@@ -56,13 +56,12 @@ def _find(session: Session, item_id: uuid.UUID) -> FactCheckItem:
 
 def _show(item_id: uuid.UUID, **options: Any) -> Response:
     actor, community = auth.current_actor(), auth.current_community()
-    warn = auth.current_reader().account.content_warnings
     with wired().database.reading() as session:
         item = _find(session, item_id)
         matches = fact_check_posts.matches(session, actor, community.id, item)
 
     def hidden(action: Action | None) -> str:
-        return HIDDEN if action is not None and is_veiled(action.category, warn=warn) else ""
+        return HIDDEN if action is not None and veils.hides(action) else ""
 
     return page.render(
         "operate/dataset_item.html",

@@ -121,10 +121,7 @@ def import_dataset() -> Response:
         form.form_errors.append(f"{refused.detail}.")
         return _show(form, status=409)
     except Invalid as refused:
-        for problem in refused.problems:
-            named = form._fields.get(str(problem.loc[0]), form.file)
-            text = problem.msg if named is form.file else f"{named.label.text} {problem.msg}"
-            named.errors = [*named.errors, f"{text}."]
+        forms.explain(form, refused, sentences=("file",))
         return _show(form, status=422)
     return page.done(None, url_for("web.dataset_import", import_id=begun.id), "The file has arrived.")
 

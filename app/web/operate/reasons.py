@@ -16,10 +16,12 @@ from app.core.permissions import Permission
 from app.core.policies import policies
 from app.core.review import reason_templates
 from app.core.review.reason_templates import ReasonDraft
+from app.core.vocabulary import ActionVerb
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.categories import category_name
 from app.web.item.timeline import actor_name
+from app.web.moderate.verb_words import WORDS
 from app.wiring import wired
 
 _WHAT = {
@@ -28,7 +30,8 @@ _WHAT = {
     "reason.retired": "retired",
     "reason.restored": "brought back",
 }
-_LABELS = {"title": "Title", "text": "Text", "category": "Category"}
+_LABELS = {"title": "Title", "text": "Text", "category": "Category", "verb": "Default for"}
+_DEFAULTS = {"": "No decision", **{verb.value: WORDS[verb].name for verb in reason_templates.DEFAULT_VERBS}}
 
 
 class ReasonTemplateForm(Form):
@@ -43,6 +46,7 @@ class ReasonTemplateForm(Form):
         filters=[forms.whole_lines],
     )
     category = SelectField("Category", validate_choice=False)
+    verb = SelectField("Default for", choices=forms.choices(_DEFAULTS), default="")
     version = HiddenField()
 
     def offer(self, names: Sequence[str]) -> None:
@@ -58,7 +62,10 @@ class ReasonTemplateForm(Form):
     def draft(self) -> ReasonDraft:
         """Return the typed values."""
         return ReasonDraft(
-            (self.title.data or "").strip(), (self.text.data or "").strip(), self.category.data or None
+            (self.title.data or "").strip(),
+            (self.text.data or "").strip(),
+            self.category.data or None,
+            ActionVerb(self.verb.data) if self.verb.data else None,
         )
 
 
@@ -229,7 +236,12 @@ def _show_one(
         row = reason_templates.get(session, actor, reason_id)
         auth.enter(row.community_id)
         shown = form or RevisedReasonForm(
-            data={"title": row.title, "text": row.text, "category": row.category or ""}
+            data={
+                "title": row.title,
+                "text": row.text,
+                "category": row.category or "",
+                "verb": row.verb or "",
+            }
         )
         try:
             names = [category.name for category in policies.current(session, row.community_id).categories]
@@ -270,4 +282,6 @@ def _revision(entry: HistoryEntry, text: HistoryText, title: str) -> Revision:
 def _words(name: str, value: object) -> str:
     if name == "category":
         return category_name(str(value)) if value else "Any"
+    if name == "verb":
+        return _DEFAULTS.get(str(value or ""), str(value))
     return f"“{value}”"

@@ -19,7 +19,7 @@ from app.core.permissions import Permission
 from app.core.raters import impact
 from app.core.raters.impact import Impact, NoteOutcome, NoteRow, RatingOutcome, RatingRow
 from app.core.vocabulary import HelpfulnessLevel
-from app.web import auth, forms, page
+from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
 from app.web.categories import HIDDEN, category_name, is_veiled
 from app.web.filters import excerpt
@@ -222,8 +222,7 @@ def _note_lines(figures: Impact, selection: str) -> list[Line]:
 
 
 def _rows_url(shown: str, **more: str) -> str:
-    community = forms.query_arg("community")
-    query = {**({"community": community} if community else {}), **({"show": shown} if shown else {}), **more}
+    query = {**community_choice.carried(), **({"show": shown} if shown else {}), **more}
     return url_for("web.my_impact") + (f"?{urlencode(query)}" if query else "") + "#rows"
 
 

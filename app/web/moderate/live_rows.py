@@ -1,0 +1,78 @@
+"""Rows that change in place: the answer to the poll of a list, and the rows whose decisions were carried out."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from flask import Response, make_response, url_for
+
+from app.web import auth, forms, page
+from app.web.filter_forms import encoded
+from app.web.moderate import open_counts, pending_undo, queue_rows
+from app.web.moderate.forms import BulkForm
+from app.web.moderate.row_lists import RowList
+from app.wiring import wired
+
+PART = "moderate/_queue_live.html"
+SETTLED = "moderate/_queue_settled.html"
+SHOWN_NEW = 99
+
+
+def poll(row_list: RowList, view: str, newer: Callable[[datetime], int]) -> Response:
+    """Return what changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
+
+    The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
+    ``newer`` counts the items since a moment.
+    """
+    since = forms.query_arg("since")
+    try:
+        moment = datetime.fromisoformat(since)
+    except ValueError:
+        return make_response("", 204)
+    if moment.tzinfo is None:
+        return make_response("", 204)
+    actor, community = auth.current_actor(), auth.current_community()
+    shown_rows = queue_rows.shown_rows(forms.query_arg("rows"))
+    count = newer(moment)
+    rows = []
+    if shown_rows:
+        with wired().database.reading() as session:
+            rows = queue_rows.changed(session, actor, community.id, shown_rows, row_list)
+    known = context(row_list, view, count, since, open_counts.context(community))
+    is_same = str(count) == (forms.query_arg("shown") or "0")
+    if is_same and not rows and known["waiting"] == forms.query_arg("waiting"):
+        return make_response("", 204)
+    return page.render(PART, PART, rows=rows, **row_list.context(), **known)
+
+
+def settled(row_list: RowList) -> Response:
+    """Return rows whose time to undo is over, and the undo bar, rendered again.
+
+    204 while a decision on one of them is still held: the job that carries it out may run a little late.
+    """
+    ids = [choice.id for choice in forms.queried(BulkForm).item.data]
+    actor, community = auth.current_actor(), auth.current_community()
+    with wired().database.reading() as session:
+        rows = queue_rows.rows_by_id(session, actor, community.id, ids, row_list)
+        if any(row.held is not None for row in rows):
+            return Response(status=204)
+        pending = pending_undo.undoable(session, actor, community.id)
+    return page.render(SETTLED, SETTLED, rows=rows, **row_list.context(), pending=pending)
+
+
+def context(row_list: RowList, view: str, count: int, since: str, counts: dict[str, Any]) -> dict[str, Any]:
+    """Template variables of the line that tells of new items, and of the numbers that change with it.
+
+    ``view`` answers the poll; ``counts`` is ``open_counts.context``.
+    """
+    waiting = counts["counted"][row_list.view]
+    query = {**row_list.query(), "since": since, "shown": str(count), "waiting": waiting}
+    return {
+        **counts,
+        "waiting": waiting,
+        "new": count,
+        "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
+        f"{'item' if count == 1 else 'items'}",
+        "new_url": f"{url_for(view)}?{encoded(query)}",
+        "show_url": row_list.url(),
+    }
