@@ -99,7 +99,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
             return None
         panel = panels.of_review(panel, action)
         if panel is not None and panel.ended_at is None and panels.is_reviewed_by_raters(action):
-            return _follow_panel(session, panel, action, note, scored, cause)
+            return _follow_panel(session, panel, action, note, scored)
         if panel is None and panel_reviews.is_always(session, action, note, settings):
             panels.open_for(session, action, panels.ALWAYS)
             session.flush()
@@ -143,7 +143,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
 
 
 def _follow_panel(
-    session: Session, panel: Panel, action: Action, note: Note, scored: Scored, cause: str
+    session: Session, panel: Panel, action: Action, note: Note, scored: Scored
 ) -> Verdict | None:
     """Decide a review by its panel's ratings alone, once they decide.
 
@@ -154,7 +154,7 @@ def _follow_panel(
     if verdict is None:
         session.flush()
         return None
-    cause = f"a drawn panel decided: {cause}"
+    cause = "a drawn panel decided"
     panels.end(session, panel, PanelOutcome.DECIDED)
     note.intercept, note.factor = round(verdict.intercept, 6), round(verdict.factor, 6)
     note.helpfulness_score = verdict.shown

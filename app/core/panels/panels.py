@@ -19,7 +19,7 @@ from app.core.ids import new_id
 from app.core.models import Action, Note, Panel, PanelSeat, Rating
 from app.core.panels import draw, rolls
 from app.core.permissions import SYSTEM
-from app.core.scoring import Rater, Sums, Verdict
+from app.core.scoring import Counts, Rater, Sums, Verdict
 from app.core.vocabulary import (
     IN_REVIEW,
     ActionState,
@@ -181,22 +181,15 @@ def _is_certain(found: Scored, note: Note, judged: Verdict, missing: int, raised
 def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") -> None:
     """End a panel: count its answers, close the seats that are still open, and record it in history."""
     now = clock.now()
-    counted = {
-        level: count
-        for level, count in session.execute(
-            sa.select(Rating.helpfulness_level, sa.func.count())
-            .where(
-                Rating.note_id == panel.note_id,
-                Rating.exclusion_reason.is_(None),
-                Rating.rater_id.in_(seat_holders(panel.id)),
-            )
-            .group_by(Rating.helpfulness_level)
-        )
-    }
-    panel.helpful = counted.get(HelpfulnessLevel.HELPFUL, 0)
-    panel.somewhat_helpful = counted.get(HelpfulnessLevel.SOMEWHAT_HELPFUL, 0)
-    panel.not_helpful = counted.get(HelpfulnessLevel.NOT_HELPFUL, 0)
-    panel.answered = sum(counted.values())
+    own, others = counts(session, panel)
+    panel.helpful, panel.somewhat_helpful, panel.not_helpful = (
+        own.helpful,
+        own.somewhat_helpful,
+        own.not_helpful,
+    )
+    panel.answered = own.total
+    if outcome is PanelOutcome.DECIDED:
+        cause = explained(own, others)
     panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
     session.flush()
     session.execute(
@@ -220,3 +213,34 @@ def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") 
         },
         why=Why(cause=cause),
     )
+
+
+def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:
+    """The answers of the panel, and those of the volunteers, as they are now."""
+    rows = session.execute(
+        sa.select(
+            Rating.helpfulness_level,
+            sa.func.count().filter(
+                Rating.rater_id.in_(seat_holders(panel.id)), Rating.exclusion_reason.is_(None)
+            ),
+            sa.func.count(),
+        )
+        .where(Rating.note_id == panel.note_id)
+        .group_by(Rating.helpfulness_level)
+    )
+    by_level = {level: (own, total - own) for level, own, total in rows}
+    own, others = (Counts(*(by_level.get(level, (0, 0))[place] for level in _LEVELS)) for place in (0, 1))
+    return own, others
+
+
+_LEVELS = (HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, HelpfulnessLevel.HELPFUL)
+
+
+def explained(own: Counts, others: Counts) -> str:
+    """What people are told after the decision: what volunteers said, and that a panel decided."""
+    return f"Volunteers: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
+
+
+def _in_words(counts: Counts) -> str:
+    unsure = f", {counts.somewhat_helpful} not sure" if counts.somewhat_helpful else ""
+    return f"{counts.helpful} yes, {counts.not_helpful} no{unsure}"

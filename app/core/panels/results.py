@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.models import Action, Note, Panel, PanelRoll, Rating
+from app.core.models import Action, Panel, PanelRoll, Rating
 from app.core.panels import panels
 from app.core.scoring import Counts
 from app.core.vocabulary import HelpfulnessLevel
@@ -63,25 +63,22 @@ def decided(session: Session, note_id: uuid.UUID) -> Decided | None:
     if found is None or not panels.has_decided(found[0], found[3]):
         return None
     panel, people, digest, _ = found
-    note = session.get_one(Note, note_id)
-    counted = {
-        level: count
-        for level, count in session.execute(
-            sa.select(Rating.helpfulness_level, sa.func.count())
-            .where(Rating.note_id == note_id, Rating.note_version == note.version)
-            .group_by(Rating.helpfulness_level)
-        )
-    }
     own = Counts(panel.not_helpful, panel.somewhat_helpful, panel.helpful)
+    rows = session.execute(
+        sa.select(Rating.helpfulness_level, sa.func.count())
+        .where(Rating.note_id == note_id)
+        .group_by(Rating.helpfulness_level)
+    )
+    total = {level: count for level, count in rows}
     return Decided(
         id=panel.id,
         seats=panel.wanted,
         answered=panel.answered,
         panel=own,
         volunteers=Counts(
-            max(0, counted.get(HelpfulnessLevel.NOT_HELPFUL, 0) - own.not_helpful),
-            max(0, counted.get(HelpfulnessLevel.SOMEWHAT_HELPFUL, 0) - own.somewhat_helpful),
-            max(0, counted.get(HelpfulnessLevel.HELPFUL, 0) - own.helpful),
+            max(0, total.get(HelpfulnessLevel.NOT_HELPFUL, 0) - own.not_helpful),
+            max(0, total.get(HelpfulnessLevel.SOMEWHAT_HELPFUL, 0) - own.somewhat_helpful),
+            max(0, total.get(HelpfulnessLevel.HELPFUL, 0) - own.helpful),
         ),
         reason=panel.reason,
         ended_at=panel.ended_at or panel.opened_at,
@@ -89,15 +86,3 @@ def decided(session: Session, note_id: uuid.UUID) -> Decided | None:
         eligible=people or 0,
         eligible_digest=digest or "",
     )
-
-
-def explained(result: Decided) -> str:
-    """The sentence for "why this status": what volunteers said, and that a panel decided."""
-    return f"{_words('Volunteers', result.volunteers)}; a drawn panel decided ({_words('it', result.panel)})."
-
-
-def _words(who: str, counts: Counts) -> str:
-    parts = [f"{counts.helpful} yes", f"{counts.not_helpful} no"]
-    if counts.somewhat_helpful:
-        parts.append(f"{counts.somewhat_helpful} not sure")
-    return f"{who}: {', '.join(parts)}"

@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.db import serialise
 from app.core.errors import NotFound
-from app.core.models import Action, Panel, PanelSeat
+from app.core.ids import parse_id
+from app.core.models import Action, Community, Panel, PanelSeat, Profile
 from app.core.panels import panels
+from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.vocabulary import IN_REVIEW, ReviewGroup, SeatState
 
@@ -77,6 +79,18 @@ def open_for(session: Session, profile_id: uuid.UUID, community_id: uuid.UUID) -
     return [Drawn(action_id, expires_at) for action_id, expires_at in rows]
 
 
+def counts_of(session: Session, profile_id: uuid.UUID) -> Sequence[tuple[uuid.UUID, int]]:
+    """The communities where the person has open seats, with their number, ordered by the communities' names."""
+    rows = session.execute(
+        _open([profile_id])
+        .join(Community, Community.id == Panel.community_id)
+        .with_only_columns(Panel.community_id, sa.func.count())
+        .group_by(Panel.community_id, Community.name)
+        .order_by(Community.name, Panel.community_id)
+    )
+    return [(community_id, count) for community_id, count in rows]
+
+
 def of_items(
     session: Session, profile_id: uuid.UUID, action_ids: Collection[uuid.UUID]
 ) -> Mapping[uuid.UUID, datetime]:
@@ -89,9 +103,45 @@ def of_items(
     return {action_id: expires_at for action_id, expires_at in rows}
 
 
-def notes_of(profile_ids: sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:
-    """SELECT of the rationales for which one of these profiles has an open seat."""
-    return _open(profile_ids).with_only_columns(Panel.note_id)
+def notes_of(actor: Actor, reference: str) -> sa.Select[uuid.UUID]:
+    """SELECT of the rationales for which this user of a platform has an open seat.
+
+    ``reference`` is a profile UUID or a platform user id. Seats of people of the dashboard are found only by their
+    linked platform profile, and nothing by read-only keys: only who asks the person has to know.
+    """
+    person = sa.orm.aliased(Profile)
+    mentioned = sa.select(Profile.id, Profile.account_id).where(
+        sa.or_(Profile.platform_user_id == reference, Profile.id == parse_id(reference)),
+        Profile.platform.not_in((profiles.WEB, profiles.SERVICE_PLATFORM)),
+        profiles.known_to(actor),
+        sa.false() if actor.read_only else sa.true(),
+    )
+    found = mentioned.subquery()
+    people = sa.select(person.id).where(
+        sa.or_(
+            person.id.in_(sa.select(found.c.id)),
+            sa.and_(person.platform == profiles.WEB, person.account_id.in_(sa.select(found.c.account_id))),
+        )
+    )
+    return _open(people).with_only_columns(Panel.note_id)
+
+
+def give_up(session: Session, profile_id: uuid.UUID) -> int:
+    """End all open seats of a person who was erased. Return how many there were."""
+    ended = session.scalars(
+        sa.update(PanelSeat)
+        .where(PanelSeat.profile_id == profile_id, PanelSeat.state == SeatState.OPEN)
+        .values(state=SeatState.LAPSED, ended_at=clock.now())
+        .returning(PanelSeat.panel_id)
+        .execution_options(synchronize_session=False)
+    ).all()
+    session.execute(
+        sa.update(Panel)
+        .where(Panel.id.in_(ended), Panel.ended_at.is_(None))
+        .values(due_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    return len(ended)
 
 
 def move(session: Session, profile_id: uuid.UUID, person_id: uuid.UUID) -> None:

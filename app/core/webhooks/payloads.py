@@ -150,6 +150,14 @@ def panel_event(
     }
 
 
+def veiled(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload for people who look at deliveries: who was drawn is for the platform alone."""
+    if payload.get("event") != EventName.PANEL_DRAWN:
+        return payload
+    count = len(payload["data"]["rater_ids"])
+    return {**payload, "data": {**payload["data"], "rater_ids": [f"{count} not shown"]}}
+
+
 def _flat(payload: Mapping[str, Any], action: Action | None) -> dict[str, Any]:
     """The top-level members that the Discourse plugin reads in every event; null without an action."""
     return {
