@@ -8,13 +8,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from app.core import clock
-from app.core.models import Account, Community, Membership, Note, Panel, PanelSeat, Profile, SignIn
-from app.core.notes import ratings
+from app.core.models import Account, Community, Membership, Note, Panel, PanelSeat, Profile, Rating, SignIn
+from app.core.notes import notes, ratings
 from app.core.people import profiles
-from app.core.permissions import Actor
-from app.core.vocabulary import HelpfulnessLevel, Role, SeatState
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import Classification, HelpfulnessLevel, Role, SeatState
+from app.core.webhooks import endpoints
+from app.core.webhooks.sending import AllowList
 from app.wiring import Wiring
-from tests.cast import Cast
+from tests.cast import COMMUNITY, PLATFORM, Cast
 
 LEVELS = {
     "H": HelpfulnessLevel.HELPFUL,
@@ -53,6 +55,7 @@ def settle_in(wiring: Wiring, cast: Cast, count: int, *, size: int = 5_000) -> l
                         "account_id": account,
                         "community_id": cast.community_id,
                         "role": Role.RATER,
+                        "welcomed_at": long_ago,
                         "practice": dict.fromkeys(("attack", "quotation", "criticism", "note"), "yes"),
                         **stamps,
                     }
@@ -131,3 +134,58 @@ def answer(wiring: Wiring, cast: Cast, note_id: uuid.UUID, people: Sequence[uuid
         with wiring.database.writing() as session:
             rater = session.get_one(Profile, profile_id)
             ratings.rate(session, who, session.get_one(Note, note_id), rater, LEVELS[letter])
+
+
+def settle_in_on_platform(wiring: Wiring, cast: Cast, count: int) -> list[str]:
+    """Add users of the platform who can be drawn once a webhook names the event: each has rated three notes."""
+    long_ago, lately = clock.now() - timedelta(days=30), clock.now() - timedelta(days=1)
+    people = [(uuid.uuid4(), f"user-{number}") for number in range(count)]
+    stamps = {"created_at": long_ago, "updated_at": long_ago}
+    with wiring.database.writing() as session:
+        author = session.get_one(Profile, cast.operator.profile_id)
+        written = [
+            notes.write(
+                session, SYSTEM, cast.community_id, author, f"Note {number}", Classification.MISLEADING
+            )
+            for number in range(3)
+        ]
+        session.execute(
+            sa.insert(Profile),
+            [
+                {
+                    "id": profile,
+                    "platform": PLATFORM,
+                    "provider_scope": COMMUNITY,
+                    "platform_user_id": name,
+                    **stamps,
+                }
+                for profile, name in people
+            ],
+        )
+        session.execute(
+            sa.insert(Rating),
+            [
+                {
+                    "id": uuid.uuid4(),
+                    "community_id": cast.community_id,
+                    "note_id": note.id,
+                    "rater_id": profile,
+                    "rater_ref": name,
+                    "helpfulness_level": LEVELS["H" if place % 2 else "N"],
+                    "note_version": 1,
+                    "created_at": lately,
+                    "updated_at": lately,
+                }
+                for note in written
+                for place, (profile, name) in enumerate(people)
+            ],
+        )
+    return [name for _, name in people]
+
+
+def register(wiring: Wiring, cast: Cast, url: str, names: list[str] | None) -> None:
+    """Register a webhook of the community for these events; None: all."""
+    allow = AllowList.parse("127.0.0.1")
+    with wiring.database.writing() as session:
+        community = session.get_one(Community, cast.community_id)
+        endpoints.register(session, SYSTEM, wiring.sealer, allow, community, url, "s" * 32, names)

@@ -95,7 +95,7 @@ def _arrived_together(session: Session, note: Note, settings: CommunitySettings)
             .join(Profile, Profile.id == Rating.rater_id)
         )
     )
-    most, since = _most_within(arrivals, span)
+    most, since = most_within(arrivals, span)
     if most < settings.burst_raters or most <= settings.burst_share * len(arrivals) or since is None:
         return None
     others = (
@@ -114,7 +114,7 @@ def _arrived_together(session: Session, note: Note, settings: CommunitySettings)
     return f"{most} of the {len(arrivals)} raters were first seen within {settings.burst_hours} hours."
 
 
-def _most_within(moments: list[datetime], span: timedelta) -> tuple[int, datetime | None]:
+def most_within(moments: list[datetime], span: timedelta) -> tuple[int, datetime | None]:
     """The most of these sorted moments within one span, and when that span begins."""
     most, since, first = 0, None, 0
     for last, moment in enumerate(moments):

@@ -49,8 +49,8 @@ class GroupRow:
 class WhyStatus:
     """Content of the template. ``words`` are the three answers; ``tones`` are their CSS classes in the bars.
 
-    ``is_covered``: hidden until opened, because this moderator could still answer as a member. ``draw``: for admins, the
-    draw of the panel that decided.
+    ``is_covered``: hidden until opened, because this moderator could still answer as a member. ``draw``: for
+    admins, the draw of the panel that decided.
     """
 
     told: Explanation
