@@ -47,4 +47,12 @@ def open_if_doubted(session: Session, action: Action, note: Note, scored: Scored
     if reason is None:
         burst = bursts.suspicious(session, action, note)
         reason = burst.cause if burst is not None else None
-    return reason is not None and panels.open_for(session, action, reason) is not None
+    return reason is not None and open_panel(session, action, reason)
+
+
+def open_panel(session: Session, action: Action, reason: str) -> bool:
+    """Open a panel for the action's review, which is drawn after the commit. Return whether there is one."""
+    if panels.open_for(session, action, reason) is None:
+        return False
+    panels.ask(session, action.community_id)
+    return True

@@ -101,7 +101,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
         if panel is not None and panel.ended_at is None and panels.is_reviewed_by_raters(action):
             return _follow_panel(session, panel, action, note, scored)
         if panel is None and panel_reviews.is_always(session, action, note, settings):
-            panels.open_for(session, action, panels.ALWAYS)
+            panel_reviews.open_panel(session, action, panels.ALWAYS)
             session.flush()
             return None
     # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.

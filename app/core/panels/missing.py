@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core.db import serialise
+from app.core.history import chain as history
 from app.core.models import Action, Community, Panel
 from app.core.panels import panels
 from app.core.vocabulary import IN_REVIEW, ActionState, ReviewGroup, WhoDecides
@@ -26,8 +27,9 @@ def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATC
     serialise(session, community_id)
     waiting = _without_panel(sa.select(Action)).where(Action.community_id == community_id)
     found = session.scalars(waiting.order_by(Action.id).limit(limit)).all()
-    for action in found:
-        panels.open_for(session, action, panels.ALWAYS)
+    with history.gathered(session):
+        for action in found:
+            panels.open_for(session, action, panels.ALWAYS)
     return len(found)
 
 

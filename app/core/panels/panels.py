@@ -88,8 +88,8 @@ def is_too_small(session: Session, community_id: uuid.UUID) -> bool:
 def open_for(session: Session, action: Action, reason: str) -> Panel | None:
     """Open a panel for the action's review; None for an action without a rationale.
 
-    The seats are drawn by a job, so that the rating that gave reason for a panel takes no longer than others. The
-    caller holds the community's lock, and the review has no panel yet.
+    The seats are drawn by a job (``ask``), so that the rating that gave reason for a panel takes no longer than others.
+    The caller holds the community's lock, and the review has no panel yet.
     """
     if action.note_id is None:
         return None
@@ -125,7 +125,6 @@ def open_for(session: Session, action: Action, reason: str) -> Panel | None:
         },
         why=Why(cause=reason),
     )
-    ask(session, panel.community_id)
     return panel
 
 

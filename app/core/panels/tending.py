@@ -47,6 +47,9 @@ KEPT = timedelta(days=90)
 """So long after the end of a panel its draw can be repeated; then its seats are deleted."""
 
 
+_INSERT = sa.insert(PanelSeat.metadata.tables[PanelSeat.__tablename__])
+
+
 @dataclass(frozen=True)
 class Tended:
     """A batch: how many panels it looked at, and the notes whose reviews everybody's ratings decide after all."""
@@ -301,7 +304,7 @@ def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
         hungry = [work for work in hungry if work.missing and asked[work.panel.id]]
     if rows:
         session.flush()
-        session.execute(sa.insert(PanelSeat), rows)
+        session.connection().execute(_INSERT, rows)
 
 
 def _to_staff(session: Session, work: _Work, why: str) -> None:
