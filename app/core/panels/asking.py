@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import cast
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -46,23 +46,11 @@ class Askable:
         asked: Iterable[Sequence[uuid.UUID]],
     ) -> "Askable":
         candidates = {person for people in asked for person in people}
-        mentioned = sa.select(Profile.account_id).where(
-            Profile.id.in_(candidates), Profile.account_id.is_not(None)
-        )
-        rows = session.execute(
-            sa.select(
-                Profile.id,
-                Profile.account_id,
-                Profile.platform,
-                Profile.platform_user_id,
-                Profile.trust_level,
-                Profile.created_at,
-            ).where(sa.or_(Profile.id.in_(candidates), Profile.account_id.in_(mentioned)))
-        ).all()
-        # Rows and no objects, which would take most of the time of a draw: they have what a ``Person`` reads.
-        known = cast(Sequence[Profile], rows)
+        own = _rows(session, Profile.id, candidates)
+        accounts = {row.account_id for row in own if row.account_id is not None}
+        known = {row.id: row for row in [*own, *_rows(session, Profile.account_id, accounts)]}
         linked: dict[uuid.UUID, list[Profile]] = defaultdict(list)
-        for profile in known:
+        for profile in known.values():
             if profile.account_id is not None:
                 linked[profile.account_id].append(profile)
         members = session.scalars(
@@ -70,7 +58,7 @@ class Askable:
             .join(Account, Account.id == Membership.account_id)
             .where(
                 Membership.community_id == community_id,
-                Membership.account_id.in_(mentioned),
+                Membership.account_id.in_(accounts),
                 Account.disabled_at.is_(None),
             )
         )
@@ -92,8 +80,7 @@ class Askable:
         return cls(
             {
                 profile.id: Person(linked[profile.account_id] if profile.account_id else [profile])
-                for profile in known
-                if profile.id in candidates
+                for profile in own
             },
             frozenset((note_id, rater_id) for note_id, rater_id in rated),
             {profile_id: count for profile_id, count in open_seats},
@@ -124,3 +111,23 @@ class Askable:
             profile.account_id in self.here if profile.platform == profiles.WEB else True
             for profile in person.profiles
         )
+
+
+def _rows(
+    session: Session, column: sa.orm.InstrumentedAttribute[Any], values: Collection[uuid.UUID]
+) -> list[Profile]:
+    """The profiles with one of these values, as rows: objects would take most of the time of a draw.
+
+    They have what a ``Person`` reads.
+    """
+    rows = session.execute(
+        sa.select(
+            Profile.id,
+            Profile.account_id,
+            Profile.platform,
+            Profile.platform_user_id,
+            Profile.trust_level,
+            Profile.created_at,
+        ).where(column.in_(values))
+    ).all()
+    return cast(list[Profile], rows)

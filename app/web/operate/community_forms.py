@@ -142,7 +142,7 @@ class CommunityForm(Form):
     is_public = BooleanField(LABELS["is_public"])
     ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
     second_look = BooleanField(LABELS["second_look"])
-    who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES))
+    who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES), validate_choice=False)
     panel_seats = StringField(LABELS["panel_seats"], [_within])
     panel_hours = StringField(LABELS["panel_hours"], [_within])
     min_ratings = StringField(LABELS["min_ratings"], [_within])
