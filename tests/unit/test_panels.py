@@ -3,6 +3,8 @@
 import hashlib
 import uuid
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import pytest
@@ -14,7 +16,7 @@ from app.core.errors import NotFound
 from app.core.history.why import Why
 from app.core.models import Action, HistoryEntry, Membership, Note, Panel, PanelRoll, PanelSeat, Profile
 from app.core.notes import verdicts
-from app.core.panels import draw, panels, results, seats
+from app.core.panels import draw, missing, panels, results, seats, tending
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import ActionState, NoteStatus, PanelOutcome, ReviewGroup, Role, SeatState
@@ -284,3 +286,22 @@ def test_a_moderator_who_decides_ends_the_panel(wiring: Wiring, cast: Cast, peop
         session.execute(sa.update(Panel).values(due_at=clock.now()))
     jobs.sweep(wiring.database)
     assert panel_of(wiring, action_id).outcome is PanelOutcome.OVERTAKEN
+
+
+def test_two_jobs_at_once_and_one_that_dies_give_nobody_a_seat_twice(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    actions = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)]
+    with suppress(RuntimeError), wiring.database.writing() as session:
+        missing.open_missing(session, cast.community_id)
+        assert tending.tend(session, cast.community_id).panels == 3
+        raise RuntimeError("killed before the commit")
+    assert seated(wiring, actions[0]) == []
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(jobs.tend, wiring.database, cast.community_id) for _ in range(4)]:
+            done.result()
+    for action_id in actions:
+        assert len(set(seated(wiring, action_id))) == len(seated(wiring, action_id)) == 12
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Panel)) == 3

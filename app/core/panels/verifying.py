@@ -68,7 +68,7 @@ def repeat(session: Session, reference: uuid.UUID) -> Repeated:
 
 def _faults_in_promises(session: Session, panel: Panel, roll: PanelRoll) -> list[str]:
     """Whether seed and roll are those whose hashes went to history before anybody answered."""
-    promised = {}
+    promised: dict[str, object] = {}
     for entry in session.scalars(
         sa.select(HistoryEntry).where(
             HistoryEntry.object_id == panel.action_id,
