@@ -9,12 +9,13 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.errors import Conflict
-from app.core.models import Action, Event, Panel, PanelSeat, Profile
-from app.core.panels import draw, verifying
+from app.core.mail import Kind
+from app.core.models import Action, Event, Panel, PanelRoll, PanelSeat, Profile
+from app.core.panels import draw, tending, verifying
 from app.core.panels.doubts import chance_of, most_within
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM
-from app.core.upkeep import erasure
+from app.core.upkeep import erasure, mail_texts
 from app.core.vocabulary import SeatState
 from app.core.webhooks import payloads
 from app.jobs import panels as jobs
@@ -160,3 +161,36 @@ def test_an_erased_person_gives_the_seat_up_and_the_next_is_drawn(wiring: Wiring
     jobs.sweep(wiring.database)
     assert len(seated(wiring, action_id)) == 12
     assert seated(wiring, action_id, SeatState.LAPSED) == [gone]
+
+
+def test_a_digest_names_seats_in_its_text_and_nowhere_else(wiring: Wiring, cast: Cast) -> None:
+    settle_in(wiring, cast, 20)
+    holder = seated(wiring, _drawn(wiring, cast))[0]
+    with wiring.database.writing() as session:
+        account_id = session.get_one(Profile, holder).account_id
+        links = mail_texts.MailLinks("https://example.org", b"key")
+        message = mail_texts.write(session, links, Kind.DIGEST, account_id=account_id)
+    assert message is not None
+    assert "You were drawn to decide some of them" in message.text
+    assert "Harbour forum: 1" in message.text
+    assert "drawn" not in message.subject + str(message.headers)
+
+
+def test_three_months_after_its_end_only_the_counts_of_a_panel_are_kept(wiring: Wiring, cast: Cast) -> None:
+    settle_in(wiring, cast, 20)
+    action_id = _drawn(wiring, cast)
+    with wiring.database.writing() as session:
+        tending.prune(session)
+    assert len(seated(wiring, action_id)) == 12, "an open panel keeps its seats"
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Panel).values(ended_at=clock.now() - timedelta(days=91)))
+        session.execute(sa.update(PanelRoll).values(made_at=clock.now() - timedelta(days=91)))
+        tending.prune(session)
+    with wiring.database.reading() as session:
+        kept = [
+            session.scalar(sa.select(sa.func.count()).select_from(kind))
+            for kind in (Panel, PanelSeat, PanelRoll)
+        ]
+        assert kept == [1, 0, 0]
+        with pytest.raises(Conflict):
+            verifying.repeat(session, action_id)

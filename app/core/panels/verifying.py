@@ -2,13 +2,14 @@
 
 import hashlib
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session, undefer
 
 from app.core.errors import Conflict, NotFound
-from app.core.models import HistoryEntry, Panel, PanelRoll, PanelSeat
+from app.core.models import HistoryEntry, Panel, PanelRoll, PanelSeat, Profile
 from app.core.panels import draw
 from app.core.vocabulary import SeatState
 
@@ -56,10 +57,9 @@ def repeat(session: Session, reference: uuid.UUID) -> Repeated:
         .where(PanelSeat.panel_id == panel.id)
         .order_by(PanelSeat.number)
     ).all()
-    faults = [
-        *_faults_in_promises(session, panel, roll),
-        *_faults_in_order(panel, roll, [row[0] for row in rows]),
-    ]
+    found = draw.order(panel.seed, roll.raters, first=None)
+    came_to = _as_on_the_roll(session, [profile_id for profile_id, _ in rows], found)
+    faults = [*_faults_in_promises(session, panel, roll), *_faults_in_order(found, came_to)]
     passed = sum(state is SeatState.PASSED for _, state in rows)
     return Repeated(
         panel.id, panel.seed.hex(), roll.people, roll.digest, len(rows) - passed, passed, tuple(faults)
@@ -85,9 +85,21 @@ def _faults_in_promises(session: Session, panel: Panel, roll: PanelRoll) -> list
     return faults
 
 
-def _faults_in_order(panel: Panel, roll: PanelRoll, came_to: list[uuid.UUID]) -> list[str]:
+def _as_on_the_roll(session: Session, came_to: Sequence[uuid.UUID], found: draw.Order) -> list[uuid.UUID]:
+    """The people by the profiles that the roll has: a seat moves when its profile is linked to an account."""
+    others = [person for person in came_to if person not in found.people]
+    account = sa.orm.aliased(Profile)
+    linked = session.execute(
+        sa.select(account.id, Profile.id)
+        .join(Profile, Profile.account_id == account.account_id)
+        .where(account.id.in_(others))
+    )
+    earlier = {person: profile for person, profile in linked if profile in found.people}
+    return [earlier.get(person, person) for person in came_to]
+
+
+def _faults_in_order(found: draw.Order, came_to: Sequence[uuid.UUID]) -> list[str]:
     """Whether the draw came to the first people of each side, in their order, and to nobody else."""
-    found = draw.order(panel.seed, roll.raters, first=None)
     faults = []
     for people in found.sides.values():
         of_side = set(people)
