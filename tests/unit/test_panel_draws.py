@@ -9,20 +9,23 @@ import sqlalchemy as sa
 
 from app.core import clock
 from app.core.errors import Conflict
+from app.core.helpfulness import note_scores
 from app.core.mail import Kind
-from app.core.models import Action, Event, Panel, PanelRoll, PanelSeat, Profile
-from app.core.panels import draw, tending, verifying
+from app.core.models import Action, Event, Note, Panel, PanelRoll, PanelSeat, Profile
+from app.core.notes import ratings
+from app.core.panels import doubts, draw, tending, verifying
 from app.core.panels.doubts import chance_of, most_within
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM
 from app.core.upkeep import erasure, mail_texts
-from app.core.vocabulary import SeatState
+from app.core.vocabulary import ActionState, SeatState
 from app.core.webhooks import payloads
 from app.jobs import panels as jobs
 from app.wiring import Wiring
 from tests import factories
-from tests.cast import Cast
-from tests.panels import register, seated, set_up, settle_in, settle_in_on_platform
+from tests.camps import camps, refit
+from tests.cast import COMMUNITY, PLATFORM, Cast
+from tests.panels import LEVELS, register, seated, set_up, settle_in, settle_in_on_platform
 
 ALL = [(uuid.UUID(int=number * 7919 + 1), Side.ONE if number % 4 else Side.OTHER) for number in range(400)]
 
@@ -86,8 +89,8 @@ def test_people_who_arrived_together_are_found() -> None:
     assert most_within([], timedelta(hours=24)) == (0, None)
 
 
-def _drawn(wiring: Wiring, cast: Cast) -> uuid.UUID:
-    set_up(wiring, cast, who_decides="panel")
+def _drawn(wiring: Wiring, cast: Cast, **settings: int) -> uuid.UUID:
+    set_up(wiring, cast, who_decides="panel", **settings)
     action_id = factories.scored_action(wiring, cast)
     jobs.sweep(wiring.database)
     return action_id
@@ -194,3 +197,47 @@ def test_three_months_after_its_end_only_the_counts_of_a_panel_are_kept(wiring: 
         assert kept == [1, 0, 0]
         with pytest.raises(Conflict):
             verifying.repeat(session, action_id)
+
+
+def test_where_viewpoints_are_known_both_sides_sit_and_a_crowd_of_one_side_is_doubted(
+    wiring: Wiring, cast: Cast
+) -> None:
+    made = camps(wiring, cast)
+    refit(wiring, cast)
+    with wiring.database.writing() as session:
+        # They come from the community's own platform, so that they can be reached.
+        session.execute(
+            sa.update(Profile)
+            .where(Profile.id.in_(made.raters))
+            .values(platform=PLATFORM, provider_scope=COMMUNITY)
+        )
+    register(wiring, cast, "http://127.0.0.1/drawn", ["panel.drawn"])
+    action_id = _drawn(wiring, cast, panel_seats=8)
+    seats = seated(wiring, action_id)
+    first = [person for person in seats if person in made.first]
+    assert (len(first), len(seats)) == (4, 8)
+    set_up(wiring, cast)
+    crowd = [person for person in made.first if person not in seats]
+    _rate(wiring, cast, action_id, crowd, "N" * len(crowd))
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert action.note_id is not None
+        note = session.get_one(Note, action.note_id)
+        reason = doubts.find(session, note, note_scores.read(session, note))
+    assert reason is not None
+    assert "known viewpoint are of one side" in reason
+    second = [person for person in seats if person not in first]
+    mixed = [person for pair in zip(first, second, strict=True) for person in pair]
+    _rate(wiring, cast, action_id, mixed, "H" * len(mixed))
+    with wiring.database.reading() as session:
+        assert session.get_one(Action, action_id).action_state is ActionState.PROPOSED
+
+
+def _rate(wiring: Wiring, cast: Cast, action_id: uuid.UUID, people: list[uuid.UUID], levels: str) -> None:
+    """Rate for users of the platform, until the panel has decided."""
+    for profile_id, letter in zip(people, levels, strict=True):
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            note, rater = session.get_one(Note, action.note_id), session.get_one(Profile, profile_id)
+            who = factories.integration(cast, staff=False, profile_id=profile_id)
+            ratings.rate(session, who, note, rater, LEVELS[letter])
