@@ -199,6 +199,7 @@ def test_three_months_after_its_end_only_the_counts_of_a_panel_are_kept(wiring: 
             verifying.repeat(session, action_id)
 
 
+@pytest.mark.both_databases
 def test_where_viewpoints_are_known_both_sides_sit_and_a_crowd_of_one_side_is_doubted(
     wiring: Wiring, cast: Cast
 ) -> None:
@@ -219,11 +220,7 @@ def test_where_viewpoints_are_known_both_sides_sit_and_a_crowd_of_one_side_is_do
     set_up(wiring, cast)
     crowd = [person for person in made.first if person not in seats]
     _rate(wiring, cast, action_id, crowd, "N" * len(crowd))
-    with wiring.database.reading() as session:
-        action = session.get_one(Action, action_id)
-        assert action.note_id is not None
-        note = session.get_one(Note, action.note_id)
-        reason = doubts.find(session, note, note_scores.read(session, note))
+    reason = _doubt(wiring, action_id)
     assert reason is not None
     assert "known viewpoint are of one side" in reason
     second = [person for person in seats if person not in first]
@@ -231,6 +228,22 @@ def test_where_viewpoints_are_known_both_sides_sit_and_a_crowd_of_one_side_is_do
     _rate(wiring, cast, action_id, mixed, "H" * len(mixed))
     with wiring.database.reading() as session:
         assert session.get_one(Action, action_id).action_state is ActionState.PROPOSED
+    newer = [*made.first[:3], *made.second[:3]]
+    with wiring.database.writing() as session:
+        session.execute(
+            sa.update(Profile)
+            .where(Profile.id.in_(newer))
+            .values(created_at=clock.now() - timedelta(days=10))
+        )
+    other_id = factories.scored_action(wiring, cast, request_id="post-2")
+    _rate(wiring, cast, other_id, newer, "HNHNHN")
+    assert _doubt(wiring, other_id) == "6 of the 6 raters were first seen within 24 hours."
+
+
+def _doubt(wiring: Wiring, action_id: uuid.UUID) -> str | None:
+    with wiring.database.reading() as session:
+        note = session.get_one(Note, session.get_one(Action, action_id).note_id)
+        return doubts.find(session, note, note_scores.read(session, note))
 
 
 def _rate(wiring: Wiring, cast: Cast, action_id: uuid.UUID, people: list[uuid.UUID], levels: str) -> None:
