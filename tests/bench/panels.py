@@ -10,6 +10,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -145,24 +146,20 @@ def measure(wiring: Wiring, people: int, panels: int, table: Table) -> None:
 
 def main(people: int = 100_000, panels: int = 10_000, kind: str = "sqlite") -> None:
     table = Table("Drawn panels", kind)
-    with tempfile.TemporaryDirectory() as folder:
-        server = postgres.Server.start() if kind == "postgresql" else None
-        url = server.url(server.create()) if server else f"sqlite:///{folder}/bench.db"
-        settings = Settings(
-            _env_file=None, environment="test", data_dir=Path(folder), database_url=url
-        ).ready()
-        wiring = wire(settings)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bridgenote-bench-")))
+        url = f"sqlite:///{folder / 'bench.db'}"
+        if kind == "postgresql":
+            server = stack.enter_context(postgres.running())
+            url = server.url(server.create())
+        wiring = wire(Settings(_env_file=None, environment="test", data_dir=folder, database_url=url).ready())
         migrations.upgrade(wiring.database.engine)
         engine = InlineEngine(wiring.database.engine)
         engine.prepare()
         register_all(engine, wiring)
         wiring.attach(engine)
-        try:
-            measure(wiring, people, panels, table)
-        finally:
-            wiring.database.dispose()
-            if server:
-                server.stop()
+        measure(wiring, people, panels, table)
+        wiring.database.dispose()
     Console().print(table)
 
 
