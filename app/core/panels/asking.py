@@ -53,14 +53,14 @@ class Askable:
         for profile in known.values():
             if profile.account_id is not None:
                 linked[profile.account_id].append(profile)
+        # Two look-ups by key: joined, PostgreSQL may compare every member with every id.
         members = session.scalars(
-            sa.select(Membership.account_id)
-            .join(Account, Account.id == Membership.account_id)
-            .where(
-                Membership.community_id == community_id,
-                Membership.account_id.in_(accounts),
-                Account.disabled_at.is_(None),
+            sa.select(Membership.account_id).where(
+                Membership.account_id.in_(accounts), Membership.community_id == community_id
             )
+        ).all()
+        active = session.scalars(
+            sa.select(Account.id).where(Account.id.in_(accounts), Account.disabled_at.is_(None))
         )
         rated = session.execute(
             sa.select(Rating.note_id, Rating.rater_id).where(
@@ -84,7 +84,7 @@ class Askable:
             },
             frozenset((note_id, rater_id) for note_id, rater_id in rated),
             {profile_id: count for profile_id, count in open_seats},
-            frozenset(members),
+            frozenset(members) & frozenset(active),
         )
 
     def refusal(

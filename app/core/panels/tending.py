@@ -190,7 +190,13 @@ def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -
         .limit(limit)
         .options(
             undefer(Panel.shortlist),
-            load_only(Request.requested_by, Request.platform_author_id, Request.created_at),
+            load_only(
+                # ``language`` is a fact that history copies.
+                Request.requested_by,
+                Request.platform_author_id,
+                Request.created_at,
+                Request.language,
+            ),
         )
         .execution_options(populate_existing=True)
     )
