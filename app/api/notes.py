@@ -72,6 +72,7 @@ def list_notes(query_data: NoteQuery) -> Response:
         created_from=query_data.created_from,
         created_to=query_data.created_to,
         rater=query_data.rater,
+        drawn_rater=query_data.drawn,
         raters_not_in=raters.split(",") if raters is not None else None,
     )
     with wired().database.reading() as session:

@@ -17,6 +17,8 @@ from app.core.models import Community, Note, Rating
 from app.core.notes import notes, ratings
 from app.core.notes.ratings import Stats
 from app.core.paging import paginate
+from app.core.panels import results
+from app.core.panels.results import Decided
 from app.core.people import profiles
 from app.wiring import wired
 
@@ -100,7 +102,8 @@ def read_rating_stats(note_id: str) -> Response:
     """Count the ratings of a note's current text by level."""
     with wired().database.reading() as session:
         note = notes.get(session, auth.actor(), identity(note_id))
-        stats = show_stats(note, ratings.stats(session, note))
+        decided = results.decided(session, note.id) if note.rationale else None
+        stats = show_stats(note, ratings.stats(session, note), decided)
     return jsonapi.answer(jsonapi.document(stats, path=f"/notes/{note.id}/ratings/stats"))
 
 
@@ -127,7 +130,7 @@ def show(rating: Rating) -> dict[str, Any]:
     return jsonapi.resource("ratings", rating.id, attributes)
 
 
-def show_stats(note: Note, stats: Stats) -> dict[str, Any]:
+def show_stats(note: Note, stats: Stats, decided: Decided | None = None) -> dict[str, Any]:
     """Return the resource object of a note's counts. It has the note's id, and without ratings the note's times too."""
     attributes = {
         "total": stats.total,
@@ -137,5 +140,6 @@ def show_stats(note: Note, stats: Stats) -> dict[str, Any]:
         "average_score": round(stats.average_score, 4),
         "created_at": stats.first_at or note.created_at,
         "updated_at": stats.last_at or note.updated_at,
+        "panel": {"seats": decided.seats, "answered": decided.answered} if decided is not None else None,
     }
     return jsonapi.resource("rating-stats", note.id, attributes)

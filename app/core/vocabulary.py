@@ -157,6 +157,7 @@ class EventName(StrEnum):
     ACTION_OVERTURNED = "moderation_action.overturned"
     ACTION_DISMISSED = "moderation_action.dismissed"
     NOTE_STATUS = "note.status_changed"
+    PANEL_DRAWN = "panel.drawn"
     TEST = "webhook.test"
 
 
@@ -203,6 +204,39 @@ class ReopenTo(StrEnum):
     COMMUNITY = "community"
     STAFF = "staff"
     ACT = "act"
+
+
+class WhoDecides(StrEnum):
+    """Whose ratings decide a review: everybody's, or a drawn panel's, always or if there is doubt (docs/panels.md)."""
+
+    EVERYONE = "everyone"
+    PANEL_WHEN_NEEDED = "panel_when_needed"
+    PANEL = "panel"
+
+
+class PanelOutcome(StrEnum):
+    """How a panel ended. ``TOO_FEW``: too few people can be drawn, so everybody's ratings decide as without panels.
+
+    ``STAFF``: no agreement in time, moderators decide. ``OVERTAKEN``: the review ended or went elsewhere meanwhile.
+    """
+
+    DECIDED = "decided"
+    STAFF = "staff"
+    TOO_FEW = "too_few"
+    OVERTAKEN = "overtaken"
+
+
+class SeatState(StrEnum):
+    """The state of a seat. ``CLOSED``: the panel ended first. ``PASSED``: this person could not be asked, and the draw
+    went on to the next.
+    """
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    DECLINED = "declined"
+    LAPSED = "lapsed"
+    CLOSED = "closed"
+    PASSED = "passed"
 
 
 class OverturnState(StrEnum):

@@ -11,6 +11,7 @@ from app.core import clock
 from app.core.history import pruning as history
 from app.core.history import tallies
 from app.core.history.chain import Broken
+from app.core.panels import tending
 from app.core.review import text_index
 from app.core.upkeep import pruning
 from app.core.webhooks import deliveries
@@ -44,6 +45,8 @@ def prune(wiring: Wiring) -> None:
                 _repeat(wiring, lambda session: verb(session, community_id, before) >= batch)  # noqa: B023 - called at once
     with wiring.database.writing() as session:
         tallies.prune(session, clock.now())
+    with wiring.database.writing() as session:
+        tending.prune(session)
     is_first = True
     while True:
         with wiring.database.writing() as session:

@@ -18,6 +18,8 @@ from app.core.history import tallies
 from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.models import Request
+from app.core.panels import tending
+from app.core.panels.panels import TEND_JOB
 from app.core.raters import digests
 from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
 from app.core.requests.scorings import Scoring
@@ -26,7 +28,17 @@ from app.core.review import holds, overturns, queue
 from app.core.upkeep import community_states
 from app.core.vocabulary import ServiceMode
 from app.core.webhooks import replays
-from app.jobs import attachments, embedding, importing, learning, mailing, pruning, rescoring, rollups
+from app.jobs import (
+    attachments,
+    embedding,
+    importing,
+    learning,
+    mailing,
+    panels,
+    pruning,
+    rescoring,
+    rollups,
+)
 from app.jobs.turns import Turns
 from app.wiring import JobEngine, Wiring
 
@@ -76,6 +88,12 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
 
     def sweep_scoring() -> None:
         rescoring.sweep(wiring.database)
+
+    def tend_panels(community_id: str) -> None:
+        panels.tend(wiring.database, uuid.UUID(community_id))
+
+    def sweep_panels() -> None:
+        panels.sweep(wiring.database)
 
     def learn() -> None:
         learning.sweep(wiring.database)
@@ -143,6 +161,10 @@ def register_all(jobs: JobEngine, wiring: Wiring) -> None:
     jobs.register(refits.REFIT_JOB, refit_notes, attempts=1)
     jobs.register(rescoring.SWEEP_JOB, sweep_scoring, attempts=1)
     jobs.every(rescoring.SWEEP_JOB, rescoring.SWEEP_SECONDS)
+    # What a lost or failed job left is found by the sweep.
+    jobs.register(TEND_JOB, tend_panels, attempts=1)
+    jobs.register(panels.SWEEP_JOB, sweep_panels, attempts=1)
+    jobs.every(panels.SWEEP_JOB, tending.TEND_SECONDS)
     jobs.register(schedule.LEARN_JOB, learn, attempts=1)
     jobs.every(schedule.LEARN_JOB, schedule.LEARN_SECONDS)
     jobs.register(ROLLUP_JOB, roll_up, attempts=1)

@@ -32,6 +32,7 @@ CORE_ORDER = (
     "scoring",
     "factcheck",
     "helpfulness",
+    "panels",
     "notes",
     "raters",
     "review",

@@ -417,6 +417,7 @@ def test_help_lists_every_command(run: Run) -> None:
         "set-category",
         "settings",
         "simulate",
+        "verify-draw",
         "verify-history",
         "worker",
     ):

@@ -144,6 +144,22 @@ SCHEMAS: dict[str, Any] = {
             "ratings_count": {"type": "integer", "minimum": 0},
         },
     },
+    "PanelEvent": _event(
+        "Users of this platform were drawn to rate a note; ask them. Only for webhooks that name this event. "
+        "`data.request_id` is our UUID, `data.rater_ids` are the platform's user ids.",
+        _shape_a([EventName.PANEL_DRAWN.value], "PanelEventSubject"),
+    ),
+    "PanelEventSubject": {
+        "type": "object",
+        "required": ["request_id", "note_id", "community_server_id", "rater_ids", "expires_at"],
+        "properties": {
+            "request_id": _ID,
+            "note_id": _ID,
+            "community_server_id": _ID,
+            "rater_ids": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            "expires_at": {"type": "string", "format": "date-time"},
+        },
+    },
     "TestEvent": _event(
         "Sent on request only, to one webhook.",
         {
@@ -196,6 +212,17 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
             "ratings_count": 7,
         },
     },
+    "PanelEvent": {
+        "event": "panel.drawn",
+        "community_server_id": examples.COMMUNITY,
+        "data": {
+            "request_id": examples.REQUEST,
+            "note_id": examples.NOTE,
+            "community_server_id": examples.COMMUNITY,
+            "rater_ids": ["17", "204"],
+            "expires_at": "2026-02-01T12:00:00Z",
+        },
+    },
     "TestEvent": {"event": "webhook.test", "community_server_id": examples.COMMUNITY, "data": {}},
 }
 _WHEN = {
@@ -207,6 +234,7 @@ _WHEN = {
     EventName.ACTION_OVERTURNED: "The action was overturned; an `unhide` of its own follows a `hide`.",
     EventName.ACTION_DISMISSED: "A review ended without action, or a proposal was withdrawn.",
     EventName.NOTE_STATUS: "A note was published, withdrawn, or went back to needing ratings.",
+    EventName.PANEL_DRAWN: "Users of the platform were drawn for a panel. Off unless a webhook names this event.",
     EventName.TEST: "You asked for it with `POST /webhooks/{webhook_id}/test`.",
 }
 _STATES = {
@@ -240,6 +268,8 @@ def schema_of(name: EventName) -> str:
         return "DecisionEvent"
     if name is EventName.TEST:
         return "TestEvent"
+    if name is EventName.PANEL_DRAWN:
+        return "PanelEvent"
     return "NoteEvent" if name is EventName.NOTE_STATUS else "ActionEvent"
 
 

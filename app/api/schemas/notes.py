@@ -89,6 +89,11 @@ class NoteQuery(Paged):
     created_from: Instant | None = Field(None, alias="filter[created_at__gte]")
     created_to: Instant | None = Field(None, alias="filter[created_at__lte]")
     rater: ForeignId | None = Field(None, alias="filter[rater_id]")
+    drawn: ForeignId | None = Field(
+        None,
+        alias="filter[drawn_rater_id]",
+        description="Notes that this platform user was drawn to rate, until their seat ends. Read-only keys get none.",
+    )
     raters_not_in: People | None = Field(
         None,
         alias="filter[rater_id__not_in]",
@@ -156,8 +161,18 @@ class RatingAttributes(Shown):
     updated_at: Time
 
 
+class PanelCounts(Shown):
+    """How many seats the drawn panel had that decided, and how many of them answered (docs/panels.md)."""
+
+    seats: Annotated[int, Field(ge=1)]
+    answered: Annotated[int, Field(ge=0)]
+
+
 class StatsAttributes(Shown):
-    """Counts for the note's current text. ``average_score`` is from 1 to 3, or 0 without ratings."""
+    """Counts for the note's current text. ``average_score`` is from 1 to 3, or 0 without ratings.
+
+    ``panel`` is there once a drawn panel has decided, and never before.
+    """
 
     total: Annotated[int, Field(ge=0)]
     helpful: Annotated[int, Field(ge=0)]
@@ -166,6 +181,7 @@ class StatsAttributes(Shown):
     average_score: Annotated[float, Field(ge=0, le=3)]
     created_at: Time
     updated_at: Time
+    panel: PanelCounts | None = None
 
 
 _rating = resource_of("Rating", "ratings", RatingAttributes)

@@ -6,7 +6,7 @@ defaults in ``Database.info`` at start-up, and every session has them in ``Sessi
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from app.core import limits
 from app.core.errors import Invalid
 from app.core.models import Community
+from app.core.vocabulary import WhoDecides
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,9 @@ class CommunitySettings:
     ``second_look``: whether ratings open a second look of an action that was carried out; moderators and appeals can
     always open one. ``undo_seconds``: how long a moderator's decision can be undone. ``content_retention_days``: how
     long submitted content is stored; None: without limit.
+
+    ``who_decides``: whose ratings decide a review (``WhoDecides``). ``panel_seats``: the seats of a drawn panel,
+    ``panel_hours``: after how many hours a seat that is not used is drawn again (docs/panels.md).
     """
 
     min_ratings: int = 5
@@ -52,6 +56,9 @@ class CommunitySettings:
     second_look: bool = True
     undo_seconds: float = 10.0
     content_retention_days: int | None = None
+    who_decides: str = WhoDecides.EVERYONE.value
+    panel_seats: int = 12
+    panel_hours: int = 24
 
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -69,15 +76,28 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "exempt_similarity": (0.0, 1.0),
     "undo_seconds": (0.0, 600.0),
     "content_retention_days": (1, 36_500),
+    "panel_seats": (7, 25),
+    "panel_hours": (1, 168),
 }
 """Minimum and maximum of each number. A score of 0.65 is a predicted helpfulness of 1, which no note can exceed."""
 _FRACTIONS = frozenset({"helpful_at", "burst_share", "exempt_similarity", "undo_seconds"})
 """Settings that may have decimals; the other numbers are whole."""
 _SWITCHES = frozenset({"second_look"})
+_CHOICES: Mapping[str, Collection[str]] = {"who_decides": tuple(member.value for member in WhoDecides)}
 OPTIONAL = frozenset({"min_trust_level", "min_age_days", "content_retention_days"})
 """Settings that None switches off."""
-NAMES = (*BOUNDS, *_SWITCHES)
-_NOT_SCORED = frozenset({"second_look", "undo_seconds", "content_retention_days", "exempt_similarity"})
+NAMES = (*BOUNDS, *_SWITCHES, *_CHOICES)
+_NOT_SCORED = frozenset(
+    {
+        "second_look",
+        "undo_seconds",
+        "content_retention_days",
+        "exempt_similarity",
+        "who_decides",
+        "panel_seats",
+        "panel_hours",
+    }
+)
 SCORED = frozenset(NAMES) - _NOT_SCORED
 """Settings whose change requires scoring the community's notes again."""
 
@@ -120,6 +140,8 @@ def check(values: Mapping[str, Any]) -> None:
     for name, value in known.items():
         if name in _SWITCHES and not isinstance(value, bool):
             raise Invalid.field(name, "must be true or false", value)
+        if name in _CHOICES and value not in _CHOICES[name]:
+            raise Invalid.field(name, f"must be one of {', '.join(_CHOICES[name])}", value)
         if not _is_valid(name, value):
             least, most = BOUNDS[name]
             kind = "number" if name in _FRACTIONS else "whole number"
@@ -129,6 +151,8 @@ def check(values: Mapping[str, Any]) -> None:
 def _is_valid(name: str, value: Any) -> bool:
     if name in _SWITCHES:
         return isinstance(value, bool)
+    if name in _CHOICES:
+        return isinstance(value, str) and value in _CHOICES[name]
     if value is None:
         return name in OPTIONAL
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -119,12 +119,9 @@ def _excluded(
     at: datetime | None,
 ) -> Exclusion | None:
     if request is not None:
-        if person.is_called(request.requested_by):
-            return Exclusion.SUBMITTER
-        if person.is_called(request.platform_author_id):
-            return Exclusion.CONTENT_AUTHOR
-        if is_grave and person.first_seen > request.created_at:
-            return Exclusion.NEWCOMER
+        reason = of_post(person, request, is_grave=is_grave)
+        if reason is not None:
+            return reason
     community = session.get_one(Community, community_id)
     settings = community_settings.for_community(community, community_settings.defaults(session))
     if settings.min_trust_level is not None:
@@ -136,6 +133,17 @@ def _excluded(
         age = (at or clock.now()) - person.first_seen
         if age < timedelta(days=settings.min_age_days):
             return Exclusion.AGE
+    return None
+
+
+def of_post(person: Person, request: Request, *, is_grave: bool) -> Exclusion | None:
+    """Why this person's ratings about one post do not count, whatever the community demands of raters."""
+    if person.is_called(request.requested_by):
+        return Exclusion.SUBMITTER
+    if person.is_called(request.platform_author_id):
+        return Exclusion.CONTENT_AUTHOR
+    if is_grave and person.first_seen > request.created_at:
+        return Exclusion.NEWCOMER
     return None
 
 

@@ -145,6 +145,11 @@ def differences(snapshot: Snapshot, scores: Scores) -> tuple[list[uuid.UUID], li
     for number, status, intercept, factor, rule in zip(*(c.tolist() for c in columns), strict=True):
         note, score = snapshot.notes[number], shown(intercept)
         decided = note.status is not NoteStatus.NEEDS_MORE_RATINGS
+        if number in snapshot.panels:
+            # A panel's ratings alone decide, so only the verdict can say what changes (docs/panels.md).
+            if number in snapshot.under_review:
+                settle.append(note.id)
+            continue
         old = decided and (note.status_locked_at is not None or note.created_at <= oldest)
         if note.locked:
             # A second look lifts the moderator's lock: only the ratings decide whether it ends.

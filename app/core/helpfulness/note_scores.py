@@ -136,6 +136,11 @@ def rebuild(session: Session, note: Note, fit: Fit) -> Sums:
     return _rebuild(session, note, fit, _row(session, note, fit))
 
 
+def by_raters(session: Session, note: Note, fit: Fit, rater_ids: sa.Select[uuid.UUID]) -> Scored:
+    """The sums of the ratings by these raters alone: those of a panel."""
+    return Scored(fit, _from_ratings(session, note, fit, rater_ids))
+
+
 def counting(note: Note) -> sa.Select[Any]:
     """The ratings of a note that count, oldest first (docs/consensus.md)."""
     return (
@@ -187,11 +192,12 @@ def _rebuild(session: Session, note: Note, fit: Fit, row: NoteSums | None) -> Su
     return sums
 
 
-def _from_ratings(session: Session, note: Note, fit: Fit) -> Sums:
+def _from_ratings(
+    session: Session, note: Note, fit: Fit, rater_ids: sa.Select[uuid.UUID] | None = None
+) -> Sums:
+    chosen = counting(note) if rater_ids is None else counting(note).where(Rating.rater_id.in_(rater_ids))
     rows = session.execute(
-        counting(note)
-        .with_only_columns(Rating.helpfulness_level, RaterParameters)
-        .outerjoin(
+        chosen.with_only_columns(Rating.helpfulness_level, RaterParameters).outerjoin(
             RaterParameters,
             sa.and_(
                 RaterParameters.community_id == fit.community_id,

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session
 from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import eligibility
-from app.core.models import Action, Note, Rating, Request
+from app.core.models import Action, Note, Panel, Rating, Request
 from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, IntArray, Regime
-from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus
+from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus, PanelOutcome
 
 PROMPT = timedelta(hours=48)
 """A rating counts for its rater's helpfulness if made within this time after the note (docs/consensus.md)."""
@@ -46,7 +46,8 @@ class ReadNote(NamedTuple):
 class Snapshot:
     """Notes and raters by number, and the ratings over those numbers, one entry per rating.
 
-    ``under_review`` are the numbers of rationales whose action is under review.
+    ``under_review`` are the numbers of rationales whose action is under review, ``panels`` of those that a drawn panel
+    decides or has decided.
     """
 
     notes: Sequence[ReadNote]
@@ -56,6 +57,7 @@ class Snapshot:
     values: FloatArray
     facts: Facts
     under_review: frozenset[int]
+    panels: frozenset[int]
     settings: CommunitySettings
 
 
@@ -98,6 +100,7 @@ def take(session: Session, community_id: uuid.UUID, regime: Regime, camps: Camps
             helpful_at=settings.helpful_at,
         ),
         under_review=under_review,
+        panels=_panels(session, community_id, numbered),
         settings=settings,
     )
 
@@ -226,6 +229,17 @@ def _reviews(
     known = [(numbers[note_id], kind, state) for note_id, kind, state in rows if note_id in numbers]
     raised = {number: GRAVE_MARGIN for number, kind, _ in known if kind in eligibility.GRAVE}
     return raised, frozenset(number for number, _, state in known if state in IN_REVIEW)
+
+
+def _panels(session: Session, community_id: uuid.UUID, numbers: dict[uuid.UUID, int]) -> frozenset[int]:
+    """Rationales whose score is not everybody's: of open panels, and of those that decided."""
+    rows = session.scalars(
+        sa.select(Panel.note_id).where(
+            Panel.community_id == community_id,
+            sa.or_(Panel.ended_at.is_(None), Panel.outcome == PanelOutcome.DECIDED),
+        )
+    )
+    return frozenset(numbers[note_id] for note_id in rows if note_id in numbers)
 
 
 def _where(notes: Sequence[ReadNote], which: Callable[[ReadNote], bool]) -> IntArray:

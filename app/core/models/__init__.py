@@ -21,6 +21,7 @@ from app.core.models.imports import (
 from app.core.models.insights import InsightOutcome, InsightSlot, Rollup, Tally, TallyChange
 from app.core.models.learning import LearnedCategory, LearnedModel, Learning, SampleAnswer, SampledPost
 from app.core.models.overturns import Overturn, OverturnItem
+from app.core.models.panels import Panel, PanelRoll, PanelSeat
 from app.core.models.people import (
     Account,
     AccountLink,
@@ -78,6 +79,9 @@ __all__ = [
     "Notice",
     "Overturn",
     "OverturnItem",
+    "Panel",
+    "PanelRoll",
+    "PanelSeat",
     "Profile",
     "RaterParameters",
     "Rating",

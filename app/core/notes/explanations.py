@@ -5,7 +5,7 @@ it: raters only after the decision.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,6 +18,7 @@ from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import Exclusion
 from app.core.models import Action, HistoryEntry, Note, Rating
 from app.core.notes import rating_locks
+from app.core.panels import panels, results
 from app.core.scoring import BLIND_MARGIN, BLIND_RATINGS, Counts, Model, Regime, Sums, Verdict
 from app.core.vocabulary import IN_REVIEW, ActionState, ActionType, NoteStatus
 
@@ -72,7 +73,7 @@ class Explanation:
 
 
 def explain(session: Session, note: Note) -> Explanation:
-    """Explain the status of a note; at most seven queries, however many ratings it has."""
+    """Explain the status of a note; at most eight queries, however many ratings; two more where a panel decides."""
     action = actions.of_note(session, note.id) if note.rationale else None
     scored = note_scores.read(session, note)
     model, sums = scored.fit.model_of(note), scored.sums
@@ -84,7 +85,7 @@ def explain(session: Session, note: Note) -> Explanation:
     )
     helpful_at = model.helpful_at + raised
     excluded, earlier = _left_out(session, note)
-    return Explanation(
+    explanation = Explanation(
         status=note.status,
         ratings=sums.counts.total,
         needed=model.min_ratings,
@@ -98,6 +99,32 @@ def explain(session: Session, note: Note) -> Explanation:
         excluded=excluded,
         earlier=earlier,
         afterwards=_afterwards(session, action) if action is not None else "",
+    )
+    return explanation if action is None else _with_panel(session, note, action, explanation)
+
+
+def _with_panel(session: Session, note: Note, action: Action, explanation: Explanation) -> Explanation:
+    """The explanation where a drawn panel decides, or has decided: the score is the panel's, the counts everybody's."""
+    panel = panels.newest(session, action.id)
+    if panel is None or note.locked:
+        return explanation
+    if panels.has_decided(panel, action):
+        told = results.decided(session, note.id)
+        rule = scoring.RULES.get(note.status_rule or "", "")
+        said = panels.explained(told.panel, told.volunteers) if told is not None else ""
+        return replace(
+            explanation,
+            score=note.helpfulness_score,
+            rule=f"{said} {rule}".strip(),
+            would_change="Nothing: a drawn panel decided it. A second look would be for another panel.",
+        )
+    going_on = results.progress(session, action)
+    if going_on is None:
+        return explanation
+    return replace(
+        explanation,
+        rule=f"A drawn panel decides: {going_on.answered} of {going_on.seats} seats have answered.",
+        would_change="Only the panel's answers. Those of volunteers are kept, and decide nothing.",
     )
 
 

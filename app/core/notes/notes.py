@@ -18,6 +18,7 @@ from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id, parse_id
 from app.core.models import Note, Profile, Rating, Request
 from app.core.paging import Page, Slice, paginate
+from app.core.panels import seats
 from app.core.people import profiles
 from app.core.permissions import ADMIN_REQUIRED, SYSTEM, Actor, Permission, allows, require, require_found
 from app.core.vocabulary import Classification, NoteStatus, Verb
@@ -260,11 +261,13 @@ def matching(
     created_from: datetime | None = None,
     created_to: datetime | None = None,
     rater: str | None = None,
+    drawn_rater: str | None = None,
     raters_not_in: Sequence[str] | None = None,
 ) -> sa.Select[Any]:
     """Select the notes that match, in the actor's communities, unordered.
 
     ``author`` and raters are profile UUIDs or platform user ids; ``request`` is our UUID or the integration's string.
+    ``drawn_rater`` is a platform user with an open seat in a drawn panel.
     Only ratings of the note's current text count: a member who rated an earlier text has not rated it.
     """
     statement = sa.select(Note).where(Note.deleted_at.is_(None))
@@ -290,6 +293,8 @@ def matching(
         statement = statement.where(Note.author_id.in_(profiles.named(actor, [author])))
     if rater is not None:
         statement = statement.where(_rated_by(actor, [rater]))
+    if drawn_rater is not None:
+        statement = statement.where(Note.id.in_(seats.notes_of(actor, drawn_rater)))
     if raters_not_in is not None:
         statement = statement.where(~_rated_by(actor, raters_not_in))
     return statement

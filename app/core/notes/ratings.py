@@ -18,8 +18,9 @@ from app.core.helpfulness.note_scores import Scored
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id
-from app.core.models import Action, Note, Profile, Rating
+from app.core.models import Action, Note, Panel, Profile, Rating
 from app.core.notes import blindness, rating_locks, verdicts
+from app.core.panels import panels, seats
 from app.core.people import profiles
 from app.core.permissions import Actor, Permission, require
 from app.core.scoring import VALUES
@@ -127,6 +128,9 @@ def rate(
             after={"helpfulness_level": level.value, "note_id": str(note.id)},
         )
     _second_look_on_first_rating(session, actor, note, action)
+    panel = _open_panel(session, action)
+    if panel is not None:
+        seats.answer(session, panel, rater.id)
     scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
     note.ratings_count += is_added
     verdicts.follow(session, note, action, scored, cause=f"rating {rating.id}")
@@ -155,6 +159,9 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     if rating.note_version == note.version:
         note.ratings_count -= 1
     remove(session, actor, rating, cause=cause)
+    panel = _open_panel(session, action)
+    if panel is not None:
+        seats.reopen(session, panel, rater_id)
     if note.deleted_at is None:
         scored = _rescored(session, note, rater_id, counted, None)
         verdicts.follow(session, note, action, scored, cause=cause or "a rating was withdrawn")
@@ -248,6 +255,11 @@ def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None
     if action is not None:
         return blindness.is_settled(action, rating)
     return note.status is not NoteStatus.NEEDS_MORE_RATINGS
+
+
+def _open_panel(session: Session, action: Action | None) -> Panel | None:
+    panel = panels.newest(session, action.id) if action is not None else None
+    return panel if panel is not None and panel.ended_at is None else None
 
 
 def _counted(rating: Rating | None, note: Note) -> float | None:

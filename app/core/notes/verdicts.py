@@ -20,12 +20,19 @@ from app.core.helpfulness import eligibility, note_scores
 from app.core.helpfulness.eligibility import GRAVE
 from app.core.helpfulness.note_scores import Scored
 from app.core.history.why import UNSAID, Why
-from app.core.models import Action, Community, Hold, Note, Profile, Rating
-from app.core.notes import bursts, notes, rating_locks
+from app.core.models import Action, Community, Hold, Note, Panel, Profile, Rating
+from app.core.notes import bursts, notes, panel_reviews, rating_locks
+from app.core.panels import panels
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import MISINFORMATION
 from app.core.scoring import GRAVE_MARGIN, INERTIA, Verdict
-from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus
+from app.core.vocabulary import (
+    IN_REVIEW,
+    ActionState,
+    Classification,
+    NoteStatus,
+    PanelOutcome,
+)
 
 STABILISING = "stabilising"
 """The ``status_rule`` of a note that is rated helpful and not published yet."""
@@ -85,6 +92,18 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if is_closed or _is_final(note, action):
         session.flush()
         return None
+    if action is not None:
+        panel = panels.newest(session, action.id)
+        if panels.has_decided(panel, action):
+            session.flush()
+            return None
+        panel = panels.of_review(panel, action)
+        if panel is not None and panel.ended_at is None and panels.is_reviewed_by_raters(action):
+            return _follow_panel(session, panel, action, note, scored)
+        if panel is None and panel_reviews.is_always(session, action, note, settings):
+            panel_reviews.open_panel(session, action, panels.ALWAYS)
+            session.flush()
+            return None
     # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.
     is_forced = rating_locks.is_lifted(note, action)
     before = _UNRATED if is_forced else note.status
@@ -92,6 +111,14 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     verdict = scored.verdict(note, raised=raised, was=before)
     status = verdict.status if verdict is not None else _UNRATED
     waits = _delay_publishing(note, status, before, settings)
+    if (
+        action is not None
+        and verdict is not None
+        and not waits
+        and panel_reviews.open_if_doubted(session, action, note, scored, verdict)
+    ):
+        session.flush()
+        return None
     note.intercept = round(verdict.intercept, 6) if verdict is not None else None
     note.factor = round(verdict.factor, 6) if verdict is not None else None
     note.helpfulness_score = verdict.shown if verdict is not None else 0
@@ -111,7 +138,35 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if action is not None:
         _act_on(session, action, note, verdict, cause)
     elif note.status is _HELPFUL:
-        _dismiss_on_not_misleading(session, note, verdict, cause)
+        _dismiss_on_not_misleading(session, note, scored, verdict, cause)
+    return verdict
+
+
+def _follow_panel(
+    session: Session, panel: Panel, action: Action, note: Note, scored: Scored
+) -> Verdict | None:
+    """Decide a review by its panel's ratings alone, once they decide.
+
+    Until then nothing about the note changes: a score that moved with the panel's answers would show who sits on it.
+    """
+    raised = GRAVE_MARGIN if action.action_type in GRAVE else 0.0
+    verdict = panels.verdict(session, panel, note, scored, raised=raised)
+    if verdict is None:
+        session.flush()
+        return None
+    cause = "a drawn panel decided"
+    panels.end(session, panel, PanelOutcome.DECIDED)
+    note.intercept, note.factor = round(verdict.intercept, 6), round(verdict.factor, 6)
+    note.helpfulness_score = verdict.shown
+    if rating_locks.is_lifted(note, action):
+        session.flush()
+        _end_second_look(session, action, note, verdict, cause, by_panel=True)
+        return verdict
+    note.helpful_pending_since, note.status_rule = None, verdict.rule
+    session.flush()
+    if verdict.status is not note.status:
+        make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause))
+    _act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
 
 
@@ -192,9 +247,14 @@ def _is_final(note: Note, action: Action | None) -> bool:
     return note.status_locked_at is not None
 
 
-def _end_second_look(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
-    """End the second look of a moderator's decision once raters agree: confirm the action, or overturn it."""
-    if verdict.status is _UNRATED or bursts.divert_to_staff(session, action, note):
+def _end_second_look(
+    session: Session, action: Action, note: Note, verdict: Verdict, cause: str, *, by_panel: bool = False
+) -> None:
+    """End the second look of a moderator's decision once raters agree: confirm the action, or overturn it.
+
+    ``by_panel``: the ratings are a drawn panel's, so no burst can have made them.
+    """
+    if verdict.status is _UNRATED or (not by_panel and bursts.divert_to_staff(session, action, note)):
         return
     if verdict.status is _HELPFUL:
         actions.confirm(session, SYSTEM, action, why=Why(cause=cause))
@@ -234,10 +294,12 @@ def _delay_publishing(
     return False
 
 
-def _act_on(session: Session, action: Action, note: Note, verdict: Verdict, cause: str) -> None:
+def _act_on(
+    session: Session, action: Action, note: Note, verdict: Verdict, cause: str, *, by_panel: bool = False
+) -> None:
     state = action.action_state
     if state in IN_REVIEW and note.status is not _UNRATED:
-        if bursts.divert_to_staff(session, action, note):
+        if not by_panel and bursts.divert_to_staff(session, action, note):
             return
         if state is ActionState.UNDER_REVIEW and note.status is _HELPFUL:
             actions.decide_act(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
@@ -265,7 +327,9 @@ def _was_decided_by_raters(action: Action) -> bool:
     return action.action_tier is not None and action.action_tier.number == 2
 
 
-def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, cause: str) -> None:
+def _dismiss_on_not_misleading(
+    session: Session, note: Note, scored: Scored, verdict: Verdict, cause: str
+) -> None:
     """A person's NOT_MISLEADING note rated helpful ends a misinformation review without action."""
     if note.ai_generated or note.classification is not Classification.NOT_MISLEADING or not note.request_id:
         return
@@ -274,7 +338,9 @@ def _dismiss_on_not_misleading(session: Session, note: Note, verdict: Verdict, c
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return
-    if bursts.divert_to_staff(session, action, note):
+    if panel_reviews.open_if_doubted(session, action, note, scored, verdict) or bursts.divert_to_staff(
+        session, action, note
+    ):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 

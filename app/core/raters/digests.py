@@ -11,6 +11,7 @@ from app.core import clock, mail
 from app.core.errors import Invalid
 from app.core.mail import Kind
 from app.core.models import Account, Community
+from app.core.panels import seats
 from app.core.people import accounts, profiles
 from app.core.permissions import Permission, allows
 from app.core.raters import help_needed
@@ -55,6 +56,13 @@ def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community,
         if community.archived_at is None and allows(actor, Permission.RATE, community.id)
     ]
     return [(community, count) for community, count in counted if count]
+
+
+def seats_of(session: Session, account: Account) -> Sequence[tuple[Community, int]]:
+    """The communities where the account has open seats of drawn panels, and how many, ordered by name."""
+    profile = profiles.find(session, profiles.WEB, str(account.id))
+    mine = [] if profile is None else seats.counts_of(session, profile.id)
+    return [(session.get_one(Community, community_id), count) for community_id, count in mine]
 
 
 def due(session: Session, after: uuid.UUID | None = None) -> Sequence[uuid.UUID]:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.models import Account, Action, Note, NoteSkip, Rating, SampleAnswer, SampledPost, Skip
+from app.core.panels import seats
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
 from app.core.raters import help_needed, help_order, notes_needed
@@ -50,15 +51,22 @@ def next_cards(
 ) -> Sequence[Asked | Note]:
     """The items and notes that this rater is asked about next; ``without`` those that are on the page already.
 
-    Posts in a language that the rater reads come first, then those where one more rating helps most.
+    Items that the rater was drawn for come first, then posts in a language that they read, then those where one more
+    rating helps most.
     """
+    drawn = [
+        seat.action_id
+        for seat in seats.open_for(session, profile_id, community_id)
+        if seat.action_id not in without
+    ]
     items, factor = help_needed.candidates_for(
         session, actor, community_id, profile_id, languages=languages, without=without
     )
     notes, _ = notes_needed.candidates_for(
         session, actor, community_id, profile_id, languages=languages, without=without
     )
-    first = help_order.order([*items, *notes], profile_id, factor, clock.now())[:limit]
+    ordered = help_order.order([*items, *notes], profile_id, factor, clock.now())
+    first = [*drawn, *(card_id for card_id in ordered if card_id not in drawn)][:limit]
     loaded: dict[uuid.UUID, Asked | Note] = {
         **help_needed.load(session, first),
         **notes_needed.load(session, first),

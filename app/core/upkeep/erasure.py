@@ -47,6 +47,7 @@ from app.core.models import (
     Skip,
     ThresholdSet,
 )
+from app.core.panels import seats
 from app.core.people import members, profiles
 from app.core.permissions import SYSTEM, Actor
 from app.core.review import holds
@@ -290,6 +291,8 @@ def _forget(
         session,
         sa.delete(SampleAnswer).where(SampleAnswer.profile_id.in_(profile_ids), SampleAnswer.level.is_(None)),
     )
+    # Nobody is left to ask; who comes next is drawn as soon as the job looks.
+    gone["open seats"] = sum(seats.give_up(session, profile_id) for profile_id in profile_ids)
     # The platform's user id is also stored with their ratings and notes.
     for model, column, ref in ((Rating, Rating.rater_id, "rater_ref"), (Note, Note.author_id, "author_ref")):
         for profile_id in profile_ids:

@@ -28,6 +28,7 @@ from app.core.models import (
     Request,
 )
 from app.core.notes import ratings, verdicts
+from app.core.panels import seats
 from app.core.people import link_codes, profiles
 from app.core.permissions import Actor
 
@@ -99,6 +100,7 @@ def join(session: Session, actor: Actor, profile: Profile, account: Account, *, 
             why=Why(reason),
         )
     _move_notes(session, profile, person)
+    seats.move(session, profile.id, person.id)
     merged = _merge_ratings(session, actor, profile, person)
     for note_id in sorted({*merged, *doubtful}):
         note = session.get_one(Note, note_id)

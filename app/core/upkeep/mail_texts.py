@@ -165,10 +165,23 @@ def _digest(session: Session, mail_links: MailLinks, account: Account) -> Messag
         account.email,
         "1 post needs your help" if total == 1 else f"{total} posts need your help",
         f"These posts wait for members to say what should happen to them:\n\n{lines}",
+        *_seats(session, account),
         f"Help: {mail_links.base_url}/help-needed",
         f"You get this mail {account.digest}. Change that in Settings, or stop it here:\n{stop}",
         headers={"List-Unsubscribe": f"<{stop}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"},
     )
+
+
+def _seats(session: Session, account: Account) -> list[str]:
+    """The paragraph about open seats. Only in the text: subjects and headers are seen by others on the way."""
+    drawn = digests.seats_of(session, account)
+    if not drawn:
+        return []
+    lines = "\n".join(f"{one_line(community.name)}: {count}" for community, count in drawn)
+    return [
+        "You were drawn to decide some of them, as one of a few. They come first, and wait for a limited time:\n\n"
+        f"{lines}"
+    ]
 
 
 def with_article(role: Role) -> str:

@@ -36,6 +36,7 @@ from app.core.models import (
     NoteSkip,
     Notice,
     Overturn,
+    PanelSeat,
     Profile,
     RaterParameters,
     Rating,
@@ -48,6 +49,7 @@ from app.core.models import (
 )
 from app.core.people import profiles
 from app.core.permissions import Actor
+from app.core.vocabulary import SeatState
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ def _is_closed() -> sa.ColumnElement[bool]:
     """Answers about samples that are closed: while one is open, its rater must not know that it is a sample."""
     over = sa.or_(SampledPost.ended_at.is_not(None), SampledPost.ends_at <= clock.now())
     return SampleAnswer.sample_id.in_(sa.select(SampledPost.id).where(over))
+
+
+def _was_asked() -> sa.ColumnElement[bool]:
+    """Seats that the person had; a draw that passed them over asked them nothing."""
+    return PanelSeat.state != SeatState.PASSED
 
 
 _ACCOUNT = (
@@ -109,6 +116,13 @@ PARTS = (
     ),
     Part("ratings", Rating, tuple(_RATING.split()), by_profile=("rater_id",)),
     Part("notes", Note, tuple(_NOTE.split()), by_profile=("author_id",)),
+    Part(
+        "panel_seats",
+        PanelSeat,
+        ("panel_id", "state", "drawn_at", "expires_at", "ended_at"),
+        by_profile=("profile_id",),
+        where=_was_asked,
+    ),
     Part("skipped_posts", Skip, ("action_id", "created_at"), by_profile=("profile_id",)),
     Part("skipped_notes", NoteSkip, ("note_id", "created_at"), by_profile=("profile_id",)),
     Part(

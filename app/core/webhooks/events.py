@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, outbox
 from app.core.ids import new_id
-from app.core.models import Action, Community, Decision, Delivery, Event, Note, Request, Webhook
+from app.core.models import Action, Community, Decision, Delivery, Event, Note, Panel, Request, Webhook
 from app.core.vocabulary import EventName
 from app.core.webhooks import payloads
 
@@ -53,6 +54,36 @@ def _action_of(session: Session, note: Note) -> Action | None:
         .limit(1)
         .execution_options(populate_existing=True)
     ).first()
+
+
+def emit_panel(
+    session: Session, panel: Panel, action: Action, rater_ids: Sequence[str], expires_at: datetime
+) -> Event:
+    """Tell which of the platform's users were drawn for a panel (docs/panels.md)."""
+    community = session.get_one(Community, action.community_id)
+    payload = payloads.panel_event(community, action, panel.note_id, rater_ids, expires_at)
+    return _emit(
+        session,
+        EventName.PANEL_DRAWN,
+        community,
+        payload,
+        request_id=action.request_id,
+        action_id=action.id,
+        note_id=panel.note_id,
+    )
+
+
+def is_subscribed(session: Session, community_id: uuid.UUID, name: EventName) -> bool:
+    """Whether a webhook of this community gets these events."""
+    rows = session.connection().execute(_WEBHOOKS, {"community": community_id})
+    return any(_is_wanted(name, wanted) for _, wanted in rows)
+
+
+def _is_wanted(name: EventName, subscribed: Sequence[str] | None) -> bool:
+    """Whether a webhook with these subscriptions gets an event; None: it subscribes to everything."""
+    if subscribed is None:
+        return name not in payloads.OPT_IN
+    return not payloads.subscriptions(name).isdisjoint(subscribed)
 
 
 def emit_test(session: Session, webhook: Webhook) -> Event:
@@ -121,7 +152,7 @@ def _write(session: Session, community_id: uuid.UUID, events: Sequence[Event]) -
         {"event_id": event.id, "endpoint_id": webhook_id, "community_id": community_id, "due_at": clock.now()}
         for webhook_id, wanted in connection.execute(_WEBHOOKS, {"community": community_id})
         for event in events
-        if wanted is None or not payloads.subscriptions(event.name).isdisjoint(wanted)
+        if _is_wanted(event.name, wanted)
     ]
     if deliveries:
         connection.execute(_INSERT_DELIVERIES, deliveries)

@@ -4,9 +4,12 @@ Communities on Discourse also get the flat members that the Discourse plugin rea
 plugin's own name for ``moderation_action.created`` (decision 0027).
 """
 
-from collections.abc import Collection, Mapping
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from app.core import clock
 from app.core.models import Action, Community, Decision, Note, Request
 from app.core.vocabulary import ActionState, ActionType, EventName
 
@@ -22,6 +25,8 @@ RECOMMENDED = {
 
 PROPOSED = "moderation_action.proposed"
 """The Discourse plugin's name for ``moderation_action.created``."""
+OPT_IN = frozenset({EventName.PANEL_DRAWN})
+"""Events that only webhooks get that name them: it is not enough to subscribe to everything."""
 _ENDED = frozenset({ActionState.DISMISSED, ActionState.OVERTURNED, ActionState.SCAN_EXEMPT})
 """States in which the platform must not carry out what the action proposed."""
 
@@ -126,6 +131,31 @@ def note_event(community: Community, note: Note, action: Action | None) -> dict[
             "status": note.status.value,
         }
     return payload
+
+
+def panel_event(
+    community: Community, action: Action, note_id: uuid.UUID, rater_ids: Sequence[str], expires_at: datetime
+) -> dict[str, Any]:
+    """``panel.drawn`` in Shape A: which of the platform's users were drawn, and until when they can answer."""
+    return {
+        "event": EventName.PANEL_DRAWN.value,
+        "community_server_id": str(community.id),
+        "data": {
+            "request_id": str(action.request_id),
+            "note_id": str(note_id),
+            "community_server_id": str(community.id),
+            "rater_ids": list(rater_ids),
+            "expires_at": clock.iso(expires_at),
+        },
+    }
+
+
+def veiled(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload for people who look at deliveries: who was drawn is for the platform alone."""
+    if payload.get("event") != EventName.PANEL_DRAWN:
+        return payload
+    count = len(payload["data"]["rater_ids"])
+    return {**payload, "data": {**payload["data"], "rater_ids": [f"{count} not shown"]}}
 
 
 def _flat(payload: Mapping[str, Any], action: Action | None) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from alembic import op
 from app.core.types import UtcDateTime
 
 revision = "0042"
-down_revision = "0039"
+down_revision = "0040"
 branch_labels = None
 depends_on = None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.core.models import HistoryEntry, HistoryText
 from app.web.item.timeline import actor_name, cause_words
-from app.web.operate.community_forms import LABELS
+from app.web.operate.community_forms import LABELS, WHO_DECIDES
 
 SHOWN_VALUE = 60
 """How many characters of a value a list of changes shows."""
@@ -89,11 +89,13 @@ def _change(before: Mapping[str, Any], after: Mapping[str, Any], name: str) -> s
     if before.get(name) is None and name == "role":
         return _words(after[name])
     if name in before and name in after:
-        return f"{_words(before[name])} → {_words(after[name])}"
-    return _words(after[name] if name in after else before[name])
+        return f"{_words(before[name], name)} → {_words(after[name], name)}"
+    return _words(after[name] if name in after else before[name], name)
 
 
-def _words(value: Any) -> str:
+def _words(value: Any, name: str = "") -> str:
+    if name == "who_decides" and value in WHO_DECIDES:
+        return WHO_DECIDES[value]
     if isinstance(value, bool):
         return "on" if value else "off"
     if value is None or value == "":

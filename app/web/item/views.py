@@ -60,7 +60,8 @@ class BlindItem:
 
     ``kind`` is the category's name for text after "Possible". ``rendered`` is the whole post with its markup, None
     without any. ``is_folded``: it is long, and is shown in part at first, unless ``shows_marks_below``: a marked
-    passage would be hidden. ``media`` are its attachments.
+    passage would be hidden. ``media`` are its attachments. ``drawn``: how long the reader, who was drawn for it, has to
+    answer; empty for everybody else.
     """
 
     id: uuid.UUID
@@ -82,6 +83,7 @@ class BlindItem:
     is_folded: bool = False
     shows_marks_below: bool = False
     media: Media | None = None
+    drawn: str = ""
 
 
 @dataclass(frozen=True)

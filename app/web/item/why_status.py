@@ -9,6 +9,8 @@ from app.core.models import Action, Note, Rating
 from app.core.notes import explanations
 from app.core.notes.blindness import is_decided
 from app.core.notes.explanations import Explanation
+from app.core.panels import results
+from app.core.panels.results import Decided
 from app.core.permissions import Permission
 from app.core.vocabulary import NoteStatus
 from app.web import auth
@@ -47,7 +49,8 @@ class GroupRow:
 class WhyStatus:
     """Content of the template. ``words`` are the three answers; ``tones`` are their CSS classes in the bars.
 
-    ``is_covered``: hidden until opened, because this moderator could still answer as a member.
+    ``is_covered``: hidden until opened, because this moderator could still answer as a member. ``draw``: for
+    admins, the draw of the panel that decided.
     """
 
     told: Explanation
@@ -56,6 +59,7 @@ class WhyStatus:
     tones: tuple[str, str, str]
     rows: Sequence[GroupRow]
     is_covered: bool
+    draw: Decided | None = None
 
 
 def why(session: Session, note: Note, action: Action | None, own: Rating | None) -> WhyStatus | None:
@@ -75,7 +79,9 @@ def why(session: Session, note: Note, action: Action | None, own: Rating | None)
         name = _GROUPS[group.name]
         answers = ", ".join(f"{count} {word.lower()}" for count, word in zip(counts, words, strict=True))
         rows.append(GroupRow(name, counts, f"{name}: {answers}", _segments(counts)))
-    return WhyStatus(explanation, note.rationale, words, _TONES, rows, is_covered=not is_over)
+    is_admin = auth.may(Permission.MANAGE_PEOPLE, note.community_id)
+    draw = results.decided(session, note.id) if note.rationale and is_admin else None
+    return WhyStatus(explanation, note.rationale, words, _TONES, rows, is_covered=not is_over, draw=draw)
 
 
 def _is_over(note: Note, action: Action | None, own: Rating | None) -> bool:

@@ -20,6 +20,7 @@ from app.web.blueprint import web
 from app.web.operate.community_forms import (
     CAUTION_NUMBERS,
     DESK_NUMBERS,
+    PANEL_NUMBERS,
     RATING_NUMBERS,
     CommunityForm,
     fields_of,
@@ -169,6 +170,7 @@ def _show(form: CommunityForm | None = None, *, status: int = 200, alert: str | 
         community=community,
         rating_fields=fields_of(form_shown, RATING_NUMBERS),
         desk_fields=fields_of(form_shown, DESK_NUMBERS),
+        panel_fields=fields_of(form_shown, PANEL_NUMBERS),
         caution_fields=fields_of(form_shown, CAUTION_NUMBERS),
         may_revise=auth.may(Permission.REVISE_POLICY, community.id),
         may_pause=auth.may(Permission.PAUSE_ACTIONS, community.id),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from wtforms import BooleanField, Field, Form, HiddenField, StringField, TextAreaField
+from wtforms import BooleanField, Field, Form, HiddenField, RadioField, StringField, TextAreaField
 from wtforms.validators import InputRequired, ValidationError
 
 from app.core import limits
@@ -12,6 +12,7 @@ from app.core.communities import settings as community_settings
 from app.core.communities.settings import CommunitySettings
 from app.core.errors import Invalid
 from app.core.upkeep.community_revisions import Draft
+from app.core.vocabulary import WhoDecides
 from app.web import forms
 
 NUMBERS: Mapping[str, tuple[str, str]] = {
@@ -38,6 +39,8 @@ NUMBERS: Mapping[str, tuple[str, str]] = {
         "Days to keep content",
         "Submitted content is deleted after that many days. Leave it empty to keep it.",
     ),
+    "panel_seats": ("Seats of a panel", "How many people are drawn, from 7 to 25."),
+    "panel_hours": ("Hours to answer", "After so many hours without an answer somebody else is drawn."),
     "exempt_similarity": (
         "Likeness of restored posts",
         "From 0 to 1: how alike an edited post must be to one that was restored, to be left alone too.",
@@ -67,7 +70,15 @@ RATING_NUMBERS = (
     "stabilisation_minutes",
 )
 DESK_NUMBERS = ("undo_seconds", "content_retention_days")
-CAUTION_NUMBERS = tuple(name for name in NUMBERS if name not in (*RATING_NUMBERS, *DESK_NUMBERS))
+PANEL_NUMBERS = ("panel_seats", "panel_hours")
+CAUTION_NUMBERS = tuple(
+    name for name in NUMBERS if name not in (*RATING_NUMBERS, *DESK_NUMBERS, *PANEL_NUMBERS)
+)
+WHO_DECIDES: Mapping[str, str] = {
+    WhoDecides.EVERYONE: "Everyone who answers",
+    WhoDecides.PANEL_WHEN_NEEDED: "Everyone, and a drawn panel when there is doubt",
+    WhoDecides.PANEL: "Always a drawn panel",
+}
 LABELS: Mapping[str, str] = {
     "name": "Name",
     "description": "Description",
@@ -75,6 +86,7 @@ LABELS: Mapping[str, str] = {
     "is_public": "Public",
     "ai_notes_enabled": "AI notes",
     "second_look": "Second look",
+    "who_decides": "Who decides reviews",
     **{name: label for name, (label, _hint) in NUMBERS.items()},
 }
 """Labels of the draft's values in the order of the page; the list of changes uses them too."""
@@ -130,6 +142,9 @@ class CommunityForm(Form):
     is_public = BooleanField(LABELS["is_public"])
     ai_notes_enabled = BooleanField(LABELS["ai_notes_enabled"])
     second_look = BooleanField(LABELS["second_look"])
+    who_decides = RadioField(LABELS["who_decides"], choices=forms.choices(WHO_DECIDES), validate_choice=False)
+    panel_seats = StringField(LABELS["panel_seats"], [_within])
+    panel_hours = StringField(LABELS["panel_hours"], [_within])
     min_ratings = StringField(LABELS["min_ratings"], [_within])
     min_trust_level = StringField(LABELS["min_trust_level"], [_within])
     min_age_days = StringField(LABELS["min_age_days"], [_within])
@@ -161,6 +176,7 @@ class CommunityForm(Form):
         """Return ``was`` with the typed values; values that the page does not show stay. Empty texts are None."""
         numbers: dict[str, Any] = {name: as_number(name, self[name].data) for name in NUMBERS}
         settings = asdict(was.settings) | numbers | {"second_look": bool(self.second_look.data)}
+        settings["who_decides"] = self.who_decides.data or was.settings.who_decides
         return Draft(
             name=self.name.data or "",
             description=self.description.data or None,

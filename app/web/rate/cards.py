@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.models import Note
+from app.core.panels import seats
 from app.core.raters import notes_needed, run
 from app.core.raters.run import Today
 from app.core.raters.samples import Asked
@@ -105,16 +106,32 @@ def run_context(session: Session, *, place: int = 1, without: Collection[uuid.UU
 
 def _cards(session: Session, rows: Sequence[Asked | Note]) -> list[BlindItem | NoteCard]:
     notes = [row for row in rows if isinstance(row, Note)]
+    drawn = seats.of_items(session, auth.current_profile_id(), [row.id for row in rows])
     items = notes_needed.items_of(session, auth.current_actor(), notes) if notes else {}
     mine = answering.own_profiles(session) if notes else frozenset()
     return [
-        _note_card(row, items.get(row.id), mine) if isinstance(row, Note) else item_card(row) for row in rows
+        _note_card(row, items.get(row.id), mine)
+        if isinstance(row, Note)
+        else item_card(row, drawn.get(row.id))
+        for row in rows
     ]
 
 
-def item_card(action: Asked) -> BlindItem:
-    """Return the card of an item or a sample."""
-    return blind_item(action, url_for("web.help_needed", _anchor=f"card-{action.id}"))
+def item_card(action: Asked, drawn_until: datetime | None = None) -> BlindItem:
+    """Return the card of an item or a sample. ``drawn_until``: the reader was drawn, and can answer until then."""
+    item = blind_item(action, url_for("web.help_needed", _anchor=f"card-{action.id}"))
+    return item if drawn_until is None else replace(item, drawn=_time_left(drawn_until))
+
+
+def drawn_card(session: Session, action: Asked) -> BlindItem:
+    """Return one item's card, with how long the reader has to answer if they were drawn for it."""
+    return item_card(action, seats.of_items(session, auth.current_profile_id(), [action.id]).get(action.id))
+
+
+def _time_left(until: datetime) -> str:
+    minutes = max(1, int((until - clock.now()).total_seconds() // 60))
+    count, unit = (minutes, "minute") if minutes < 120 else (minutes // 60, "hour")
+    return f"{count} {unit}{'' if count == 1 else 's'} left"
 
 
 def note_card(session: Session, note: Note, form: RatingForm | None = None) -> NoteCard:

@@ -14,6 +14,7 @@ from app.core.ids import parse_id
 from app.core.models import SampledPost
 from app.core.notes import ratings
 from app.core.notes.blindness import is_decided
+from app.core.panels import seats
 from app.core.permissions import Permission
 from app.core.raters import help_needed as waiting_items
 from app.core.raters import practice, samples
@@ -141,7 +142,7 @@ def undo_answer(action_id: uuid.UUID) -> Response:
             status, message = 409, f"{refusal.detail}."
         action, done = answering.find_asked(session, action_id), cards.today(session)
         line = folded_item(session, action, done) if status == 409 else None
-        item, counter = cards.item_card(action), cards.counter(session, done)
+        item, counter = cards.drawn_card(session, action), cards.counter(session, done)
     return page.done(
         "rate/_folded.html" if line is not None else "rate/_unfolded.html",
         url_for("web.help_needed"),
@@ -152,6 +153,19 @@ def undo_answer(action_id: uuid.UUID) -> Response:
         options=OPTIONS,
         **counter,
     )
+
+
+@web.post("/help-needed/<uuid:action_id>/decline")
+def decline_seat(action_id: uuid.UUID) -> Response:
+    """Give back the reader's seat in the drawn panel of this item, and do not ask them about it again."""
+    actor, profile_id = auth.current_actor(), auth.current_profile_id()
+    with wired().database.writing() as session:
+        asked = answering.find_asked(session, action_id)
+        if isinstance(asked, SampledPost):
+            raise NotFound("seat")
+        seats.decline(session, actor, asked, profile_id)
+        waiting_items.skip(session, actor, asked, profile_id)
+    return page.done(None, url_for("web.help_needed"), "Declined. Somebody else is drawn.")
 
 
 def folded_item(session: Session, action: Asked, done: Today, *, may_pause: bool = True) -> Folded:

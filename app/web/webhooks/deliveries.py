@@ -197,7 +197,7 @@ def _shown(delivery: Delivery, tried: Sequence[Attempt]) -> dict[str, Any]:
 def _sent(delivery: Delivery) -> dict[str, Any]:
     """Return the exact payload, a readable form of it, and the headers without the signature."""
     event = delivery.event
-    payload = payloads.as_subscribed(event.payload, delivery.webhook.events)
+    payload = payloads.as_subscribed(payloads.veiled(event.payload), delivery.webhook.events)
     return {
         "exact": signing.canonical(payload).decode(),
         "readable": json.dumps(payload, indent=2, ensure_ascii=False, sort_keys=True),

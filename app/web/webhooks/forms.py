@@ -31,6 +31,7 @@ EVENT_WORDS: Mapping[EventName, str] = {
     EventName.ACTION_OVERTURNED: "Action overturned",
     EventName.ACTION_DISMISSED: "Action dismissed",
     EventName.NOTE_STATUS: "Note has another status",
+    EventName.PANEL_DRAWN: "Users were drawn for a panel: only sent when ticked, never with all events",
     EventName.TEST: "Test event",
 }
 GENERATE, TYPED = "generate", "typed"

@@ -1,0 +1,126 @@
+"""Reasons to doubt the ratings that are about to decide a review (docs/panels.md).
+
+Organised raters choose what they rate, so a few people can be most of the raters of one post. These are the traces
+that leaves. Each costs at most a query, and only when a review would be decided.
+"""
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from scipy.special import bdtr, bdtrc
+from sqlalchemy.orm import Session, aliased
+
+from app.core.communities.settings import CommunitySettings
+from app.core.helpfulness import note_scores
+from app.core.helpfulness.note_scores import Fit, Scored
+from app.core.models import Note, Profile, RaterParameters, Rating
+from app.core.scoring import Regime
+from app.core.scoring.sums import CORRELATED
+
+CHANCE = 0.01
+"""A share of raters from one side that chance gives less often than this is a reason for doubt."""
+COLD = "Too few ratings in this community yet to tell viewpoints apart."
+BEFORE = "A drawn panel decided this before."
+
+
+def find(session: Session, note: Note, scored: Scored) -> str | None:
+    """Why a panel should decide instead of these ratings, as a sentence; None without a reason.
+
+    A burst of new raters is one more reason, which ``notes.bursts`` finds.
+    """
+    model = scored.fit.model_of(note)
+    if model.regime is Regime.COLD:
+        return COLD
+    return (
+        _one_sided(session, scored)
+        or _in_step(scored)
+        or _arrived_together(session, note, scored.fit.settings)
+    )
+
+
+def chance_of(count: int, total: int, share: float) -> float:
+    """How likely chance alone gives a count as far from ``share`` of ``total`` as this one, on either side."""
+    below = float(bdtr(count, total, share))
+    above = float(bdtrc(count - 1, total, share)) if count else 1.0
+    return min(1.0, 2 * min(below, above))
+
+
+def _one_sided(session: Session, scored: Scored) -> str | None:
+    sides = scored.sums.sides
+    one, total = sides.negative.total, sides.negative.total + sides.positive.total
+    share = _share_of_one(session, scored.fit)
+    if share is None or not total or chance_of(one, total, share) >= CHANCE:
+        return None
+    return f"{max(one, total - one)} of the {total} raters with a known viewpoint are of one side."
+
+
+def _share_of_one(session: Session, fit: Fit) -> float | None:
+    """The share of one side among the community's raters; None where sides are not known."""
+    model = fit.model.for_note(acting=True)
+    if not model.axis:
+        return None
+    factor = RaterParameters.acting_factor if model.of_acting else RaterParameters.factor
+    is_known = RaterParameters.acting_intercept.is_not(None) if model.of_acting else RaterParameters.kept
+    total, one = session.execute(
+        sa.select(sa.func.count(), sa.func.count().filter(factor < 0)).where(
+            RaterParameters.community_id == fit.community_id,
+            RaterParameters.version == fit.version,
+            is_known,
+        )
+    ).one()
+    return one / total if 0 < one < total else None
+
+
+def _in_step(scored: Scored) -> str | None:
+    settings, counted = scored.fit.settings, scored.sums.counted
+    alike = round(scored.sums.row[CORRELATED.start])
+    if alike < settings.burst_raters or alike <= settings.burst_share * counted:
+        return None
+    return f"{alike} of the {counted} raters rate in step."
+
+
+def _arrived_together(session: Session, note: Note, settings: CommunitySettings) -> str | None:
+    """Whether most raters of the note were first seen within one span of ``burst_hours``, and others were not."""
+    span = timedelta(hours=settings.burst_hours)
+    linked = aliased(Profile)
+    earliest = sa.select(sa.func.min(linked.created_at)).where(linked.account_id == Profile.account_id)
+    first_seen = sa.func.coalesce(
+        earliest.scalar_subquery(), Profile.created_at, type_=Profile.created_at.type
+    )
+    arrivals = sorted(
+        session.scalars(
+            note_scores.counting(note)
+            .order_by(None)
+            .with_only_columns(first_seen)
+            .select_from(Rating)
+            .join(Profile, Profile.id == Rating.rater_id)
+        )
+    )
+    most, since = most_within(arrivals, span)
+    if most < settings.burst_raters or most <= settings.burst_share * len(arrivals) or since is None:
+        return None
+    others = (
+        sa.select(Rating.rater_id)
+        .join(Profile, Profile.id == Rating.rater_id)
+        .where(
+            Rating.community_id == note.community_id,
+            sa.or_(Profile.created_at < since, Profile.created_at > since + span),
+        )
+        .distinct()
+        .limit(settings.burst_known)
+    )
+    known = session.scalar(sa.select(sa.func.count()).select_from(others.subquery())) or 0
+    if known < settings.burst_known:
+        return None
+    return f"{most} of the {len(arrivals)} raters were first seen within {settings.burst_hours} hours."
+
+
+def most_within(moments: list[datetime], span: timedelta) -> tuple[int, datetime | None]:
+    """The most of these sorted moments within one span, and when that span begins."""
+    most, since, first = 0, None, 0
+    for last, moment in enumerate(moments):
+        while moment - moments[first] > span:
+            first += 1
+        if last - first + 1 > most:
+            most, since = last - first + 1, moments[first]
+    return most, since

@@ -1,0 +1,245 @@
+"""Panels of reviews: opened, counted, ended (docs/panels.md). ``tending`` draws their seats."""
+
+import hashlib
+import secrets
+import uuid
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core import clock, outbox
+from app.core.communities import settings as community_settings
+from app.core.helpfulness import note_scores
+from app.core.helpfulness.note_scores import Scored
+from app.core.history import chain as history
+from app.core.history.why import Why
+from app.core.ids import new_id
+from app.core.models import Action, Note, Panel, PanelSeat, Rating
+from app.core.panels import draw, rolls
+from app.core.permissions import SYSTEM
+from app.core.scoring import Counts, Rater, Sums, Verdict
+from app.core.vocabulary import (
+    IN_REVIEW,
+    ActionState,
+    HelpfulnessLevel,
+    NoteStatus,
+    PanelOutcome,
+    ReviewGroup,
+    SeatState,
+)
+
+TEND_JOB = "tend_panels"
+MOST_SEATS = 36
+LONGEST = timedelta(days=7)
+"""A panel that has not decided after so many seats or so long leaves the review to moderators."""
+ENOUGH, OF_SEATS = 7, 12
+"""So many of so many seats have to answer, in proportion for other sizes."""
+ALWAYS = "In this community drawn panels decide reviews."
+
+
+def is_reviewed_by_raters(action: Action) -> bool:
+    """Whether ratings decide the action now: only then it can have an open panel."""
+    return (
+        action.action_state in IN_REVIEW
+        and action.review_group is not ReviewGroup.STAFF
+        and action.restores_id is None
+    )
+
+
+def newest(session: Session, action_id: uuid.UUID) -> Panel | None:
+    """The action's newest panel, open or ended."""
+    return session.scalars(
+        sa.select(Panel)
+        .where(Panel.action_id == action_id)
+        .order_by(Panel.opened_at.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    ).first()
+
+
+def of_review(panel: Panel | None, action: Action) -> Panel | None:
+    """The panel, if it is of the review that is open now; an earlier review may have had one of its own."""
+    began = review_began(action)
+    if panel is None or (began is not None and panel.opened_at < began):
+        return None
+    return panel
+
+
+def review_began(action: Action) -> datetime | None:
+    """When the current review began; None if the action has only had the one."""
+    return action.retro_review_at if action.action_state is ActionState.RETRO_REVIEW else action.proposed_at
+
+
+def has_decided(panel: Panel | None, action: Action) -> bool:
+    """Whether a panel decided the action's last review, so that later ratings change nothing about it."""
+    return (
+        panel is not None and panel.outcome is PanelOutcome.DECIDED and action.action_state not in IN_REVIEW
+    )
+
+
+def is_too_small(session: Session, community_id: uuid.UUID) -> bool:
+    """Whether a roll of the last hour shows that too few people can be drawn here."""
+    roll = rolls.newest(session, community_id)
+    return roll is not None and roll.people < rolls.LEAST
+
+
+def open_for(session: Session, action: Action, reason: str) -> Panel | None:
+    """Open a panel for the action's review; None for an action without a rationale.
+
+    The seats are drawn by a job (``ask``), so that the rating that gave reason for a panel takes no longer than others.
+    The caller holds the community's lock, and the review has no panel yet.
+    """
+    if action.note_id is None:
+        return None
+    settings = community_settings.read(session, action.community_id)
+    seed = secrets.token_bytes(draw.SEED_BYTES)
+    panel = Panel(
+        id=new_id(),
+        community_id=action.community_id,
+        action_id=action.id,
+        note_id=action.note_id,
+        review=action.action_state,
+        reason=reason[:255],
+        size=settings.panel_seats,
+        hours=settings.panel_hours,
+        wanted=settings.panel_seats,
+        seed=seed,
+        opened_at=clock.now(),
+        due_at=clock.now(),
+    )
+    session.add(panel)
+    session.flush()
+    history.record(
+        session,
+        SYSTEM,
+        action.community_id,
+        "action.panel_opened",
+        "action",
+        action.id,
+        after={
+            "panel_id": str(panel.id),
+            "seats": panel.size,
+            "seed_sha256": hashlib.sha256(seed).hexdigest(),
+        },
+        why=Why(cause=reason),
+    )
+    return panel
+
+
+def ask(session: Session, community_id: uuid.UUID) -> None:
+    """Have the job look at the community's panels as soon as this transaction commits."""
+    outbox.enqueue(session, TEND_JOB, {"community_id": str(community_id)}, community_id=community_id)
+
+
+def enough(wanted: int) -> int:
+    """How many of so many seats have to answer before their ratings decide."""
+    return -(-ENOUGH * wanted // OF_SEATS)
+
+
+def seat_holders(panel_id: uuid.UUID) -> sa.Select[uuid.UUID]:
+    """SELECT of the profiles whose ratings count for the panel."""
+    return sa.select(PanelSeat.profile_id).where(
+        PanelSeat.panel_id == panel_id, PanelSeat.state == SeatState.ANSWERED
+    )
+
+
+def verdict(session: Session, panel: Panel, note: Note, scored: Scored, *, raised: float) -> Verdict | None:
+    """What the panel's ratings say, once they decide: enough have answered, or the others cannot change it."""
+    needed = enough(panel.wanted)
+    least = min(scored.fit.settings.min_ratings, needed)
+    model = scored.fit.model.with_settings(least, scored.fit.settings.helpful_at)
+    found = note_scores.by_raters(session, note, replace(scored.fit, model=model), seat_holders(panel.id))
+    judged = found.verdict(note, raised=raised, was=NoteStatus.NEEDS_MORE_RATINGS)
+    if judged is None or judged.status is NoteStatus.NEEDS_MORE_RATINGS:
+        return None
+    answers = found.sums.counts.total
+    if answers >= needed or _is_certain(found, note, judged, panel.wanted - answers, raised):
+        return judged
+    return None
+
+
+def _is_certain(found: Scored, note: Note, judged: Verdict, missing: int, raised: float) -> bool:
+    """Whether no answers of the missing people could lead to another status, whichever side they are of."""
+    model = found.fit.model_of(note)
+    others = [None] + [
+        Rater(model.mean_intercept, factor, True) for factor in (model.low_factor, model.high_factor)
+    ]
+    for value in (0.0, 1.0):
+        for rater in others:
+            sums: Sums = found.sums
+            for _ in range(missing):
+                sums = sums.plus(model, rater, value)
+            then = Scored(found.fit, sums).verdict(note, raised=raised, was=NoteStatus.NEEDS_MORE_RATINGS)
+            if then is None or then.status is not judged.status:
+                return False
+    return True
+
+
+def end(session: Session, panel: Panel, outcome: PanelOutcome, cause: str = "") -> None:
+    """End a panel: count its answers, close the seats that are still open, and record it in history."""
+    now = clock.now()
+    own, others = counts(session, panel)
+    panel.helpful, panel.somewhat_helpful, panel.not_helpful = (
+        own.helpful,
+        own.somewhat_helpful,
+        own.not_helpful,
+    )
+    panel.answered = own.total
+    if outcome is PanelOutcome.DECIDED:
+        cause = explained(own, others)
+    panel.ended_at, panel.outcome, panel.shortlist = now, outcome, None
+    session.flush()
+    session.execute(
+        sa.update(PanelSeat)
+        .where(PanelSeat.panel_id == panel.id, PanelSeat.state == SeatState.OPEN)
+        .values(state=SeatState.CLOSED, ended_at=now)
+        .execution_options(synchronize_session=False)
+    )
+    history.record(
+        session,
+        SYSTEM,
+        panel.community_id,
+        "action.panel_ended",
+        "action",
+        panel.action_id,
+        after={
+            "panel_id": str(panel.id),
+            "outcome": outcome.value,
+            "seats": panel.wanted,
+            "answered": panel.answered,
+        },
+        why=Why(cause=cause),
+    )
+
+
+def counts(session: Session, panel: Panel) -> tuple[Counts, Counts]:
+    """The answers of the panel, and those of the volunteers, as they are now."""
+    rows = session.execute(
+        sa.select(
+            Rating.helpfulness_level,
+            sa.func.count().filter(
+                Rating.rater_id.in_(seat_holders(panel.id)), Rating.exclusion_reason.is_(None)
+            ),
+            sa.func.count(),
+        )
+        .where(Rating.note_id == panel.note_id)
+        .group_by(Rating.helpfulness_level)
+    )
+    by_level = {level: (own, total - own) for level, own, total in rows}
+    own, others = (Counts(*(by_level.get(level, (0, 0))[place] for level in _LEVELS)) for place in (0, 1))
+    return own, others
+
+
+_LEVELS = (HelpfulnessLevel.NOT_HELPFUL, HelpfulnessLevel.SOMEWHAT_HELPFUL, HelpfulnessLevel.HELPFUL)
+
+
+def explained(own: Counts, others: Counts) -> str:
+    """What people are told after the decision: what volunteers said, and that a panel decided."""
+    return f"Volunteers: {_in_words(others)}; a drawn panel decided ({_in_words(own)})."
+
+
+def _in_words(counts: Counts) -> str:
+    unsure = f", {counts.somewhat_helpful} not sure" if counts.somewhat_helpful else ""
+    return f"{counts.helpful} yes, {counts.not_helpful} no{unsure}"

@@ -1,0 +1,88 @@
+"""What people may learn about panels: how far an open one is, and how one decided (docs/panels.md)."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from app.core.models import Action, Panel, PanelRoll, Rating
+from app.core.panels import panels
+from app.core.scoring import Counts
+from app.core.vocabulary import HelpfulnessLevel
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an open panel is, for moderators: never who sits on it."""
+
+    seats: int
+    answered: int
+    reason: str
+    closes_at: datetime
+
+
+def progress(session: Session, action: Action) -> Progress | None:
+    """How far the action's open panel is; None if it has none."""
+    panel = panels.newest(session, action.id)
+    if panel is None or panel.ended_at is not None or not panels.is_reviewed_by_raters(action):
+        return None
+    answered = (
+        session.scalar(sa.select(sa.func.count()).select_from(panels.seat_holders(panel.id).subquery())) or 0
+    )
+    return Progress(panel.wanted, answered, panel.reason, panel.opened_at + panels.LONGEST)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A panel that decided a review: its answers, those of the volunteers, and what the draw can be checked with."""
+
+    id: uuid.UUID
+    seats: int
+    answered: int
+    panel: Counts
+    volunteers: Counts
+    reason: str
+    ended_at: datetime
+    seed: str
+    eligible: int
+    eligible_digest: str
+
+
+def decided(session: Session, note_id: uuid.UUID) -> Decided | None:
+    """The panel that decided what this note is the rationale of; None while a review is open, or without one."""
+    found = session.execute(
+        sa.select(Panel, PanelRoll.people, PanelRoll.digest, Action)
+        .join(Action, Action.id == Panel.action_id)
+        .outerjoin(PanelRoll, PanelRoll.id == Panel.roll_id)
+        .where(Panel.note_id == note_id)
+        .order_by(Panel.opened_at.desc())
+        .limit(1)
+    ).first()
+    if found is None or not panels.has_decided(found[0], found[3]):
+        return None
+    panel, people, digest, _ = found
+    own = Counts(panel.not_helpful, panel.somewhat_helpful, panel.helpful)
+    rows = session.execute(
+        sa.select(Rating.helpfulness_level, sa.func.count())
+        .where(Rating.note_id == note_id)
+        .group_by(Rating.helpfulness_level)
+    )
+    total = {level: count for level, count in rows}
+    return Decided(
+        id=panel.id,
+        seats=panel.wanted,
+        answered=panel.answered,
+        panel=own,
+        volunteers=Counts(
+            max(0, total.get(HelpfulnessLevel.NOT_HELPFUL, 0) - own.not_helpful),
+            max(0, total.get(HelpfulnessLevel.SOMEWHAT_HELPFUL, 0) - own.somewhat_helpful),
+            max(0, total.get(HelpfulnessLevel.HELPFUL, 0) - own.helpful),
+        ),
+        reason=panel.reason,
+        ended_at=panel.ended_at or panel.opened_at,
+        seed=panel.seed.hex(),
+        eligible=people or 0,
+        eligible_digest=digest or "",
+    )

@@ -1,0 +1,353 @@
+"""Looks after open panels in batches: draws seats, lets them lapse, and ends panels that cannot decide.
+
+One batch is one short transaction with the same few statements however many panels are in it. Killed anywhere, it has
+changed nothing that the next run does not do: a panel is due until its turn is committed, under the community's lock.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session, load_only, undefer
+
+from app.core import clock
+from app.core.actions import actions
+from app.core.db import serialise
+from app.core.history import chain as history
+from app.core.history.why import Why
+from app.core.models import (
+    Action,
+    Community,
+    Panel,
+    PanelRoll,
+    PanelSeat,
+    Profile,
+    Request,
+)
+from app.core.panels import draw, panels, rolls
+from app.core.panels.asking import Askable
+from app.core.panels.draw import Order, Side
+from app.core.people import profiles
+from app.core.permissions import SYSTEM
+from app.core.vocabulary import (
+    EventName,
+    PanelOutcome,
+    SeatState,
+)
+from app.core.webhooks import events
+
+TEND_SECONDS = 30.0
+BATCH = 100
+"""The most panels in one transaction."""
+KEPT = timedelta(days=90)
+"""So long after the end of a panel its draw can be repeated; then its seats are deleted."""
+
+
+_INSERT = sa.insert(PanelSeat.metadata.tables[PanelSeat.__tablename__])
+
+
+@dataclass(frozen=True)
+class Tended:
+    """A batch: how many panels it looked at, and the notes whose reviews everybody's ratings decide after all."""
+
+    panels: int
+    freed: Sequence[uuid.UUID] = ()
+
+
+@dataclass
+class _Work:
+    """One panel's turn: ``states`` are the people that the draw came to so far, ``left`` those that come next."""
+
+    panel: Panel
+    action: Action
+    request: Request
+    left: dict[Side, list[uuid.UUID]] = field(default_factory=dict)
+    sides: Mapping[uuid.UUID, Side] = field(default_factory=dict)
+    is_all: bool = True
+    states: dict[uuid.UUID, SeatState] = field(default_factory=dict)
+    expires: list[datetime] = field(default_factory=list)
+    drawn: list[uuid.UUID] = field(default_factory=list)
+    numbers: int = 0
+    """How many people the draw came to, whether or not they could be asked."""
+
+    @property
+    def held(self) -> Counter[SeatState]:
+        return Counter(self.states.values())
+
+    @property
+    def asked(self) -> int:
+        return len(self.states) - self.held[SeatState.PASSED]
+
+    @property
+    def missing(self) -> int:
+        """How many people to draw now."""
+        held = self.held
+        seated = held[SeatState.OPEN] + held[SeatState.ANSWERED]
+        return max(0, min(self.panel.wanted - seated, panels.MOST_SEATS - self.asked))
+
+    def order_by(self, found: Order) -> None:
+        self.left = {
+            side: [person for person in people if person not in self.states]
+            for side, people in found.sides.items()
+        }
+        self.sides, self.is_all = found.people, found.is_all
+
+    def next_people(self) -> list[uuid.UUID]:
+        """Take as many people as are missing from the order, as if all of them could be asked."""
+        seated = Counter(
+            self.sides.get(person, Side.UNKNOWN)
+            for person, state in self.states.items()
+            if state in (SeatState.OPEN, SeatState.ANSWERED)
+        )
+        taken: list[uuid.UUID] = []
+        while len(taken) < self.missing:
+            side = draw.next_side(self.left, seated, self.panel.seed)
+            if side is None:
+                break
+            taken.append(self.left[side].pop(0))
+            seated[side] += 1
+        return taken
+
+
+def communities_due(session: Session) -> Sequence[uuid.UUID]:
+    """The communities with panels that are due."""
+    return session.scalars(
+        sa.select(Panel.community_id).where(Panel.ended_at.is_(None), Panel.due_at <= clock.now()).distinct()
+    ).all()
+
+
+def needs_roll(session: Session, community_id: uuid.UUID) -> bool:
+    """Whether a panel waits for its first seats and no roll of the last hour is there."""
+    waits = sa.select(Panel.id).where(
+        Panel.community_id == community_id, Panel.ended_at.is_(None), Panel.roll_id.is_(None)
+    )
+    return session.scalar(waits.limit(1)) is not None and rolls.newest(session, community_id) is None
+
+
+def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Tended:
+    """Give the community's panels that are due the longest their turn."""
+    serialise(session, community_id)
+    now = clock.now()
+    due = _due(session, community_id, now, limit)
+    if not due:
+        return Tended(0)
+    _read_seats(session, due, now)
+    freed: list[uuid.UUID] = []
+    drawing = []
+    for work in due:
+        if not panels.is_reviewed_by_raters(work.action) or panels.of_review(work.panel, work.action) is None:
+            panels.end(session, work.panel, PanelOutcome.OVERTAKEN, "the review ended or went elsewhere")
+        elif work.panel.opened_at <= now - panels.LONGEST:
+            _to_staff(session, work, f"{panels.LONGEST.days} days went by")
+        else:
+            drawing.append(work)
+    for work in _too_few(session, community_id, drawing):
+        drawing.remove(work)
+        panels.end(session, work.panel, PanelOutcome.TOO_FEW, "too few people could be drawn")
+        freed.append(work.panel.note_id)
+    for work in drawing:
+        held = work.held
+        if not held[SeatState.OPEN] and held[SeatState.ANSWERED] >= work.panel.wanted:
+            # All have answered, and what they said does not decide.
+            work.panel.wanted = min(work.panel.wanted + work.panel.size, panels.MOST_SEATS)
+    _draw(session, drawing, now)
+    for work in drawing:
+        if work.expires:
+            work.panel.due_at = min(*work.expires, work.panel.opened_at + panels.LONGEST)
+        else:
+            _to_staff(session, work, f"{work.asked} people were drawn, and no more can be")
+    session.flush()
+    _announce(session, community_id, drawing)
+    return Tended(len(due), freed)
+
+
+def prune(session: Session) -> None:
+    """Delete the seats of panels that ended long ago; what their answers were is kept with the panel."""
+    old = sa.select(Panel.id).where(Panel.ended_at < clock.now() - KEPT)
+    session.execute(
+        sa.delete(PanelSeat).where(PanelSeat.panel_id.in_(old)).execution_options(synchronize_session=False)
+    )
+    session.execute(
+        sa.update(Panel)
+        .where(Panel.ended_at < clock.now() - KEPT, Panel.roll_id.is_not(None))
+        .values(roll_id=None)
+        .execution_options(synchronize_session=False)
+    )
+    rolls.prune(session)
+
+
+def _due(session: Session, community_id: uuid.UUID, now: datetime, limit: int) -> list[_Work]:
+    rows = session.execute(
+        sa.select(Panel, Action, Request)
+        .join(Action, Action.id == Panel.action_id)
+        .join(Request, Request.id == Action.request_id)
+        .where(Panel.community_id == community_id, Panel.ended_at.is_(None), Panel.due_at <= now)
+        .order_by(Panel.due_at, Panel.id)
+        .limit(limit)
+        .options(
+            undefer(Panel.shortlist),
+            load_only(
+                # ``language`` is a fact that history copies.
+                Request.requested_by,
+                Request.platform_author_id,
+                Request.created_at,
+                Request.language,
+            ),
+        )
+        .execution_options(populate_existing=True)
+    )
+    return [_Work(panel, action, request) for panel, action, request in rows]
+
+
+def _read_seats(session: Session, due: Sequence[_Work], now: datetime) -> None:
+    """Let seats lapse whose time is over, and read the others."""
+    by_id = {work.panel.id: work for work in due}
+    session.execute(
+        sa.update(PanelSeat)
+        .where(PanelSeat.panel_id.in_(by_id), PanelSeat.state == SeatState.OPEN, PanelSeat.expires_at <= now)
+        .values(state=SeatState.LAPSED, ended_at=now)
+        .execution_options(synchronize_session=False)
+    )
+    for panel_id, profile_id, state, expires_at in session.execute(
+        sa.select(PanelSeat.panel_id, PanelSeat.profile_id, PanelSeat.state, PanelSeat.expires_at).where(
+            PanelSeat.panel_id.in_(by_id)
+        )
+    ):
+        work = by_id[panel_id]
+        work.states[profile_id] = state
+        work.numbers += 1
+        if state is SeatState.OPEN:
+            work.expires.append(expires_at)
+
+
+def _too_few(session: Session, community_id: uuid.UUID, drawing: Sequence[_Work]) -> list[_Work]:
+    """Give each panel its roll and its order. Return those for which too few people could be drawn."""
+    refused = []
+    known: dict[uuid.UUID, PanelRoll] = {}
+    newest: PanelRoll | None = None
+    with history.gathered(session):
+        for work in drawing:
+            panel = work.panel
+            if panel.shortlist is not None:
+                work.order_by(draw.unpacked(panel.shortlist))
+                continue
+            if panel.roll_id is None:
+                newest = newest or rolls.newest(session, community_id) or _new_roll(session, community_id)
+                known[newest.id], panel.roll_id = newest, newest.id
+            roll = known.setdefault(panel.roll_id, session.get_one(PanelRoll, panel.roll_id))
+            if roll.people < rolls.LEAST:
+                refused.append(work)
+                continue
+            found = draw.order(panel.seed, roll.raters)
+            panel.shortlist = draw.packed(found)
+            work.order_by(found)
+            _record_draw(session, panel, roll)
+    return refused
+
+
+def _new_roll(session: Session, community_id: uuid.UUID) -> PanelRoll:
+    roll = rolls.make(session, community_id)
+    session.add(roll)
+    session.flush()
+    return roll
+
+
+def _record_draw(session: Session, panel: Panel, roll: PanelRoll) -> None:
+    """Put the digest of the people who could be drawn into history: from now on nobody can exchange them."""
+    history.record(
+        session,
+        SYSTEM,
+        panel.community_id,
+        "action.panel_drawn",
+        "action",
+        panel.action_id,
+        after={"panel_id": str(panel.id), "eligible": roll.people, "eligible_sha256": roll.digest},
+    )
+
+
+def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
+    """Draw the seats that are missing. For people who cannot be asked, others follow in the next pass."""
+    hungry = [work for work in drawing if work.missing]
+    rows: list[dict[str, Any]] = []
+    extra: Counter[uuid.UUID] = Counter()
+    while hungry:
+        asked = {work.panel.id: work.next_people() for work in hungry}
+        for work in hungry:
+            if len(asked[work.panel.id]) < work.missing and not work.is_all:
+                # The shortlist is used up, which takes many people who could not be asked.
+                work.states |= dict.fromkeys(asked[work.panel.id], SeatState.OPEN)
+                roll = session.get_one(PanelRoll, work.panel.roll_id)
+                work.order_by(draw.order(work.panel.seed, roll.raters, first=None))
+                asked[work.panel.id] += work.next_people()
+        askable = Askable.read(
+            session, hungry[0].panel.community_id, [work.panel.note_id for work in hungry], asked.values()
+        )
+        for work in hungry:
+            expires_at = now + timedelta(hours=work.panel.hours)
+            for person in asked[work.panel.id]:
+                passed = askable.refusal(work.panel.note_id, work.action, work.request, person, extra[person])
+                work.states[person] = SeatState.PASSED if passed else SeatState.OPEN
+                work.numbers += 1
+                if not passed:
+                    extra[person] += 1
+                    work.drawn.append(person)
+                    work.expires.append(expires_at)
+                rows.append(
+                    {
+                        "panel_id": work.panel.id,
+                        "profile_id": person,
+                        "number": work.numbers,
+                        "state": work.states[person],
+                        "passed_over": passed,
+                        "drawn_at": now,
+                        "expires_at": expires_at,
+                    }
+                )
+        hungry = [work for work in hungry if work.missing and asked[work.panel.id]]
+    if rows:
+        session.flush()
+        session.connection().execute(_INSERT, rows)
+
+
+def _to_staff(session: Session, work: _Work, why: str) -> None:
+    panels.end(session, work.panel, PanelOutcome.STAFF, why)
+    actions.send_to_staff(session, SYSTEM, work.action, why=Why(cause=f"a drawn panel did not decide: {why}"))
+
+
+def _announce(session: Session, community_id: uuid.UUID, drawing: Sequence[_Work]) -> None:
+    """Tell integrations that subscribed which of their users were drawn."""
+    drawn = [(work, person) for work in drawing for person in work.drawn]
+    if not drawn or not events.is_subscribed(session, community_id, EventName.PANEL_DRAWN):
+        return
+    community = session.get_one(Community, community_id)
+    names = _platform_names(session, community, {person for _, person in drawn})
+    with events.gathered(session):
+        for work in drawing:
+            raters = sorted(names[person] for person in work.drawn if person in names)
+            if raters:
+                expires_at = clock.now() + timedelta(hours=work.panel.hours)
+                events.emit_panel(session, work.panel, work.action, raters, expires_at)
+
+
+def _platform_names(
+    session: Session, community: Community, people: set[uuid.UUID]
+) -> Mapping[uuid.UUID, str]:
+    """The people's user ids on the community's platform; people without one are left out."""
+    linked = sa.orm.aliased(Profile)
+    scope = profiles.scope_in(community.platform, community)
+    is_theirs = sa.or_(linked.id == Profile.id, linked.account_id == Profile.account_id)
+    rows = session.execute(
+        sa.select(Profile.id, linked.platform_user_id)
+        .join(linked, is_theirs)
+        .where(
+            Profile.id.in_(people),
+            linked.platform == community.platform,
+            linked.provider_scope.in_((scope, "")),
+        )
+        .order_by(linked.created_at.desc())
+    )
+    return {profile_id: name for profile_id, name in rows}

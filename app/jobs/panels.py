@@ -1,0 +1,47 @@
+"""Drawn panels in the background: rolls are read outside of any lock, seats drawn in short transactions."""
+
+import logging
+import uuid
+
+from app.core.db import Database
+from app.core.models import Note
+from app.core.notes import verdicts
+from app.core.panels import missing, rolls, tending
+
+log = logging.getLogger(__name__)
+
+SWEEP_JOB = "panel_sweep"
+
+
+def sweep(database: Database) -> None:
+    """Tend the panels of every community that are due, and open those that are missing."""
+    with database.reading() as session:
+        without, due = missing.communities_without(session), tending.communities_due(session)
+    for community_id in sorted({*without, *due}):
+        try:
+            tend(database, community_id)
+        except Exception:
+            log.exception(
+                "The panels of community %s were not tended; the next sweep tries again.", community_id
+            )
+
+
+def tend(database: Database, community_id: uuid.UUID) -> None:
+    """Tend one community's panels until none is due. Killed anywhere, the next run goes on."""
+    opened = missing.BATCH
+    while opened == missing.BATCH:
+        with database.writing() as session:
+            opened = missing.open_missing(session, community_id)
+    with database.reading() as session:
+        roll = rolls.make(session, community_id) if tending.needs_roll(session, community_id) else None
+    if roll is not None:
+        with database.writing() as session:
+            session.add(roll)
+    looked_at = tending.BATCH
+    while looked_at == tending.BATCH:
+        with database.writing() as session:
+            tended = tending.tend(session, community_id)
+            looked_at = tended.panels
+            for note_id in tended.freed:
+                note = session.get_one(Note, note_id)
+                verdicts.settle(session, note, "no panel could be drawn")

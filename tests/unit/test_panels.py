@@ -1,0 +1,307 @@
+"""Drawn panels: who decides a review is drawn by lot (docs/panels.md)."""
+
+import hashlib
+import uuid
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from app.core import clock
+from app.core.actions import acknowledgements, actions
+from app.core.errors import NotFound
+from app.core.history.why import Why
+from app.core.models import Action, HistoryEntry, Membership, Note, Panel, PanelRoll, PanelSeat, Profile
+from app.core.notes import verdicts
+from app.core.panels import draw, missing, panels, results, seats, tending
+from app.core.panels.draw import Side
+from app.core.permissions import SYSTEM, Actor
+from app.core.vocabulary import ActionState, NoteStatus, PanelOutcome, ReviewGroup, Role, SeatState
+from app.jobs import panels as jobs
+from app.wiring import Wiring
+from tests import factories
+from tests.cast import Cast
+from tests.panels import answer, member, run_jobs, seated, set_up, settle_in
+
+pytestmark = pytest.mark.both_databases
+
+
+@pytest.fixture
+def people(wiring: Wiring, cast: Cast) -> list[uuid.UUID]:
+    return settle_in(wiring, cast, 40)
+
+
+def later(**by: float) -> None:
+    """Move the clock; it is put right after each test."""
+    moment: datetime = clock.now() + timedelta(**by)
+    clock.set_source(lambda: moment)
+
+
+def reviewed(wiring: Wiring, cast: Cast, request_id: str = "post-1") -> tuple[uuid.UUID, uuid.UUID]:
+    """A post under review, its panel drawn if the community wants one: the action and its rationale."""
+    action_id = factories.scored_action(wiring, cast, request_id=request_id)
+    jobs.sweep(wiring.database)
+    with wiring.database.reading() as session:
+        note_id = session.get_one(Action, action_id).note_id
+    assert note_id is not None
+    return action_id, note_id
+
+
+def state_of(wiring: Wiring, action_id: uuid.UUID) -> tuple[ActionState, ReviewGroup | None]:
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        return action.action_state, action.review_group
+
+
+def panel_of(wiring: Wiring, action_id: uuid.UUID) -> Panel:
+    with wiring.database.reading() as session:
+        panel = panels.newest(session, action_id)
+        assert panel is not None
+        return panel
+
+
+def test_a_panel_alone_decides_and_volunteers_are_only_told_of(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    action_id, note_id = reviewed(wiring, cast)
+    drawn = seated(wiring, action_id)
+    assert len(set(drawn)) == 12
+    volunteers = [person for person in people if person not in drawn]
+    answer(wiring, cast, note_id, volunteers, "N" * 15)
+    assert state_of(wiring, action_id)[0] is ActionState.UNDER_REVIEW, "fifteen volunteers decide nothing"
+    answer(wiring, cast, note_id, drawn, "HHHHHH")
+    with wiring.database.reading() as session:
+        note = session.get_one(Note, note_id)
+        assert (note.status, note.helpfulness_score) == (NoteStatus.NEEDS_MORE_RATINGS, 0)
+        action = session.get_one(Action, action_id)
+        assert results.decided(session, note_id) is None
+        progress = results.progress(session, action)
+    assert progress is not None
+    assert (progress.seats, progress.answered) == (12, 6)
+    answer(wiring, cast, note_id, drawn[6:], "H")
+    assert state_of(wiring, action_id)[0] is ActionState.PROPOSED, "seven of twelve are enough"
+    with wiring.database.reading() as session:
+        assert session.get_one(Note, note_id).status is NoteStatus.CURRENTLY_RATED_HELPFUL
+        told = results.decided(session, note_id)
+    assert told is not None
+    assert (told.seats, told.answered, told.volunteers.not_helpful) == (12, 7, 15)
+    assert panels.explained(told.panel, told.volunteers) == (
+        "Volunteers: 0 yes, 15 no; a drawn panel decided (7 yes, 0 no)."
+    )
+    # What volunteers say afterwards neither changes the status nor opens a second look.
+    factories.rate(wiring, cast, action_id, "N" * 10)
+    assert state_of(wiring, action_id)[0] is ActionState.PROPOSED
+    assert set(seated(wiring, action_id, SeatState.CLOSED)) == set(drawn[7:])
+
+
+def test_the_draw_is_committed_before_anybody_answers(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    action_id, _ = reviewed(wiring, cast)
+    panel = panel_of(wiring, action_id)
+    with wiring.database.reading() as session:
+        entries = {
+            entry.what: entry.after
+            for entry in session.scalars(sa.select(HistoryEntry).where(HistoryEntry.object_id == action_id))
+        }
+        roll = session.get_one(PanelRoll, panel.roll_id)
+        raters = roll.raters
+    assert entries["action.panel_opened"]["seed_sha256"] == hashlib.sha256(panel.seed).hexdigest()
+    assert entries["action.panel_drawn"]["eligible_sha256"] == hashlib.sha256(raters).hexdigest()
+    assert panel.seed.hex() not in str(entries)
+    expected = draw.order(panel.seed, raters).sides[Side.UNKNOWN]
+    assert seated(wiring, action_id) == expected[:12]
+    assert set(expected) == set(people), "the cast is new, has not practised and was never here"
+
+
+def test_a_seat_lapses_and_the_next_is_drawn_until_moderators_decide(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel", panel_hours=24)
+    action_id, note_id = reviewed(wiring, cast)
+    first = seated(wiring, action_id)
+    answer(wiring, cast, note_id, first, "HN")
+    later(hours=25)
+    jobs.sweep(wiring.database)
+    second = seated(wiring, action_id)
+    assert len(second) == 10
+    assert not set(second) & set(first)
+    assert set(seated(wiring, action_id, SeatState.LAPSED)) == set(first[2:])
+    answer(wiring, cast, note_id, first[2:], "H" * 10)
+    assert state_of(wiring, action_id)[0] is ActionState.UNDER_REVIEW, "they are too late, and volunteers now"
+    later(hours=25)
+    jobs.sweep(wiring.database)
+    later(hours=25)
+    jobs.sweep(wiring.database)
+    assert len(seated(wiring, action_id, SeatState.OPEN, SeatState.LAPSED, SeatState.ANSWERED)) == 36
+    later(hours=25)
+    jobs.sweep(wiring.database)
+    assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
+    assert panel_of(wiring, action_id).outcome is PanelOutcome.STAFF
+
+
+def test_after_seven_days_moderators_decide(wiring: Wiring, cast: Cast, people: list[uuid.UUID]) -> None:
+    set_up(wiring, cast, who_decides="panel", panel_hours=168)
+    action_id, _ = reviewed(wiring, cast)
+    later(days=7)
+    jobs.sweep(wiring.database)
+    assert state_of(wiring, action_id) == (ActionState.UNDER_REVIEW, ReviewGroup.STAFF)
+
+
+def test_a_full_panel_that_disagrees_gets_as_many_seats_again(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel", panel_seats=7)
+    action_id, note_id = reviewed(wiring, cast)
+    answer(wiring, cast, note_id, seated(wiring, action_id), "HHNNNNH")
+    run_jobs(wiring)
+    assert len(seated(wiring, action_id)) == 7
+    answer(wiring, cast, note_id, seated(wiring, action_id), "NNNN")
+    assert state_of(wiring, action_id)[0] is ActionState.UNDER_REVIEW
+    assert panels.enough(14) == 9
+    answer(wiring, cast, note_id, seated(wiring, action_id), "N")
+    assert state_of(wiring, action_id)[0] is ActionState.DISMISSED
+
+
+def test_declining_gives_the_seat_to_the_next_person(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    action_id, _ = reviewed(wiring, cast)
+    first = seated(wiring, action_id)
+    stranger = next(person for person in people if person not in first)
+    owner = member(wiring, cast, first[0])
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        for _ in range(2):
+            seats.decline(session, owner, action, first[0])
+        with pytest.raises(NotFound):
+            seats.decline(session, member(wiring, cast, stranger), action, stranger)
+        assert seats.open_for(session, first[0], cast.community_id) == []
+        assert [one.action_id for one in seats.open_for(session, first[1], cast.community_id)] == [action_id]
+    run_jobs(wiring)
+    now_seated = seated(wiring, action_id)
+    assert len(now_seated) == 12
+    assert first[0] not in now_seated
+
+
+def test_in_doubt_a_panel_decides_and_without_doubt_everybody(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel_when_needed")
+    action_id, note_id = reviewed(wiring, cast)
+    answer(wiring, cast, note_id, people, "HHHH")
+    with wiring.database.reading() as session:
+        assert panels.newest(session, action_id) is None, "nothing is about to be decided"
+    answer(wiring, cast, note_id, people[4:], "H")
+    run_jobs(wiring)
+    assert "Too few ratings" in panel_of(wiring, action_id).reason, "the cold regime is a reason"
+    drawn = seated(wiring, action_id)
+    assert len(drawn) == 12
+    assert not set(drawn) & set(people[:5]), "who rated already is not asked"
+    answer(wiring, cast, note_id, drawn, "N" * 7)
+    assert state_of(wiring, action_id)[0] is ActionState.DISMISSED
+
+
+def test_with_fewer_than_fifteen_people_everybody_decides(wiring: Wiring, cast: Cast) -> None:
+    people = settle_in(wiring, cast, 14)
+    set_up(wiring, cast, who_decides="panel_when_needed")
+    action_id, note_id = reviewed(wiring, cast)
+    answer(wiring, cast, note_id, people, "HHHHH")
+    run_jobs(wiring)
+    assert panel_of(wiring, action_id).outcome is PanelOutcome.TOO_FEW
+    assert seated(wiring, action_id, every=True) == []
+    assert state_of(wiring, action_id)[0] is ActionState.PROPOSED
+    # From now on the community is known to be too small, and a review is decided with its last rating.
+    other_id, other_note = reviewed(wiring, cast, "post-2")
+    answer(wiring, cast, other_note, people, "HHHHH")
+    assert state_of(wiring, other_id)[0] is ActionState.PROPOSED
+
+
+def test_nobody_has_more_than_three_open_seats_and_people_who_left_have_none(
+    wiring: Wiring, cast: Cast
+) -> None:
+    people = settle_in(wiring, cast, 16)
+    set_up(wiring, cast, who_decides="panel", panel_seats=12)
+    first, _ = reviewed(wiring, cast)
+    with wiring.database.writing() as session:
+        gone = session.get_one(Profile, next(one for one in people if one not in seated(wiring, first)))
+        session.execute(sa.delete(Membership).where(Membership.account_id == gone.account_id))
+    actions = [first] + [reviewed(wiring, cast, f"post-{number}")[0] for number in range(2, 7)]
+    held = Counter(person for action_id in actions for person in seated(wiring, action_id))
+    assert max(held.values()) == 3
+    assert gone.id not in held
+    with wiring.database.reading() as session:
+        reasons = set(
+            session.scalars(sa.select(PanelSeat.passed_over).where(PanelSeat.passed_over.is_not(None)))
+        )
+    assert reasons == {"three_open_seats", "gone"}
+
+
+def test_a_second_look_at_what_a_panel_decided_needs_a_panel_again(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel_when_needed")
+    action_id, note_id = reviewed(wiring, cast)
+    answer(wiring, cast, note_id, people, "HHHHH")
+    run_jobs(wiring)
+    drawn = seated(wiring, action_id)
+    answer(wiring, cast, note_id, drawn, "H" * 7)
+    later(minutes=1)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        acknowledgements.acknowledge(session, factories.integration(cast), action)
+        actions.open_second_look(session, SYSTEM, action, why=Why("an appeal"))
+    others = [one for one in people[5:] if one not in drawn]
+    answer(wiring, cast, note_id, others[:1], "N")
+    assert state_of(wiring, action_id)[0] is ActionState.RETRO_REVIEW
+    run_jobs(wiring)
+    second = seated(wiring, action_id)
+    assert len(second) == 12
+    assert not set(second) & {*drawn[:7], *people[:5]}
+    answer(wiring, cast, note_id, second, "N" * 7)
+    assert state_of(wiring, action_id)[0] is ActionState.OVERTURNED
+
+
+def test_a_moderator_who_decides_ends_the_panel(wiring: Wiring, cast: Cast, people: list[uuid.UUID]) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    action_id, note_id = reviewed(wiring, cast)
+    drawn = seated(wiring, action_id)
+    moderator = Actor(
+        kind="account",
+        name="Moderator",
+        account_id=cast.moderator.account_id,
+        roles={cast.community_id: Role.MODERATOR},
+        communities=frozenset({cast.community_id}),
+    )
+    with wiring.database.writing() as session:
+        verdicts.dismiss(session, moderator, session.get_one(Note, note_id))
+        assert seats.open_for(session, drawn[0], cast.community_id) == []
+    with wiring.database.writing() as session:
+        session.execute(sa.update(Panel).values(due_at=clock.now()))
+    jobs.sweep(wiring.database)
+    assert panel_of(wiring, action_id).outcome is PanelOutcome.OVERTAKEN
+
+
+def test_two_jobs_at_once_and_one_that_dies_give_nobody_a_seat_twice(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    actions = [factories.scored_action(wiring, cast, request_id=f"post-{number}") for number in range(3)]
+    with suppress(RuntimeError), wiring.database.writing() as session:
+        missing.open_missing(session, cast.community_id)
+        assert tending.tend(session, cast.community_id).panels == 3
+        raise RuntimeError("killed before the commit")
+    assert seated(wiring, actions[0]) == []
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(jobs.tend, wiring.database, cast.community_id) for _ in range(4)]:
+            done.result()
+    for action_id in actions:
+        assert len(set(seated(wiring, action_id))) == len(seated(wiring, action_id)) == 12
+    with wiring.database.reading() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Panel)) == 3
