@@ -29,7 +29,7 @@ from app.web.rate.cards import Folded
 from app.wiring import wired
 
 MOST_SHOWN = 60
-"""A page that has so many cards gets no more: their names would not fit into an address. Its link loads the page again."""
+"""A page of so many cards gets no more, as their names would not fit into an address; its link loads it again."""
 
 
 @web.get("/help-needed")
