@@ -20,7 +20,7 @@
     if (!pressedFor.size) return;
     for (const one of scope.querySelectorAll("kbd:not([data-named])")) {
       one.dataset.named = "";
-      if (!one.closest(".points, .answers, [data-help^='g ']")) one.textContent = own(one.textContent);
+      if (!one.closest(".points, .answers, [data-help^='g '], [data-help^='a b']")) one.textContent = own(one.textContent);
     }
     for (const one of scope.querySelectorAll("[aria-keyshortcuts]:not([data-named])")) {
       one.dataset.named = "";
@@ -64,15 +64,27 @@
 
   // --- A default reason: what this person wrote last for the same verb and category in this tab, else what operators chose.
   // It stands selected, so that typing replaces it, and Enter sends it as it is. ---
-  const remembered = (scope, verb) => `reason ${scope.dataset.reasons} ${verb}`;
-  const isOffered = (field) => Boolean(field.dataset?.offered) && field.value === field.dataset.offered;
+  // In a list it is the reason of the ticked rows' category; for rows of several categories none is remembered.
+  function remembered(scope, verb) {
+    let name = scope.dataset.reasons;
+    if (scope.hasAttribute("data-of-rows")) {
+      const ticked = [...document.querySelectorAll("[data-row] input[type=checkbox][name=item]:checked")];
+      const categories = new Set(ticked.map((one) => one.closest("[data-row]").dataset.category));
+      if (categories.size !== 1) return "";
+      name = name.replace(/\*$/, [...categories][0]);
+    }
+    return `reason ${name} ${verb}`;
+  }
+  let lastOffered = "";
+  // Also where the server gave the form back with it: it is still no text that somebody typed.
+  const isOffered = (field) => Boolean(field?.value) && (field.value === field.dataset.offered || field.value === lastOffered);
   function offerReason(button) {
     const scope = button.closest("[data-reasons]");
     const field = scope?.querySelector("textarea[name=reason]");
     if (!field || (field.value.trim() && !isOffered(field))) return null;
     const chosen = scope.querySelector(`option[data-default="${CSS.escape(button.value.split(".")[0])}"]`);
     field.value = sessionStorage.getItem(remembered(scope, button.value)) ?? chosen?.dataset.text ?? "";
-    field.dataset.offered = field.value;
+    field.dataset.offered = lastOffered = field.value;
     sayEnter(field);
     return field.value ? field : null;
   }
@@ -86,7 +98,13 @@
   document.addEventListener("submit", (event) => {
     const scope = event.submitter?.matches(".verb") && event.submitter.closest("[data-reasons]");
     const reason = scope && scope.querySelector("textarea[name=reason]").value.trim();
-    if (reason) sessionStorage.setItem(remembered(scope, event.submitter.value), reason);
+    const name = reason && remembered(scope, event.submitter.value);
+    if (name) sessionStorage.setItem(name, reason);
+  });
+  // What was offered for a decision is sent with no other button.
+  document.addEventListener("htmx:configRequest", (event) => {
+    const by = event.detail.triggeringEvent?.submitter ?? event.detail.elt;
+    if (lastOffered && event.detail.parameters.reason === lastOffered && !by.matches(".verb")) event.detail.parameters.reason = "";
   });
   function arm(chosen) {
     for (const button of chosen.form.querySelectorAll("button")) {
@@ -166,10 +184,13 @@
     // On a phone the verbs stand far from their reason: the first tap fills it in or asks for it.
     const far = narrow.matches && event.submitter?.matches(".waiting .verbs > .verb") && event.submitter;
     const asks = far && !far.form.elements.reason?.value.trim();
-    if (!veil && !unseen && !asks) return;
+    // A reason that was offered for another decision is offered anew for this one before it is sent.
+    const other = event.submitter?.matches(".verb:not([data-submit])") && event.submitter;
+    const isOthers = other && isOffered(other.closest("[data-reasons]")?.querySelector("textarea[name=reason]"));
+    if (!veil && !unseen && !asks && !isOthers) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (!veil && !unseen) openForm(far);
+    if (!veil && !unseen) openForm(event.submitter);
     else if (veil) show(veil, veil.querySelector(".content").hidden);
     else leadTo(unseen);
   }, true);
@@ -194,6 +215,7 @@
     const to = boxes.indexOf(box);
     if (isRange && from >= 0) for (const one of boxes.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = true;
     else box.checked = !box.checked;
+    delete box.dataset.made;
     lastTicked = row.id;
     box.dispatchEvent(new Event("change", { bubbles: true }));
     if (!document.activeElement?.closest("[data-row]")) (row.querySelector("[data-row-link]") ?? box).focus();
@@ -202,10 +224,18 @@
   // In a list, a decision that is chosen while nothing is ticked is about the row with the focus.
   function tickHere() {
     const boxes = "[data-row] input[type=checkbox][name=item]";
-    if (document.querySelector(`${boxes}:checked`)) return;
     const box = document.activeElement?.closest("[data-row]")?.querySelector(boxes);
-    if (!box) return;
+    const ticked = [...document.querySelectorAll(`${boxes}:checked`)];
+    // What a key ticked by itself for another row makes room for this one.
+    const made = box && ticked.length === 1 && ticked[0] !== box && "made" in ticked[0].dataset ? ticked[0] : null;
+    if (!box || (ticked.length && !made)) return;
+    if (made) {
+      made.checked = false;
+      delete made.dataset.made;
+      made.dispatchEvent(new Event("change", { bubbles: true }));
+    }
     box.checked = true;
+    box.dataset.made = "";
     box.dispatchEvent(new Event("change", { bubbles: true }));
   }
   // G and then a letter goes to a page of the navigation.
@@ -457,7 +487,8 @@
     const field = name && event.target.form?.elements[name];
     if (!field) return;
     const text = event.target.selectedOptions[0]?.dataset.text ?? "";
-    const typed = filled && field.value.endsWith(filled) ? field.value.slice(0, -filled.length) : field.value;
+    const present = isOffered(field) ? "" : field.value;
+    const typed = filled && present.endsWith(filled) ? present.slice(0, -filled.length) : present;
     field.value = typed.trim() && text ? `${typed.trimEnd()}\n${text}` : typed + text;
     filled = text;
   });

@@ -111,6 +111,7 @@ def _row(number: int) -> QueueRow:
         text=TEXTS[number % len(TEXTS)],
         is_veiled=number % 9 == 8,
         category=_CATEGORIES[number % len(_CATEGORIES)],
+        reasons_of="*",
         score=0.97 - 0.013 * number,
         since=clock.now() - timedelta(minutes=3 + 41 * number * number),
         ratings=number % _NEEDED,

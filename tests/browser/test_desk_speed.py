@@ -116,7 +116,29 @@ def test_on_a_phone_the_verbs_are_at_hand_and_hide_nothing(place: Place, visit: 
     expect(max_.page.get_by_role("article", name="Post")).to_contain_text(DOUBTFUL[1])
     dismiss.tap()
     expect(reason).to_have_value("Banter")
+    # What was offered for one decision is not sent with another.
+    max_.button("Force-publish").tap()
+    expect(reason).to_have_value("")
+    dismiss.tap()
+    expect(reason).to_have_value("Banter")
     dismiss.tap()
     expect(max_.heading("Review queue")).to_be_visible()
     place.becomes(first, "dismissed")
     place.becomes(second, "dismissed")
+
+
+def test_in_a_list_a_key_is_about_the_row_with_the_focus_and_its_category(place: Place, visit: Visit) -> None:
+    place.queue(*DOUBTFUL[:2], VEILED)
+    max_ = visit(place.moderator)
+    max_.open("/review")
+    rows = max_.page.locator("[data-row]")
+    expect(rows).to_have_count(3)
+    for number in (0, 1):
+        rows.nth(number).locator("[data-row-link]").focus()
+        max_.press("d")
+        expect(max_.page.get_by_label("Reason")).to_be_focused()
+        expect(max_.page.locator("[name=item]:checked")).to_have_count(1)
+        expect(rows.nth(number).get_by_role("checkbox")).to_be_checked()
+    categories = {row.get_attribute("data-category") for row in rows.all()}
+    assert len(categories) > 1
+    assert None not in categories

@@ -14,6 +14,7 @@ from app.core.people import shortcuts
         ({"d": "Q"}, {"d": "q"}),
         ({"d": "f", "f": "d"}, {"d": "f", "f": "d"}),
         ({"d": "d", "u": "ü"}, {"u": "ü"}),
+        ({"u": "ß", "t": "ı"}, {"u": "ß", "t": "ı"}),
     ],
 )
 def test_keys_are_kept_where_they_differ(pressed: dict[str, str], kept: dict[str, str]) -> None:
@@ -41,3 +42,24 @@ def test_one_key_for_two_things_and_keys_with_a_meaning_are_refused(
         shortcuts.bind(account, pressed)
     assert [(problem.loc, problem.msg) for problem in refused.value.problems] == [((field,), why)]
     assert account.key_bindings == {"a": "m"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "pressed"),
+    [
+        ({"d": "q"}, {"d": "q"}),
+        ({"d": "f", "f": "d"}, {"d": "f", "f": "d"}),
+        # As if N and P had been added after the person chose them.
+        ({"c": "n"}, {}),
+        ({"c": "n", "x": "c"}, {}),
+        ({"gone": "q"}, {}),
+    ],
+)
+def test_a_key_that_means_something_else_by_now_is_left_out(
+    kept: dict[str, str], pressed: dict[str, str]
+) -> None:
+    assert shortcuts.in_force(Account(key_bindings=kept)) == pressed
+
+
+def test_a_key_is_shown_as_a_capital_only_where_that_is_the_same_key() -> None:
+    assert [shortcuts.shown_as(key) for key in "dßıü/"] == ["D", "ß", "ı", "Ü", "/"]

@@ -46,6 +46,13 @@ def test_an_item_is_given_to_a_colleague_put_aside_and_taken_back(
         refused = moderator.post(f"/review/{action_id}/{path}", HTMX, **sent)
         assert refused.status_code == 422
         assert why in refused.text
+    typed = {"handover": "A word for you", "reason": "What I think", "version": "7"}
+    late = moderator.post(
+        f"/review/{action_id}/assign", HTMX, assignee=str(cast.operator.account_id), **typed
+    )
+    assert late.status_code == 409
+    assert "A word for you" in late.text
+    assert "What I think" in late.text
     stale = moderator.post(f"/review/{action_id}/snooze", HTMX, snooze="4", version="7")
     assert stale.status_code == 409
     assert "look again" in stale.text

@@ -30,13 +30,30 @@ KEYS: Mapping[str, str] = {
 FIXED = "123?g"
 
 
+def shown_as(key: str) -> str:
+    """A key as pages show it: a capital letter where it has one that stands for no other letter."""
+    capital = key.upper()
+    return capital if len(capital) == 1 and capital.lower() == key.lower() else key
+
+
+def in_force(account: Account) -> dict[str, str]:
+    """The keys that this person presses instead, by the key that each has at first.
+
+    Without those that mean something else by now, because a key was added after the person chose.
+    """
+    chosen = {key: new for key, new in account.key_bindings.items() if key in KEYS}
+    while clashing := [key for key, new in chosen.items() if new in KEYS.keys() - chosen.keys()]:
+        del chosen[clashing[0]]
+    return chosen
+
+
 def bind(account: Account, pressed: Mapping[str, str]) -> None:
     """Set the keys that this person presses, by the key that each has at first. What is left out gets that key again.
 
     Raises:
         Invalid: no key, one that cannot be used, or one for two things; with a problem for each.
     """
-    chosen = {key: pressed.get(key, key).lower() for key in KEYS}
+    chosen = {key: shown_as(pressed.get(key, key)).lower() for key in KEYS}
     problems = []
     taken: dict[str, str] = {}
     for key, new in chosen.items():

@@ -19,7 +19,6 @@ from app.core.errors import Conflict, Forbidden
 from app.core.history import chain as history
 from app.core.history import notices
 from app.core.models import Account, Action, HistoryEntry, Hold
-from app.core.models.decisions import QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.review import decision_trace, queue, queue_order
 from app.core.review.queue import QueueFilter
@@ -206,7 +205,7 @@ def release_all(session: Session, actor: Actor) -> int:
         return 0
     result = session.execute(
         sa.update(Action)
-        .where(Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now(), sa.text(QUEUED))
+        .where(Action.claimed_by_id == actor.account_id, Action.claimed_until > clock.now())
         .values(claimed_by_id=None, claimed_until=None, updated_at=Action.updated_at)
         .execution_options(synchronize_session=False)
     )

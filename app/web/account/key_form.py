@@ -33,7 +33,8 @@ for _key, _what in shortcuts.KEYS.items():
 
 def form_for(account: Account) -> KeysForm:
     """Return the form with the keys that this person presses."""
+    pressed = shortcuts.in_force(account)
     present: dict[str, Any] = {
-        field_name(key): account.key_bindings.get(key, key).upper() for key in shortcuts.KEYS
+        field_name(key): shortcuts.shown_as(pressed.get(key, key)) for key in shortcuts.KEYS
     }
     return KeysForm(**present)

@@ -11,16 +11,16 @@ from app.core.review import assignments, claims
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.moderate import moderation
-from app.web.moderate.forms import version_of
+from app.web.moderate.forms import DecisionForm, version_of
 from app.web.moderate.hand_over import AssignForm, SnoozeForm
 from app.wiring import wired
 
 
 @web.post("/review/<uuid:action_id>/assign")
 def assign(action_id: uuid.UUID) -> Response:
-    form = forms.posted(AssignForm)
+    form, decision = forms.posted(AssignForm), forms.posted(DecisionForm)
     if not form.validate():
-        return moderation.show(action_id, status=422, hand_over=form)
+        return moderation.show(action_id, status=422, hand_over=form, form=decision)
     try:
         with wired().database.writing() as session:
             name = assignments.assign(
@@ -33,26 +33,28 @@ def assign(action_id: uuid.UUID) -> Response:
             )
     except Invalid as refusal:
         forms.explain(form, refusal, {"reason": "handover"})
-        return moderation.show(action_id, status=422, hand_over=form)
+        return moderation.show(action_id, status=422, hand_over=form, form=decision)
     except Conflict as refusal:
-        return moderation.done(action_id, f"{refusal.detail}.", status=409)
+        return moderation.show(
+            action_id, status=409, alert=f"{refusal.detail}.", hand_over=form, form=decision
+        )
     told = "Nobody is assigned now." if name is None else f"Assigned to {name}."
-    return moderation.done(action_id, told)
+    return moderation.done(action_id, told, form=decision)
 
 
 @web.post("/review/<uuid:action_id>/snooze")
 def snooze(action_id: uuid.UUID) -> Response:
-    form = forms.posted(SnoozeForm)
+    form, decision = forms.posted(SnoozeForm), forms.posted(DecisionForm)
     if not form.validate():
-        return moderation.show(action_id, status=422, hand_over=form)
+        return moderation.show(action_id, status=422, hand_over=form, form=decision)
     try:
         with wired().database.writing() as session:
             action = moderation.find(session, action_id)
             assignments.snooze(session, auth.current_actor(), action, form.wanted, version=version_of(form))
     except Conflict as refusal:
-        return moderation.done(action_id, f"{refusal.detail}.", status=409)
+        return moderation.done(action_id, f"{refusal.detail}.", status=409, form=decision)
     message = "Put aside. It returns to the queue by itself." if form.wanted else "Back in the queue."
-    return moderation.done(action_id, message)
+    return moderation.done(action_id, message, form=decision)
 
 
 @web.post("/review/stop")

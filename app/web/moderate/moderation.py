@@ -92,6 +92,10 @@ def decide(action_id: uuid.UUID) -> Response:
 def open_second_look(action_id: uuid.UUID) -> Response:
     """Ask the community to review the action again. There is no undo, because this is no decision."""
     form = forms.posted(DecisionForm)
+    if form.template.data:
+        with wired().database.reading() as session:
+            community_id = find(session, action_id).community_id
+            reason_choice.compose(session, auth.current_actor(), community_id, form)
     if not form.validate():
         return show(action_id, status=422, form=form)
     try:
@@ -288,7 +292,7 @@ def show(
         typed_in = "decide" if form is not None and not page.wants_part() else None
         context = {} if page.wants_part() else items.item_context(session, action, typed_in=typed_in)
     context |= {"panel": item_panel, "swapped": page.wants_part()}
-    typed = form or message_form or reopen_form or author_note_form or hand_over
+    typed = hand_over or form or message_form or reopen_form or author_note_form
     if typed:
         context["form"] = typed  # the page's title says that it has errors
     if author_note_form is not None and context.get("author_note"):

@@ -44,7 +44,8 @@ class QueueRow:
     ``apart`` makes the row's name unique on the page. ``held`` is the decision that can still be undone. ``decided``:
     who decided, for a row that stays on the page after its decision. ``facts`` about author and post follow the
     author's name, ``overdue`` is the time past the target, ``disagreement`` why ratings did not decide. ``assignee`` is
-    who is to decide it. ``look`` is what a second look says besides.
+    who is to decide it. ``look`` is what a second look says besides. ``reasons_of`` is the category whose reasons
+    the browser remembers (``reason_choice.remembered_as``).
     ``live``: the row's id and a digest of everything in it that may change, both short: the poll sends it for each row.
     """
 
@@ -53,6 +54,7 @@ class QueueRow:
     text: str
     is_veiled: bool
     category: str
+    reasons_of: str
     score: float | None
     since: datetime
     ratings: int
@@ -139,6 +141,7 @@ def row_of_item(
         text=HIDDEN if veiled else action.request.content,
         is_veiled=veiled,
         category=category_name(action.category),
+        reasons_of=action.category or "*",
         score=action.score,
         since=action.created_at,
         ratings=action.note.ratings_count if action.note else 0,
