@@ -192,19 +192,18 @@ _CUT_DATES = """() => [...document.querySelectorAll('main :is(input[type=date], 
 _NO_YEAR = re.compile(r"\b\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\b(?! 20\d\d)")
 
 
-@pytest.mark.parametrize("screen", [PHONE, NARROW], ids=["390", "320"])
-def test_every_date_keeps_its_year(
-    service: Service, place: Place, visit: Visit, screen: ViewportSize
-) -> None:
+def test_every_date_keeps_its_year(service: Service, place: Place, visit: Visit) -> None:
     filled = site.fill(service, place)
     ada, found = visit(place.admin, locale="en-US"), list[str]()
     ada.wants(403, 404)
     paths = site.pages(ada, filled).values()
-    ada.page.set_viewport_size(screen)
     assert "/history" in paths
     for path in paths:
         ada.open(path)
         ada.page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
-        found += [f"{path}: {cut}" for cut in ada.page.evaluate(_CUT_DATES)]
-        found += [f"{path}: {date}" for date in _NO_YEAR.findall(ada.main.inner_text())]
+        for screen in (PHONE, NARROW):
+            ada.page.set_viewport_size(screen)
+            where = f"{path}, {screen['width']} px"
+            found += [f"{where}: {cut}" for cut in ada.page.evaluate(_CUT_DATES)]
+            found += [f"{where}: {date}" for date in _NO_YEAR.findall(ada.main.inner_text())]
     assert not found, "\n".join(found)

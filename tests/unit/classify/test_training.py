@@ -51,7 +51,7 @@ def _train(*options: str) -> Result:
 def small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nearly no sentences of our own and few steps of the optimiser: with all of them, a training takes minutes."""
     monkeypatch.setattr(corpus, "FILLINGS", 1)
-    monkeypatch.setattr(fitting, "STEPS", 6)
+    monkeypatch.setattr(fitting, "STEPS", 2)
     whole = corpus.own_examples()
     monkeypatch.setattr(train_seed, "own_examples", lambda: whole[::60])
 
