@@ -28,10 +28,22 @@ def sweep(database: Database) -> None:
 
 def tend(database: Database, community_id: uuid.UUID) -> None:
     """Tend one community's panels until none is due. Killed anywhere, the next run goes on."""
-    opened = missing.BATCH
+    # First those that are open: one that could not be opened must not keep them from their turn.
+    _tend_due(database, community_id)
+    if _open_missing(database, community_id):
+        _tend_due(database, community_id)
+
+
+def _open_missing(database: Database, community_id: uuid.UUID) -> int:
+    total, opened = 0, missing.BATCH
     while opened == missing.BATCH:
         with database.writing() as session:
             opened = missing.open_missing(session, community_id)
+        total += opened
+    return total
+
+
+def _tend_due(database: Database, community_id: uuid.UUID) -> None:
     with database.reading() as session:
         roll = rolls.make(session, community_id) if tending.needs_roll(session, community_id) else None
     if roll is not None:

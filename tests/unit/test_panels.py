@@ -288,6 +288,57 @@ def test_a_moderator_who_decides_ends_the_panel(wiring: Wiring, cast: Cast, peop
     assert panel_of(wiring, action_id).outcome is PanelOutcome.OVERTAKEN
 
 
+@pytest.mark.parametrize("is_back", [False, True], ids=["clock goes on", "clock was moved back"])
+def test_a_review_that_ended_without_its_panel_leaves_room_for_the_next(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID], is_back: bool
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    action_id, note_id = reviewed(wiring, cast)
+    other_id, _ = reviewed(wiring, cast, "post-2")
+    first = panel_of(wiring, action_id)
+    later(minutes=-5 if is_back else 5)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        acknowledgements.acknowledge(session, factories.integration(cast), action)
+        actions.open_second_look(session, SYSTEM, action, why=Why("an appeal"))
+        # Before the job had its turn.
+        assert missing.open_missing(session, cast.community_id) == 1
+    answer(wiring, cast, note_id, people, "H")
+    second = panel_of(wiring, action_id)
+    assert second.id != first.id
+    run_jobs(wiring)
+    assert len(seated(wiring, action_id)) == 12
+    with wiring.database.reading() as session:
+        assert session.get_one(Panel, first.id).outcome is PanelOutcome.OVERTAKEN
+    assert panel_of(wiring, action_id).id == second.id
+    # Escalation, too, ends a panel as soon as the job runs, and without the sweep.
+    with wiring.database.writing() as session:
+        actions.send_to_staff(session, SYSTEM, session.get_one(Action, other_id), why=Why("too hard"))
+    run_jobs(wiring)
+    assert panel_of(wiring, other_id).outcome is PanelOutcome.OVERTAKEN
+
+
+def test_a_panel_that_cannot_be_opened_keeps_no_other_from_its_turn(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel", panel_hours=1)
+    action_id, _ = reviewed(wiring, cast)
+    first = seated(wiring, action_id)
+    factories.scored_action(wiring, cast, request_id="post-2")
+    later(hours=2)
+
+    def refuse(*_: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    sa.event.listen(Panel, "before_insert", refuse)
+    try:
+        jobs.sweep(wiring.database)
+    finally:
+        sa.event.remove(Panel, "before_insert", refuse)
+    assert len(seated(wiring, action_id)) == 12
+    assert not set(seated(wiring, action_id)) & set(first)
+
+
 def test_two_jobs_at_once_and_one_that_dies_give_nobody_a_seat_twice(
     wiring: Wiring, cast: Cast, people: list[uuid.UUID]
 ) -> None:

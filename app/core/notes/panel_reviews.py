@@ -2,9 +2,10 @@
 
 from sqlalchemy.orm import Session
 
+from app.core.actions import panels_due
 from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness.note_scores import Scored
-from app.core.models import Action, Note
+from app.core.models import Action, Note, Panel
 from app.core.notes import bursts
 from app.core.panels import doubts, panels
 from app.core.scoring import Verdict
@@ -47,12 +48,15 @@ def open_if_doubted(session: Session, action: Action, note: Note, scored: Scored
     if reason is None:
         burst = bursts.suspicious(session, action, note)
         reason = burst.cause if burst is not None else None
-    return reason is not None and open_panel(session, action, reason)
+    return reason is not None and open_panel(session, action, reason, earlier=earlier)
 
 
-def open_panel(session: Session, action: Action, reason: str) -> bool:
-    """Open a panel for the action's review, which is drawn after the commit. Return whether there is one."""
-    if panels.open_for(session, action, reason) is None:
+def open_panel(session: Session, action: Action, reason: str, *, earlier: Panel | None) -> bool:
+    """Open a panel for the action's review, which is drawn after the commit. Return whether there is one.
+
+    ``earlier`` is the action's newest panel.
+    """
+    if panels.open_for(session, action, reason, earlier=earlier) is None:
         return False
-    panels.ask(session, action.community_id)
+    panels_due.ask(session, action.community_id)
     return True

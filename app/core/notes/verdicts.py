@@ -93,15 +93,15 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
         session.flush()
         return None
     if action is not None:
-        panel = panels.newest(session, action.id)
-        if panels.has_decided(panel, action):
+        newest = panels.newest(session, action.id)
+        if panels.has_decided(newest, action):
             session.flush()
             return None
-        panel = panels.of_review(panel, action)
+        panel = panels.of_review(newest, action)
         if panel is not None and panel.ended_at is None and panels.is_reviewed_by_raters(action):
             return _follow_panel(session, panel, action, note, scored)
         if panel is None and panel_reviews.is_always(session, action, note, settings):
-            panel_reviews.open_panel(session, action, panels.ALWAYS)
+            panel_reviews.open_panel(session, action, panels.ALWAYS, earlier=newest)
             session.flush()
             return None
     # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.

@@ -57,7 +57,7 @@ def decided(session: Session, note_id: uuid.UUID) -> Decided | None:
         .join(Action, Action.id == Panel.action_id)
         .outerjoin(PanelRoll, PanelRoll.id == Panel.roll_id)
         .where(Panel.note_id == note_id)
-        .order_by(Panel.opened_at.desc())
+        .order_by(Panel.ended_at.is_(None).desc(), Panel.opened_at.desc())
         .limit(1)
     ).first()
     if found is None or not panels.has_decided(found[0], found[3]):

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.actions import panels_due
 from app.core.db import serialise
 from app.core.errors import NotFound
 from app.core.ids import parse_id
@@ -176,7 +177,7 @@ def _open(profile_ids: Sequence[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[
 def _make_due(session: Session, panel: Panel) -> None:
     panel.due_at = clock.now()
     session.flush()
-    panels.ask(session, panel.community_id)
+    panels_due.ask(session, panel.community_id)
 
 
 def _move(

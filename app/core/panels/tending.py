@@ -140,7 +140,7 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
     drawing = []
     for work in due:
         if not panels.is_reviewed_by_raters(work.action) or panels.of_review(work.panel, work.action) is None:
-            panels.end(session, work.panel, PanelOutcome.OVERTAKEN, "the review ended or went elsewhere")
+            panels.end(session, work.panel, PanelOutcome.OVERTAKEN, panels.OVERTAKEN)
         elif work.panel.opened_at <= now - panels.LONGEST:
             _to_staff(session, work, f"{panels.LONGEST.days} days went by")
         else:
