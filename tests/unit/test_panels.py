@@ -243,6 +243,22 @@ def test_nobody_has_more_than_three_open_seats_and_people_who_left_have_none(
     assert reasons == {"three_open_seats", "gone"}
 
 
+def test_seats_of_reviews_that_are_over_make_nobody_busy(wiring: Wiring, cast: Cast) -> None:
+    settle_in(wiring, cast, 15)
+    set_up(wiring, cast, who_decides="panel", panel_seats=15)
+    over = [reviewed(wiring, cast, f"post-{number}")[0] for number in range(3)]
+    waiting = factories.scored_action(wiring, cast, request_id="post-4")
+    with wiring.database.writing() as session:
+        for action_id in over:
+            actions.send_to_staff(session, SYSTEM, session.get_one(Action, action_id), why=Why("too hard"))
+        # Their panels are not ended yet when the next one is drawn.
+        assert missing.open_missing(session, cast.community_id) == 1
+        still_open = sa.update(Panel).where(Panel.action_id.in_(over))
+        session.execute(still_open.values(due_at=clock.now() + timedelta(hours=1)))
+        tending.tend(session, cast.community_id)
+    assert len(seated(wiring, waiting)) == 15
+
+
 def test_a_second_look_at_what_a_panel_decided_needs_a_panel_again(
     wiring: Wiring, cast: Cast, people: list[uuid.UUID]
 ) -> None:

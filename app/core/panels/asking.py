@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Person
-from app.core.models import Account, Action, Membership, Panel, PanelSeat, Profile, Rating, Request
+from app.core.models import Account, Action, Membership, PanelSeat, Profile, Rating, Request
+from app.core.panels import seats
 from app.core.people import profiles
-from app.core.vocabulary import SeatState
 
 MOST_OPEN = 3
 """A person with so many open seats is not drawn for another."""
@@ -68,13 +68,8 @@ class Askable:
             )
         )
         open_seats = session.execute(
-            sa.select(PanelSeat.profile_id, sa.func.count())
-            .join(Panel, Panel.id == PanelSeat.panel_id)
-            .where(
-                PanelSeat.profile_id.in_(candidates),
-                PanelSeat.state == SeatState.OPEN,
-                Panel.ended_at.is_(None),
-            )
+            seats.open_of(candidates)
+            .with_only_columns(PanelSeat.profile_id, sa.func.count())
             .group_by(PanelSeat.profile_id)
         )
         return cls(

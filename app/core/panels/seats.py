@@ -72,7 +72,7 @@ def decline(session: Session, actor: Actor, action: Action, profile_id: uuid.UUI
 def open_for(session: Session, profile_id: uuid.UUID, community_id: uuid.UUID) -> Sequence[Drawn]:
     """The person's open seats in a community, first the one that ends first."""
     rows = session.execute(
-        _open([profile_id])
+        open_of([profile_id])
         .with_only_columns(Panel.action_id, PanelSeat.expires_at)
         .where(Panel.community_id == community_id)
         .order_by(PanelSeat.expires_at, Panel.action_id)
@@ -83,7 +83,7 @@ def open_for(session: Session, profile_id: uuid.UUID, community_id: uuid.UUID) -
 def counts_of(session: Session, profile_id: uuid.UUID) -> Sequence[tuple[uuid.UUID, int]]:
     """The communities where the person has open seats, with their number, ordered by the communities' names."""
     rows = session.execute(
-        _open([profile_id])
+        open_of([profile_id])
         .join(Community, Community.id == Panel.community_id)
         .with_only_columns(Panel.community_id, sa.func.count())
         .group_by(Panel.community_id, Community.name)
@@ -97,7 +97,7 @@ def of_items(
 ) -> Mapping[uuid.UUID, datetime]:
     """Until when the person can answer, for each of these items that they have an open seat for."""
     rows = session.execute(
-        _open([profile_id])
+        open_of([profile_id])
         .with_only_columns(Panel.action_id, PanelSeat.expires_at)
         .where(Panel.action_id.in_(action_ids))
     )
@@ -124,7 +124,7 @@ def notes_of(actor: Actor, reference: str) -> sa.Select[uuid.UUID]:
             sa.and_(person.platform == profiles.WEB, person.account_id.in_(sa.select(found.c.account_id))),
         )
     )
-    return _open(people).with_only_columns(Panel.note_id)
+    return open_of(people).with_only_columns(Panel.note_id)
 
 
 def give_up(session: Session, profile_id: uuid.UUID) -> int:
@@ -157,7 +157,8 @@ def move(session: Session, profile_id: uuid.UUID, person_id: uuid.UUID) -> None:
     )
 
 
-def _open(profile_ids: Sequence[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:
+def open_of(profile_ids: Collection[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:
+    """SELECT of the panels in which these people have a seat that they can still use, one row a seat."""
     return (
         sa.select(PanelSeat.panel_id)
         .join(Panel, Panel.id == PanelSeat.panel_id)
