@@ -14,11 +14,22 @@ from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import NotFound
 from app.core.history.why import Why
-from app.core.models import Action, HistoryEntry, Membership, Note, Panel, PanelRoll, PanelSeat, Profile
+from app.core.models import (
+    Account,
+    Action,
+    HistoryEntry,
+    Membership,
+    Note,
+    Panel,
+    PanelRoll,
+    PanelSeat,
+    Profile,
+)
 from app.core.notes import verdicts
 from app.core.panels import draw, missing, panels, results, seats, tending
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM, Actor
+from app.core.raters import digests, drawn, help_needed
 from app.core.vocabulary import ActionState, NoteStatus, PanelOutcome, ReviewGroup, Role, SeatState
 from app.jobs import panels as jobs
 from app.wiring import Wiring
@@ -279,6 +290,44 @@ def test_seats_of_reviews_that_are_over_make_nobody_busy(wiring: Wiring, cast: C
         session.execute(still_open.values(due_at=clock.now() + timedelta(hours=1)))
         tending.tend(session, cast.community_id)
     assert len(seated(wiring, waiting)) == 15
+
+
+def test_whoever_avoids_a_category_is_neither_drawn_for_it_nor_shown_it(wiring: Wiring, cast: Cast) -> None:
+    people = settle_in(wiring, cast, 20)
+
+    def avoid(profile_id: uuid.UUID, categories: list[str]) -> None:
+        with wiring.database.writing() as session:
+            account_id = session.get_one(Profile, profile_id).account_id
+            session.get_one(Account, account_id).avoided_categories = categories
+
+    set_up(wiring, cast, who_decides="panel", panel_seats=20)
+    action_id, note_id = reviewed(wiring, cast)
+    with wiring.database.reading() as session:
+        category = session.get_one(Action, action_id).category
+    assert category is not None
+    avoid(people[0], [category])
+    second_id, _ = reviewed(wiring, cast, "post-2")
+    assert people[0] not in seated(wiring, second_id)
+    with wiring.database.reading() as session:
+        reasons = sa.select(PanelSeat.passed_over).where(PanelSeat.profile_id == people[0])
+        assert set(session.scalars(reasons)) == {None, "avoids_category"}
+        # They have a seat of the first panel, and are not shown what they avoid since.
+        assert people[0] in seated(wiring, action_id)
+        shown = [drawn.items_for(session, cast.community_id, person) for person in people[:2]]
+    assert shown == [[], [action_id, second_id]]
+    with wiring.database.writing() as session:
+        session.get_one(Note, note_id).locked = True
+    with wiring.database.writing() as session:
+        assert drawn.items_for(session, cast.community_id, people[1]) == [second_id]
+        # A digest is sent for a seat although its item was skipped before.
+        account_id = session.get_one(Profile, people[1]).account_id
+        assert account_id is not None
+        account = session.get_one(Account, account_id)
+        for skipped in (action_id, second_id):
+            help_needed.skip(
+                session, member(wiring, cast, people[1]), session.get_one(Action, skipped), people[1]
+            )
+        assert [count for _, count in digests.waiting_for(session, account)] == [1]
 
 
 def test_a_second_look_at_what_a_panel_decided_needs_a_panel_again(

@@ -26,6 +26,7 @@ class Passed(StrEnum):
     RATED = "rated_already"
     BUSY = "three_open_seats"
     GONE = "gone"
+    AVOIDS = "avoids_category"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Askable:
     rated: frozenset[tuple[uuid.UUID, uuid.UUID]]
     open_seats: Mapping[uuid.UUID, int]
     here: frozenset[uuid.UUID]
+    avoided: Mapping[uuid.UUID, Collection[str]]
+    """The categories of posts that an account prefers not to be asked about."""
 
     @classmethod
     def read(
@@ -59,9 +62,12 @@ class Askable:
                 Membership.account_id.in_(accounts), Membership.community_id == community_id
             )
         ).all()
-        active = session.scalars(
-            sa.select(Account.id).where(Account.id.in_(accounts), Account.disabled_at.is_(None))
+        active = session.execute(
+            sa.select(Account.id, Account.avoided_categories).where(
+                Account.id.in_(accounts), Account.disabled_at.is_(None)
+            )
         )
+        avoided = {account_id: categories for account_id, categories in active}
         rated = session.execute(
             sa.select(Rating.note_id, Rating.rater_id).where(
                 Rating.note_id.in_(note_ids), Rating.rater_id.in_(candidates)
@@ -79,7 +85,8 @@ class Askable:
             },
             frozenset((note_id, rater_id) for note_id, rater_id in rated),
             {profile_id: count for profile_id, count in open_seats},
-            frozenset(members) & frozenset(active),
+            frozenset(members) & avoided.keys(),
+            avoided,
         )
 
     def refusal(
@@ -92,6 +99,8 @@ class Askable:
         person = self.people.get(person_id)
         if person is None or not self._is_here(person):
             return Passed.GONE
+        if any(action.category in self.avoided.get(account_id, ()) for account_id in _accounts(person)):
+            return Passed.AVOIDS
         is_grave = action.action_type in eligibility.GRAVE
         excluded = eligibility.of_post(person, request, is_grave=is_grave)
         if excluded is not None:
@@ -106,6 +115,10 @@ class Askable:
             profile.account_id in self.here if profile.platform == profiles.WEB else True
             for profile in person.profiles
         )
+
+
+def _accounts(person: Person) -> set[uuid.UUID]:
+    return {profile.account_id for profile in person.profiles if profile.account_id is not None}
 
 
 def _rows(

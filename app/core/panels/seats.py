@@ -80,16 +80,16 @@ def open_for(session: Session, profile_id: uuid.UUID, community_id: uuid.UUID) -
     return [Drawn(action_id, expires_at) for action_id, expires_at in rows]
 
 
-def counts_of(session: Session, profile_id: uuid.UUID) -> Sequence[tuple[uuid.UUID, int]]:
-    """The communities where the person has open seats, with their number, ordered by the communities' names."""
-    rows = session.execute(
+def communities_of(session: Session, profile_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """The communities where the person has open seats, ordered by their names."""
+    rows = session.scalars(
         open_of([profile_id])
         .join(Community, Community.id == Panel.community_id)
-        .with_only_columns(Panel.community_id, sa.func.count())
+        .with_only_columns(Panel.community_id)
         .group_by(Panel.community_id, Community.name)
         .order_by(Community.name, Panel.community_id)
     )
-    return [(community_id, count) for community_id, count in rows]
+    return rows.all()
 
 
 def of_items(
