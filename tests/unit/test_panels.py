@@ -90,9 +90,8 @@ def test_a_panel_alone_decides_and_volunteers_are_only_told_of(
         assert (note.status, note.helpfulness_score) == (NoteStatus.NEEDS_MORE_RATINGS, 0)
         action = session.get_one(Action, action_id)
         assert results.decided(session, note_id) is None
-        progress = results.progress(session, action)
-    assert progress is not None
-    assert (progress.seats, progress.answered) == (12, 6)
+        closes_at = results.closes_at(session, action)
+    assert closes_at == panel_of(wiring, action_id).opened_at + timedelta(days=7)
     answer(wiring, cast, note_id, drawn[6:], "H")
     assert state_of(wiring, action_id)[0] is ActionState.PROPOSED, "seven of twelve are enough"
     with wiring.database.reading() as session:
