@@ -4,8 +4,7 @@ import logging
 import uuid
 
 from app.core.db import Database
-from app.core.models import Note
-from app.core.notes import verdicts
+from app.core.notes import panel_reviews, verdicts
 from app.core.panels import missing, rolls, tending
 
 log = logging.getLogger(__name__)
@@ -55,5 +54,5 @@ def _tend_due(database: Database, community_id: uuid.UUID) -> None:
             tended = tending.tend(session, community_id)
             looked_at = tended.panels
             for note_id in tended.freed:
-                note = session.get_one(Note, note_id)
-                verdicts.settle(session, note, "no panel could be drawn")
+                for note in panel_reviews.freed_notes(session, note_id):
+                    verdicts.settle(session, note, "no panel could be drawn")

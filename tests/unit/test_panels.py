@@ -24,13 +24,23 @@ from app.core.models import (
     PanelRoll,
     PanelSeat,
     Profile,
+    Request,
 )
-from app.core.notes import verdicts
+from app.core.notes import notes, verdicts
 from app.core.panels import draw, missing, panels, results, seats, tending
 from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM, Actor
+from app.core.policies.routing import MISINFORMATION
 from app.core.raters import digests, drawn, help_needed
-from app.core.vocabulary import ActionState, NoteStatus, PanelOutcome, ReviewGroup, Role, SeatState
+from app.core.vocabulary import (
+    ActionState,
+    Classification,
+    NoteStatus,
+    PanelOutcome,
+    ReviewGroup,
+    Role,
+    SeatState,
+)
 from app.jobs import panels as jobs
 from app.wiring import Wiring
 from tests import factories
@@ -231,6 +241,38 @@ def test_with_fewer_than_fifteen_people_everybody_decides(wiring: Wiring, cast: 
     other_id, other_note = reviewed(wiring, cast, "post-2")
     answer(wiring, cast, other_note, people, "HHHHH")
     assert state_of(wiring, other_id)[0] is ActionState.PROPOSED
+
+
+@pytest.mark.parametrize(
+    ("count", "ends"),
+    [(14, ActionState.DISMISSED), (15, ActionState.UNDER_REVIEW)],
+    ids=["too few", "enough"],
+)
+def test_a_note_that_says_not_misleading_decides_only_where_no_panel_can_be_drawn(
+    wiring: Wiring, cast: Cast, count: int, ends: ActionState
+) -> None:
+    people = settle_in(wiring, cast, count)
+    set_up(wiring, cast, who_decides="panel_when_needed")
+    action_id, _ = reviewed(wiring, cast)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        action.category = MISINFORMATION
+        said = notes.write(
+            session,
+            SYSTEM,
+            cast.community_id,
+            session.get_one(Profile, cast.operator.profile_id),
+            "It is true.",
+            Classification.NOT_MISLEADING,
+            request=session.get_one(Request, action.request_id),
+        )
+    answer(wiring, cast, said.id, people, "HHHHH")
+    assert state_of(wiring, action_id)[0] is ActionState.UNDER_REVIEW, "a panel is to decide"
+    run_jobs(wiring)
+    # What the community chooses now is for later reviews: an open panel still decides this one.
+    set_up(wiring, cast)
+    answer(wiring, cast, said.id, people[5:], "H" if count == 15 else "")
+    assert state_of(wiring, action_id)[0] is ends
 
 
 def test_nobody_has_more_than_three_open_seats_and_people_who_left_have_none(

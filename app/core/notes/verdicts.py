@@ -92,6 +92,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if is_closed or _is_final(note, action):
         session.flush()
         return None
+    newest: Panel | None = None
     if action is not None:
         newest = panels.newest(session, action.id)
         if panels.has_decided(newest, action):
@@ -115,7 +116,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
         action is not None
         and verdict is not None
         and not waits
-        and panel_reviews.open_if_doubted(session, action, note, scored, verdict)
+        and panel_reviews.open_if_doubted(session, action, note, scored, verdict, earlier=newest)
     ):
         session.flush()
         return None
@@ -338,9 +339,10 @@ def _dismiss_on_not_misleading(
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return
-    if panel_reviews.open_if_doubted(session, action, note, scored, verdict) or bursts.divert_to_staff(
-        session, action, note
-    ):
+    earlier = panels.newest(session, action.id)
+    if panel_reviews.open_if_doubted(
+        session, action, note, scored, verdict, earlier=earlier
+    ) or bursts.divert_to_staff(session, action, note):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 
