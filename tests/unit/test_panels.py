@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.actions import acknowledgements, actions
 from app.core.errors import NotFound
+from app.core.helpfulness import rating_snapshots
 from app.core.history.why import Why
 from app.core.models import (
     Account,
@@ -32,6 +33,7 @@ from app.core.panels.draw import Side
 from app.core.permissions import SYSTEM, Actor
 from app.core.policies.routing import MISINFORMATION
 from app.core.raters import digests, drawn, help_needed
+from app.core.scoring import Camps, Regime
 from app.core.vocabulary import (
     ActionState,
     Classification,
@@ -394,6 +396,33 @@ def test_a_second_look_at_what_a_panel_decided_needs_a_panel_again(
     assert not set(second) & {*drawn[:7], *people[:5]}
     answer(wiring, cast, note_id, second, "N" * 7)
     assert state_of(wiring, action_id)[0] is ActionState.OVERTURNED
+
+
+def test_a_panel_says_nothing_about_a_later_review_that_it_did_not_decide(
+    wiring: Wiring, cast: Cast, people: list[uuid.UUID]
+) -> None:
+    set_up(wiring, cast, who_decides="panel")
+    action_id, note_id = reviewed(wiring, cast)
+    answer(wiring, cast, note_id, seated(wiring, action_id), "H" * 7)
+    later(minutes=1)
+
+    def told() -> tuple[bool, bool]:
+        with wiring.database.reading() as session:
+            snapshot = rating_snapshots.take(session, cast.community_id, Regime.COLD, Camps())
+        with wiring.database.reading() as session:
+            return results.decided(session, note_id) is not None, bool(snapshot.panels)
+
+    assert told() == (True, True)
+    set_up(wiring, cast)
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        acknowledgements.acknowledge(session, factories.integration(cast), action)
+        actions.open_second_look(session, SYSTEM, action, why=Why("an appeal"))
+        actions.confirm(session, SYSTEM, action, why=Why("a moderator's decision"))
+    assert told() == (False, False)
+    factories.rate(wiring, cast, action_id, "N" * 8)
+    with wiring.database.reading() as session:
+        assert session.get_one(Note, note_id).status is not NoteStatus.CURRENTLY_RATED_HELPFUL
 
 
 def test_a_moderator_who_decides_ends_the_panel(wiring: Wiring, cast: Cast, people: list[uuid.UUID]) -> None:

@@ -79,10 +79,14 @@ def review_began(action: Action) -> datetime | None:
 
 
 def has_decided(panel: Panel | None, action: Action) -> bool:
-    """Whether a panel decided the action's last review, so that later ratings change nothing about it."""
-    return (
-        panel is not None and panel.outcome is PanelOutcome.DECIDED and action.action_state not in IN_REVIEW
-    )
+    """Whether the panel decided the action's last review, so that later ratings change nothing about it.
+
+    ``rating_snapshots`` has the same for all panels of a community.
+    """
+    if panel is None or panel.outcome is not PanelOutcome.DECIDED or action.action_state in IN_REVIEW:
+        return False
+    again = action.retro_review_at
+    return again is None or (panel.review is ActionState.RETRO_REVIEW and panel.opened_at >= again)
 
 
 def is_too_small(session: Session, community_id: uuid.UUID) -> bool:
