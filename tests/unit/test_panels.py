@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -423,6 +424,22 @@ def test_a_panel_says_nothing_about_a_later_review_that_it_did_not_decide(
     factories.rate(wiring, cast, action_id, "N" * 8)
     with wiring.database.reading() as session:
         assert session.get_one(Note, note_id).status is not NoteStatus.CURRENTLY_RATED_HELPFUL
+
+
+def test_a_rating_looks_for_a_panel_once(wiring: Wiring, cast: Cast, people: list[uuid.UUID]) -> None:
+    _, note_id = reviewed(wiring, cast)
+    looked: list[str] = []
+
+    def note_down(*execution: Any) -> None:
+        if "FROM panels" in execution[2]:
+            looked.append(execution[2])
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note_down)
+    try:
+        answer(wiring, cast, note_id, people, "HHHHH")
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note_down)
+    assert len(looked) == 5, "everybody decides here, and each of the five ratings looked once"
 
 
 def test_a_moderator_who_decides_ends_the_panel(wiring: Wiring, cast: Cast, people: list[uuid.UUID]) -> None:

@@ -51,7 +51,9 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
     serialise(session, note.community_id)
     session.refresh(note)
     action = actions.of_note(session, note.id) if note.rationale else None
-    return follow(session, note, action, note_scores.current(session, note), cause)
+    return follow(
+        session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
+    )
 
 
 def recount(session: Session, note: Note, cause: str) -> Verdict | None:
@@ -80,11 +82,18 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
     note.ratings_count = len(rated)
     note.rating_changes += 1
     session.flush()
-    return follow(session, note, action, note_scores.current(session, note), cause)
+    return follow(
+        session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
+    )
 
 
-def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
-    """As ``settle``, for callers that have loaded the note's action and scores. The caller holds the lock."""
+def follow(
+    session: Session, note: Note, action: Action | None, newest: Panel | None, scored: Scored, cause: str
+) -> Verdict | None:
+    """As ``settle``, for callers that have loaded the note's action, its newest panel and the note's scores.
+
+    The caller holds the lock.
+    """
     settings = scored.fit.settings
     is_closed = rating_locks.is_closed(note, action) or is_held(session, note, action)
     if not is_closed:
@@ -92,9 +101,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
     if is_closed or _is_final(note, action):
         session.flush()
         return None
-    newest: Panel | None = None
     if action is not None:
-        newest = panels.newest(session, action.id)
         if panels.has_decided(newest, action):
             session.flush()
             return None
@@ -169,6 +176,11 @@ def _follow_panel(
         make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause))
     _act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
+
+
+def newest_panel(session: Session, action: Action | None) -> Panel | None:
+    """The newest panel of a rationale's action, for ``follow``."""
+    return panels.newest(session, action.id) if action is not None else None
 
 
 def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
