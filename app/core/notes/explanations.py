@@ -122,7 +122,7 @@ def _with_panel(session: Session, note: Note, action: Action, explanation: Expla
         return explanation
     return replace(
         explanation,
-        rule="A drawn panel decides. What it says is told once it has decided.",
+        rule="A drawn panel decides. Its answers are shown after the decision.",
         would_change="Only the panel's answers. Those of volunteers are kept, and decide nothing.",
     )
 

@@ -16,8 +16,8 @@ from app.core.vocabulary import HelpfulnessLevel
 def closes_at(session: Session, action: Action) -> datetime | None:
     """Until when the action's open panel can decide; None if it has none.
 
-    Nothing else is told of an open panel. Whoever compared how many have answered with the list of ratings would know
-    who sits on it.
+    Nobody learns more about an open panel: a moderator who compared the number of answers with the list of ratings
+    would find out who sits on it.
     """
     panel = panels.newest(session, action.id)
     if panel is None or panel.ended_at is not None or not panels.is_reviewed_by_raters(action):

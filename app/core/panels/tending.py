@@ -325,7 +325,7 @@ def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
 def _come_back_later(work: _Work, rows: list[dict[str, Any]]) -> None:
     """Forget the people at the end of the draw if some of them only had too many seats: they are asked again later.
 
-    Whoever was drawn after a person keeps them passed over, so that the order stays the one that the seed gives.
+    A person who comes before somebody who got a seat stays passed over, or the order would not follow from the seed.
     """
     last = max((place for place, row in enumerate(rows, 1) if row["state"] is SeatState.OPEN), default=0)
     work.is_waiting = any(row["passed_over"] == Passed.BUSY for row in rows[last:])
