@@ -4,8 +4,7 @@ import logging
 import uuid
 
 from app.core.db import Database
-from app.core.models import Note
-from app.core.notes import verdicts
+from app.core.notes import panel_reviews, verdicts
 from app.core.panels import missing, rolls, tending
 
 log = logging.getLogger(__name__)
@@ -28,10 +27,22 @@ def sweep(database: Database) -> None:
 
 def tend(database: Database, community_id: uuid.UUID) -> None:
     """Tend one community's panels until none is due. Killed anywhere, the next run goes on."""
-    opened = missing.BATCH
+    # First those that are open: one that could not be opened must not keep them from their turn.
+    _tend_due(database, community_id)
+    if _open_missing(database, community_id):
+        _tend_due(database, community_id)
+
+
+def _open_missing(database: Database, community_id: uuid.UUID) -> int:
+    total, opened = 0, missing.BATCH
     while opened == missing.BATCH:
         with database.writing() as session:
             opened = missing.open_missing(session, community_id)
+        total += opened
+    return total
+
+
+def _tend_due(database: Database, community_id: uuid.UUID) -> None:
     with database.reading() as session:
         roll = rolls.make(session, community_id) if tending.needs_roll(session, community_id) else None
     if roll is not None:
@@ -43,5 +54,5 @@ def tend(database: Database, community_id: uuid.UUID) -> None:
             tended = tending.tend(session, community_id)
             looked_at = tended.panels
             for note_id in tended.freed:
-                note = session.get_one(Note, note_id)
-                verdicts.settle(session, note, "no panel could be drawn")
+                for note in panel_reviews.freed_notes(session, note_id):
+                    verdicts.settle(session, note, "no panel could be drawn")

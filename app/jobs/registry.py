@@ -8,6 +8,7 @@ from typing import Any
 
 from app.core import clock, mail
 from app.core.actions import acknowledgements
+from app.core.actions.panels_due import TEND_JOB
 from app.core.attachments import adding, fetching
 from app.core.classify import Classifier
 from app.core.classify.language import detect
@@ -19,7 +20,6 @@ from app.core.insights.rollups import ROLLUP_JOB, ROLLUP_SECONDS
 from app.core.learning import schedule
 from app.core.models import Request
 from app.core.panels import tending
-from app.core.panels.panels import TEND_JOB
 from app.core.raters import digests
 from app.core.requests import image_scoring, observing, retention, scoring, submitting, waiting
 from app.core.requests.scorings import Scoring

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.core import clock
-from app.core.actions import decisions
+from app.core.actions import decisions, panels_due
 from app.core.actions.moves import begin, make_move
 from app.core.actions.urgency import urgency
 from app.core.errors import Invalid
@@ -325,6 +325,7 @@ def send_to_staff(session: Session, actor: Actor, action: Action, *, why: Why) -
     before, action.review_group = action.review_group, ReviewGroup.STAFF
     action.version += 1
     session.flush()
+    panels_due.wake(session, action)
     return history.record(
         session,
         actor,

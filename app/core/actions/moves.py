@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.core import clock
+from app.core.actions import panels_due
 from app.core.db import serialise
 from app.core.errors import Forbidden, IllegalMove, NotFound
 from app.core.history import chain as history
@@ -18,7 +19,7 @@ from app.core.history.why import UNSAID, Why
 from app.core.models import Action, HistoryEntry, Note, Request
 from app.core.permissions import ADMIN_REQUIRED, ARCHIVED, Actor, Permission, allows, is_closed
 from app.core.states import ACTION, NOTE, REQUEST, Machine, Move, When, Who
-from app.core.vocabulary import ActionTier, EventName
+from app.core.vocabulary import IN_REVIEW, ActionTier, EventName
 from app.core.webhooks import events
 
 Stateful = Request | Note | Action
@@ -125,6 +126,8 @@ def make_move(
     for name, value in values.items():
         set_committed_value(subject, name, value)
     _record(session, actor, machine, move, subject, why)
+    if isinstance(subject, Action) and source in IN_REVIEW:
+        panels_due.wake(session, subject)
     return move
 
 

@@ -15,7 +15,7 @@ from app.core.communities.settings import CommunitySettings
 from app.core.helpfulness import eligibility
 from app.core.models import Action, Note, Panel, Rating, Request
 from app.core.scoring import GRAVE_MARGIN, VALUES, Camps, Facts, FloatArray, IntArray, Regime
-from app.core.vocabulary import IN_REVIEW, Classification, NoteStatus, PanelOutcome
+from app.core.vocabulary import IN_REVIEW, ActionState, Classification, NoteStatus, PanelOutcome
 
 PROMPT = timedelta(hours=48)
 """A rating counts for its rater's helpfulness if made within this time after the note (docs/consensus.md)."""
@@ -232,11 +232,20 @@ def _reviews(
 
 
 def _panels(session: Session, community_id: uuid.UUID, numbers: dict[uuid.UUID, int]) -> frozenset[int]:
-    """Rationales whose score is not everybody's: of open panels, and of those that decided."""
+    """Rationales whose score is not everybody's: of open panels, and of those that decided the last review."""
+    is_of_last_review = sa.or_(
+        Action.retro_review_at.is_(None),
+        sa.and_(Panel.review == ActionState.RETRO_REVIEW, Panel.opened_at >= Action.retro_review_at),
+    )
     rows = session.scalars(
-        sa.select(Panel.note_id).where(
+        sa.select(Panel.note_id)
+        .join(Action, Action.id == Panel.action_id)
+        .where(
             Panel.community_id == community_id,
-            sa.or_(Panel.ended_at.is_(None), Panel.outcome == PanelOutcome.DECIDED),
+            sa.or_(
+                Panel.ended_at.is_(None),
+                sa.and_(Panel.outcome == PanelOutcome.DECIDED, is_of_last_review),
+            ),
         )
     )
     return frozenset(numbers[note_id] for note_id in rows if note_id in numbers)

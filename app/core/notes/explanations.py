@@ -118,12 +118,11 @@ def _with_panel(session: Session, note: Note, action: Action, explanation: Expla
             rule=f"{said} {rule}".strip(),
             would_change="Nothing: a drawn panel decided it. A second look would be for another panel.",
         )
-    going_on = results.progress(session, action)
-    if going_on is None:
+    if results.closes_at(session, action) is None:
         return explanation
     return replace(
         explanation,
-        rule=f"A drawn panel decides: {going_on.answered} of {going_on.seats} seats have answered.",
+        rule="A drawn panel decides. Its answers are shown after the decision.",
         would_change="Only the panel's answers. Those of volunteers are kept, and decide nothing.",
     )
 

@@ -128,12 +128,13 @@ def rate(
             after={"helpfulness_level": level.value, "note_id": str(note.id)},
         )
     _second_look_on_first_rating(session, actor, note, action)
-    panel = _open_panel(session, action)
+    newest = verdicts.newest_panel(session, action)
+    panel = _open_panel(newest, action)
     if panel is not None:
         seats.answer(session, panel, rater.id)
     scored = _rescored(session, note, rater.id, counted, _counted(rating, note))
     note.ratings_count += is_added
-    verdicts.follow(session, note, action, scored, cause=f"rating {rating.id}")
+    verdicts.follow(session, note, action, newest, scored, cause=f"rating {rating.id}")
     return rating, is_new
 
 
@@ -159,12 +160,13 @@ def withdraw(session: Session, actor: Actor, rating: Rating, *, cause: str = "")
     if rating.note_version == note.version:
         note.ratings_count -= 1
     remove(session, actor, rating, cause=cause)
-    panel = _open_panel(session, action)
+    newest = verdicts.newest_panel(session, action)
+    panel = _open_panel(newest, action)
     if panel is not None:
         seats.reopen(session, panel, rater_id)
     if note.deleted_at is None:
         scored = _rescored(session, note, rater_id, counted, None)
-        verdicts.follow(session, note, action, scored, cause=cause or "a rating was withdrawn")
+        verdicts.follow(session, note, action, newest, scored, cause=cause or "a rating was withdrawn")
 
 
 def remove(session: Session, actor: Actor, rating: Rating, *, cause: str = "") -> None:
@@ -257,8 +259,9 @@ def _is_outcome_in_view(note: Note, action: Action | None, rating: Rating | None
     return note.status is not NoteStatus.NEEDS_MORE_RATINGS
 
 
-def _open_panel(session: Session, action: Action | None) -> Panel | None:
-    panel = panels.newest(session, action.id) if action is not None else None
+def _open_panel(newest: Panel | None, action: Action | None) -> Panel | None:
+    """The open panel of the action's review, whose seats this rating may answer."""
+    panel = panels.of_review(newest, action) if action is not None else None
     return panel if panel is not None and panel.ended_at is None else None
 
 

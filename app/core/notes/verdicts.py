@@ -51,7 +51,9 @@ def settle(session: Session, note: Note, cause: str) -> Verdict | None:
     serialise(session, note.community_id)
     session.refresh(note)
     action = actions.of_note(session, note.id) if note.rationale else None
-    return follow(session, note, action, note_scores.current(session, note), cause)
+    return follow(
+        session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
+    )
 
 
 def recount(session: Session, note: Note, cause: str) -> Verdict | None:
@@ -80,11 +82,18 @@ def recount(session: Session, note: Note, cause: str) -> Verdict | None:
     note.ratings_count = len(rated)
     note.rating_changes += 1
     session.flush()
-    return follow(session, note, action, note_scores.current(session, note), cause)
+    return follow(
+        session, note, action, newest_panel(session, action), note_scores.current(session, note), cause
+    )
 
 
-def follow(session: Session, note: Note, action: Action | None, scored: Scored, cause: str) -> Verdict | None:
-    """As ``settle``, for callers that have loaded the note's action and scores. The caller holds the lock."""
+def follow(
+    session: Session, note: Note, action: Action | None, newest: Panel | None, scored: Scored, cause: str
+) -> Verdict | None:
+    """As ``settle``, for callers that have loaded the note's action, its newest panel and the note's scores.
+
+    The caller holds the lock.
+    """
     settings = scored.fit.settings
     is_closed = rating_locks.is_closed(note, action) or is_held(session, note, action)
     if not is_closed:
@@ -93,15 +102,14 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
         session.flush()
         return None
     if action is not None:
-        panel = panels.newest(session, action.id)
-        if panels.has_decided(panel, action):
+        if panels.has_decided(newest, action):
             session.flush()
             return None
-        panel = panels.of_review(panel, action)
+        panel = panels.of_review(newest, action)
         if panel is not None and panel.ended_at is None and panels.is_reviewed_by_raters(action):
             return _follow_panel(session, panel, action, note, scored)
         if panel is None and panel_reviews.is_always(session, action, note, settings):
-            panel_reviews.open_panel(session, action, panels.ALWAYS)
+            panel_reviews.open_panel(session, action, panels.ALWAYS, earlier=newest)
             session.flush()
             return None
     # A status that a moderator set is not a verdict of raters, so it must not influence what their ratings say.
@@ -115,7 +123,7 @@ def follow(session: Session, note: Note, action: Action | None, scored: Scored, 
         action is not None
         and verdict is not None
         and not waits
-        and panel_reviews.open_if_doubted(session, action, note, scored, verdict)
+        and panel_reviews.open_if_doubted(session, action, note, scored, verdict, earlier=newest)
     ):
         session.flush()
         return None
@@ -168,6 +176,11 @@ def _follow_panel(
         make_move(session, SYSTEM, note, verdict.status, why=Why(cause=cause))
     _act_on(session, action, note, verdict, cause, by_panel=True)
     return verdict
+
+
+def newest_panel(session: Session, action: Action | None) -> Panel | None:
+    """The newest panel of a rationale's action, for ``follow``."""
+    return panels.newest(session, action.id) if action is not None else None
 
 
 def waited_enough(session: Session, *, limit: int = 100) -> list[uuid.UUID]:
@@ -338,9 +351,10 @@ def _dismiss_on_not_misleading(
         return
     if action.action_state is not ActionState.UNDER_REVIEW or _held_action(session, action.id):
         return
-    if panel_reviews.open_if_doubted(session, action, note, scored, verdict) or bursts.divert_to_staff(
-        session, action, note
-    ):
+    earlier = panels.newest(session, action.id)
+    if panel_reviews.open_if_doubted(
+        session, action, note, scored, verdict, earlier=earlier
+    ) or bursts.divert_to_staff(session, action, note):
         return
     actions.decide_none(session, SYSTEM, action, confidence=verdict.confidence, why=Why(cause=cause))
 

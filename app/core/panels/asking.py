@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.core.helpfulness import eligibility
 from app.core.helpfulness.eligibility import Person
-from app.core.models import Account, Action, Membership, Panel, PanelSeat, Profile, Rating, Request
+from app.core.models import Account, Action, Membership, PanelSeat, Profile, Rating, Request
+from app.core.panels import seats
 from app.core.people import profiles
-from app.core.vocabulary import SeatState
 
 MOST_OPEN = 3
 """A person with so many open seats is not drawn for another."""
@@ -26,6 +26,7 @@ class Passed(StrEnum):
     RATED = "rated_already"
     BUSY = "three_open_seats"
     GONE = "gone"
+    AVOIDS = "avoids_category"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Askable:
     rated: frozenset[tuple[uuid.UUID, uuid.UUID]]
     open_seats: Mapping[uuid.UUID, int]
     here: frozenset[uuid.UUID]
+    avoided: Mapping[uuid.UUID, Collection[str]]
+    """The categories of posts that an account prefers not to be asked about."""
 
     @classmethod
     def read(
@@ -59,22 +62,20 @@ class Askable:
                 Membership.account_id.in_(accounts), Membership.community_id == community_id
             )
         ).all()
-        active = session.scalars(
-            sa.select(Account.id).where(Account.id.in_(accounts), Account.disabled_at.is_(None))
+        active = session.execute(
+            sa.select(Account.id, Account.avoided_categories).where(
+                Account.id.in_(accounts), Account.disabled_at.is_(None)
+            )
         )
+        avoided = {account_id: categories for account_id, categories in active}
         rated = session.execute(
             sa.select(Rating.note_id, Rating.rater_id).where(
                 Rating.note_id.in_(note_ids), Rating.rater_id.in_(candidates)
             )
         )
         open_seats = session.execute(
-            sa.select(PanelSeat.profile_id, sa.func.count())
-            .join(Panel, Panel.id == PanelSeat.panel_id)
-            .where(
-                PanelSeat.profile_id.in_(candidates),
-                PanelSeat.state == SeatState.OPEN,
-                Panel.ended_at.is_(None),
-            )
+            seats.open_of(candidates)
+            .with_only_columns(PanelSeat.profile_id, sa.func.count())
             .group_by(PanelSeat.profile_id)
         )
         return cls(
@@ -84,7 +85,8 @@ class Askable:
             },
             frozenset((note_id, rater_id) for note_id, rater_id in rated),
             {profile_id: count for profile_id, count in open_seats},
-            frozenset(members) & frozenset(active),
+            frozenset(members) & avoided.keys(),
+            avoided,
         )
 
     def refusal(
@@ -97,6 +99,8 @@ class Askable:
         person = self.people.get(person_id)
         if person is None or not self._is_here(person):
             return Passed.GONE
+        if any(action.category in self.avoided.get(account_id, ()) for account_id in _accounts(person)):
+            return Passed.AVOIDS
         is_grave = action.action_type in eligibility.GRAVE
         excluded = eligibility.of_post(person, request, is_grave=is_grave)
         if excluded is not None:
@@ -111,6 +115,10 @@ class Askable:
             profile.account_id in self.here if profile.platform == profiles.WEB else True
             for profile in person.profiles
         )
+
+
+def _accounts(person: Person) -> set[uuid.UUID]:
+    return {profile.account_id for profile in person.profiles if profile.account_id is not None}
 
 
 def _rows(

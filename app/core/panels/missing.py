@@ -27,9 +27,10 @@ def open_missing(session: Session, community_id: uuid.UUID, *, limit: int = BATC
     serialise(session, community_id)
     waiting = _without_panel(sa.select(Action)).where(Action.community_id == community_id)
     found = session.scalars(waiting.order_by(Action.id).limit(limit)).all()
+    newest = panels.newest_of(session, [action.id for action in found]) if found else {}
     with history.gathered(session):
         for action in found:
-            panels.open_for(session, action, panels.ALWAYS)
+            panels.open_for(session, action, panels.ALWAYS, earlier=newest.get(action.id))
     return len(found)
 
 
@@ -37,7 +38,9 @@ def _without_panel(statement: sa.Select[Any]) -> sa.Select[Any]:
     is_second = Action.action_state == ActionState.RETRO_REVIEW
     began = sa.case((is_second, Action.retro_review_at), else_=Action.proposed_at)
     has_one = sa.exists().where(
-        Panel.action_id == Action.id, sa.or_(began.is_(None), Panel.opened_at >= began)
+        Panel.action_id == Action.id,
+        Panel.review == Action.action_state,
+        sa.or_(began.is_(None), Panel.opened_at >= began),
     )
     return statement.join(Community, Community.id == Action.community_id).where(
         Community.settings["who_decides"].as_string() == WhoDecides.PANEL.value,

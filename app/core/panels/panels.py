@@ -3,13 +3,14 @@
 import hashlib
 import secrets
 import uuid
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core import clock, outbox
+from app.core import clock
 from app.core.communities import settings as community_settings
 from app.core.helpfulness import note_scores
 from app.core.helpfulness.note_scores import Scored
@@ -30,12 +31,12 @@ from app.core.vocabulary import (
     SeatState,
 )
 
-TEND_JOB = "tend_panels"
 MOST_SEATS = 36
 LONGEST = timedelta(days=7)
 """A panel that has not decided after so many seats or so long leaves the review to moderators."""
 ENOUGH, OF_SEATS = 7, 12
 """So many of so many seats have to answer, in proportion for other sizes."""
+OVERTAKEN = "the review ended or went elsewhere"
 ALWAYS = "In this community drawn panels decide reviews."
 
 
@@ -50,21 +51,26 @@ def is_reviewed_by_raters(action: Action) -> bool:
 
 def newest(session: Session, action_id: uuid.UUID) -> Panel | None:
     """The action's newest panel, open or ended."""
-    return session.scalars(
+    return newest_of(session, [action_id]).get(action_id)
+
+
+def newest_of(session: Session, action_ids: Collection[uuid.UUID]) -> Mapping[uuid.UUID, Panel]:
+    """The newest panel of each of these actions that has had one. An open one is always the newest."""
+    rows = session.scalars(
         sa.select(Panel)
-        .where(Panel.action_id == action_id)
-        .order_by(Panel.opened_at.desc())
-        .limit(1)
+        .where(Panel.action_id.in_(action_ids))
+        .order_by(Panel.ended_at.is_(None), Panel.opened_at)
         .execution_options(populate_existing=True)
-    ).first()
+    )
+    return {panel.action_id: panel for panel in rows}
 
 
 def of_review(panel: Panel | None, action: Action) -> Panel | None:
     """The panel, if it is of the review that is open now; an earlier review may have had one of its own."""
     began = review_began(action)
-    if panel is None or (began is not None and panel.opened_at < began):
+    if panel is None or panel.review is not action.action_state:
         return None
-    return panel
+    return None if began is not None and panel.opened_at < began else panel
 
 
 def review_began(action: Action) -> datetime | None:
@@ -73,10 +79,14 @@ def review_began(action: Action) -> datetime | None:
 
 
 def has_decided(panel: Panel | None, action: Action) -> bool:
-    """Whether a panel decided the action's last review, so that later ratings change nothing about it."""
-    return (
-        panel is not None and panel.outcome is PanelOutcome.DECIDED and action.action_state not in IN_REVIEW
-    )
+    """Whether the panel decided the action's last review, so that later ratings change nothing about it.
+
+    ``rating_snapshots`` has the same for all panels of a community.
+    """
+    if panel is None or panel.outcome is not PanelOutcome.DECIDED or action.action_state in IN_REVIEW:
+        return False
+    again = action.retro_review_at
+    return again is None or (panel.review is ActionState.RETRO_REVIEW and panel.opened_at >= again)
 
 
 def is_too_small(session: Session, community_id: uuid.UUID) -> bool:
@@ -85,14 +95,24 @@ def is_too_small(session: Session, community_id: uuid.UUID) -> bool:
     return roll is not None and roll.people < rolls.LEAST
 
 
-def open_for(session: Session, action: Action, reason: str) -> Panel | None:
+def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | None) -> Panel | None:
     """Open a panel for the action's review; None for an action without a rationale.
 
-    The seats are drawn by a job (``ask``), so that the rating that gave reason for a panel takes no longer than others.
-    The caller holds the community's lock, and the review has no panel yet.
+    ``earlier`` is the action's newest panel. If it is still open, it is of a review that ended, and ends first.
+
+    The seats are drawn by a job (``panels_due.ask``), so that the rating that gave reason for a panel takes no longer
+    than others. The caller holds the community's lock, and the review has no panel yet.
     """
     if action.note_id is None:
         return None
+    if earlier is not None and earlier.ended_at is None:
+        end(session, earlier, PanelOutcome.OVERTAKEN, OVERTAKEN)
+    # Never before its review or the panel before it, although the clock may have been moved back since.
+    opened_at = max(
+        moment
+        for moment in (clock.now(), review_began(action), earlier.opened_at if earlier is not None else None)
+        if moment is not None
+    )
     settings = community_settings.read(session, action.community_id)
     seed = secrets.token_bytes(draw.SEED_BYTES)
     panel = Panel(
@@ -106,7 +126,7 @@ def open_for(session: Session, action: Action, reason: str) -> Panel | None:
         hours=settings.panel_hours,
         wanted=settings.panel_seats,
         seed=seed,
-        opened_at=clock.now(),
+        opened_at=opened_at,
         due_at=clock.now(),
     )
     session.add(panel)
@@ -126,11 +146,6 @@ def open_for(session: Session, action: Action, reason: str) -> Panel | None:
         why=Why(cause=reason),
     )
     return panel
-
-
-def ask(session: Session, community_id: uuid.UUID) -> None:
-    """Have the job look at the community's panels as soon as this transaction commits."""
-    outbox.enqueue(session, TEND_JOB, {"community_id": str(community_id)}, community_id=community_id)
 
 
 def enough(wanted: int) -> int:

@@ -1,4 +1,4 @@
-"""What people may learn about panels: how far an open one is, and how one decided (docs/panels.md)."""
+"""What people may learn about panels: until when an open one can decide, and how one decided (docs/panels.md)."""
 
 import uuid
 from dataclasses import dataclass
@@ -13,25 +13,16 @@ from app.core.scoring import Counts
 from app.core.vocabulary import HelpfulnessLevel
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far an open panel is, for moderators: never who sits on it."""
+def closes_at(session: Session, action: Action) -> datetime | None:
+    """Until when the action's open panel can decide; None if it has none.
 
-    seats: int
-    answered: int
-    reason: str
-    closes_at: datetime
-
-
-def progress(session: Session, action: Action) -> Progress | None:
-    """How far the action's open panel is; None if it has none."""
+    Nobody learns more about an open panel: a moderator who compared the number of answers with the list of ratings
+    would find out who sits on it.
+    """
     panel = panels.newest(session, action.id)
     if panel is None or panel.ended_at is not None or not panels.is_reviewed_by_raters(action):
         return None
-    answered = (
-        session.scalar(sa.select(sa.func.count()).select_from(panels.seat_holders(panel.id).subquery())) or 0
-    )
-    return Progress(panel.wanted, answered, panel.reason, panel.opened_at + panels.LONGEST)
+    return panel.opened_at + panels.LONGEST
 
 
 @dataclass(frozen=True)
@@ -57,7 +48,7 @@ def decided(session: Session, note_id: uuid.UUID) -> Decided | None:
         .join(Action, Action.id == Panel.action_id)
         .outerjoin(PanelRoll, PanelRoll.id == Panel.roll_id)
         .where(Panel.note_id == note_id)
-        .order_by(Panel.opened_at.desc())
+        .order_by(Panel.ended_at.is_(None).desc(), Panel.opened_at.desc())
         .limit(1)
     ).first()
     if found is None or not panels.has_decided(found[0], found[3]):

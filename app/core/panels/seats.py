@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.actions import panels_due
 from app.core.db import serialise
 from app.core.errors import NotFound
 from app.core.ids import parse_id
@@ -71,7 +72,7 @@ def decline(session: Session, actor: Actor, action: Action, profile_id: uuid.UUI
 def open_for(session: Session, profile_id: uuid.UUID, community_id: uuid.UUID) -> Sequence[Drawn]:
     """The person's open seats in a community, first the one that ends first."""
     rows = session.execute(
-        _open([profile_id])
+        open_of([profile_id])
         .with_only_columns(Panel.action_id, PanelSeat.expires_at)
         .where(Panel.community_id == community_id)
         .order_by(PanelSeat.expires_at, Panel.action_id)
@@ -79,16 +80,16 @@ def open_for(session: Session, profile_id: uuid.UUID, community_id: uuid.UUID) -
     return [Drawn(action_id, expires_at) for action_id, expires_at in rows]
 
 
-def counts_of(session: Session, profile_id: uuid.UUID) -> Sequence[tuple[uuid.UUID, int]]:
-    """The communities where the person has open seats, with their number, ordered by the communities' names."""
-    rows = session.execute(
-        _open([profile_id])
+def communities_of(session: Session, profile_id: uuid.UUID) -> Sequence[uuid.UUID]:
+    """The communities where the person has open seats, ordered by their names."""
+    rows = session.scalars(
+        open_of([profile_id])
         .join(Community, Community.id == Panel.community_id)
-        .with_only_columns(Panel.community_id, sa.func.count())
+        .with_only_columns(Panel.community_id)
         .group_by(Panel.community_id, Community.name)
         .order_by(Community.name, Panel.community_id)
     )
-    return [(community_id, count) for community_id, count in rows]
+    return rows.all()
 
 
 def of_items(
@@ -96,7 +97,7 @@ def of_items(
 ) -> Mapping[uuid.UUID, datetime]:
     """Until when the person can answer, for each of these items that they have an open seat for."""
     rows = session.execute(
-        _open([profile_id])
+        open_of([profile_id])
         .with_only_columns(Panel.action_id, PanelSeat.expires_at)
         .where(Panel.action_id.in_(action_ids))
     )
@@ -123,7 +124,7 @@ def notes_of(actor: Actor, reference: str) -> sa.Select[uuid.UUID]:
             sa.and_(person.platform == profiles.WEB, person.account_id.in_(sa.select(found.c.account_id))),
         )
     )
-    return _open(people).with_only_columns(Panel.note_id)
+    return open_of(people).with_only_columns(Panel.note_id)
 
 
 def give_up(session: Session, profile_id: uuid.UUID) -> int:
@@ -156,7 +157,8 @@ def move(session: Session, profile_id: uuid.UUID, person_id: uuid.UUID) -> None:
     )
 
 
-def _open(profile_ids: Sequence[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:
+def open_of(profile_ids: Collection[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[uuid.UUID]:
+    """SELECT of the panels in which these people have a seat that they can still use, one row a seat."""
     return (
         sa.select(PanelSeat.panel_id)
         .join(Panel, Panel.id == PanelSeat.panel_id)
@@ -176,7 +178,7 @@ def _open(profile_ids: Sequence[uuid.UUID] | sa.Select[uuid.UUID]) -> sa.Select[
 def _make_due(session: Session, panel: Panel) -> None:
     panel.due_at = clock.now()
     session.flush()
-    panels.ask(session, panel.community_id)
+    panels_due.ask(session, panel.community_id)
 
 
 def _move(

@@ -5,7 +5,7 @@ changed nothing that the next run does not do: a panel is due until its turn is 
 """
 
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from app.core.models import (
     Request,
 )
 from app.core.panels import draw, panels, rolls
-from app.core.panels.asking import Askable
+from app.core.panels.asking import Askable, Passed
 from app.core.panels.draw import Order, Side
 from app.core.people import profiles
 from app.core.permissions import SYSTEM
@@ -43,6 +43,8 @@ from app.core.webhooks import events
 TEND_SECONDS = 30.0
 BATCH = 100
 """The most panels in one transaction."""
+AGAIN = timedelta(hours=1)
+"""So long after everybody who was left had too many open seats they are asked again."""
 KEPT = timedelta(days=90)
 """So long after the end of a panel its draw can be repeated; then its seats are deleted."""
 
@@ -71,6 +73,8 @@ class _Work:
     states: dict[uuid.UUID, SeatState] = field(default_factory=dict)
     expires: list[datetime] = field(default_factory=list)
     drawn: list[uuid.UUID] = field(default_factory=list)
+    is_waiting: bool = False
+    """Whether nobody is left but people who had too many open seats, and may have fewer later."""
     numbers: int = 0
     """How many people the draw came to, whether or not they could be asked."""
 
@@ -140,7 +144,7 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
     drawing = []
     for work in due:
         if not panels.is_reviewed_by_raters(work.action) or panels.of_review(work.panel, work.action) is None:
-            panels.end(session, work.panel, PanelOutcome.OVERTAKEN, "the review ended or went elsewhere")
+            panels.end(session, work.panel, PanelOutcome.OVERTAKEN, panels.OVERTAKEN)
         elif work.panel.opened_at <= now - panels.LONGEST:
             _to_staff(session, work, f"{panels.LONGEST.days} days went by")
         else:
@@ -156,8 +160,9 @@ def tend(session: Session, community_id: uuid.UUID, *, limit: int = BATCH) -> Te
             work.panel.wanted = min(work.panel.wanted + work.panel.size, panels.MOST_SEATS)
     _draw(session, drawing, now)
     for work in drawing:
-        if work.expires:
-            work.panel.due_at = min(*work.expires, work.panel.opened_at + panels.LONGEST)
+        if work.expires or work.is_waiting:
+            again = [now + AGAIN] if work.is_waiting else []
+            work.panel.due_at = min(*work.expires, *again, work.panel.opened_at + panels.LONGEST)
         else:
             _to_staff(session, work, f"{work.asked} people were drawn, and no more can be")
     session.flush()
@@ -272,7 +277,7 @@ def _record_draw(session: Session, panel: Panel, roll: PanelRoll) -> None:
 def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
     """Draw the seats that are missing. For people who cannot be asked, others follow in the next pass."""
     hungry = [work for work in drawing if work.missing]
-    rows: list[dict[str, Any]] = []
+    rows: dict[uuid.UUID, list[dict[str, Any]]] = defaultdict(list)
     extra: Counter[uuid.UUID] = Counter()
     while hungry:
         asked = {work.panel.id: work.next_people() for work in hungry}
@@ -296,7 +301,7 @@ def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
                     extra[person] += 1
                     work.drawn.append(person)
                     work.expires.append(expires_at)
-                rows.append(
+                rows[work.panel.id].append(
                     {
                         "panel_id": work.panel.id,
                         "profile_id": person,
@@ -308,9 +313,24 @@ def _draw(session: Session, drawing: Sequence[_Work], now: datetime) -> None:
                     }
                 )
         hungry = [work for work in hungry if work.missing and asked[work.panel.id]]
-    if rows:
+    for work in drawing:
+        if work.missing:
+            _come_back_later(work, rows[work.panel.id])
+    written = [row for of_panel in rows.values() for row in of_panel]
+    if written:
         session.flush()
-        session.connection().execute(_INSERT, rows)
+        session.connection().execute(_INSERT, written)
+
+
+def _come_back_later(work: _Work, rows: list[dict[str, Any]]) -> None:
+    """Forget the people at the end of the draw if some of them only had too many seats: they are asked again later.
+
+    A person who comes before somebody who got a seat stays passed over, or the order would not follow from the seed.
+    """
+    last = max((place for place, row in enumerate(rows, 1) if row["state"] is SeatState.OPEN), default=0)
+    work.is_waiting = any(row["passed_over"] == Passed.BUSY for row in rows[last:])
+    if work.is_waiting:
+        del rows[last:]
 
 
 def _to_staff(session: Session, work: _Work, why: str) -> None:

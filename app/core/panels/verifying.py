@@ -40,7 +40,7 @@ def repeat(session: Session, reference: uuid.UUID) -> Repeated:
     panel = session.scalars(
         sa.select(Panel)
         .where(sa.or_(Panel.id == reference, Panel.action_id == reference, Panel.note_id == reference))
-        .order_by(Panel.opened_at.desc())
+        .order_by(Panel.ended_at.is_(None).desc(), Panel.opened_at.desc())
         .limit(1)
     ).first()
     if panel is None:

@@ -14,7 +14,7 @@ from app.core.models import Account, Community
 from app.core.panels import seats
 from app.core.people import accounts, profiles
 from app.core.permissions import Permission, allows
-from app.core.raters import help_needed
+from app.core.raters import drawn, help_needed
 from app.core.vocabulary import Digest
 
 DIGEST_JOB = "digests"
@@ -42,7 +42,10 @@ def unsubscribe(session: Session, account_id: uuid.UUID) -> None:
 
 
 def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community, int]]:
-    """The account's communities with items that need its help, and how many, ordered by name."""
+    """The account's communities with items that need its help, and how many, ordered by name.
+
+    At least as many as it has open seats: it may have skipped such an item before it was drawn for it.
+    """
     profile = profiles.find(session, profiles.WEB, str(account.id))
     if profile is None:
         return []
@@ -50,8 +53,12 @@ def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community,
     mine = session.scalars(
         sa.select(Community).where(Community.id.in_(actor.roles)).order_by(Community.name, Community.id)
     )
+    seated = {community.id: count for community, count in seats_of(session, account)}
     counted = [
-        (community, help_needed.count(session, actor, community.id, profile.id))
+        (
+            community,
+            max(help_needed.count(session, actor, community.id, profile.id), seated.get(community.id, 0)),
+        )
         for community in mine
         if community.archived_at is None and allows(actor, Permission.RATE, community.id)
     ]
@@ -61,8 +68,13 @@ def waiting_for(session: Session, account: Account) -> Sequence[tuple[Community,
 def seats_of(session: Session, account: Account) -> Sequence[tuple[Community, int]]:
     """The communities where the account has open seats of drawn panels, and how many, ordered by name."""
     profile = profiles.find(session, profiles.WEB, str(account.id))
-    mine = [] if profile is None else seats.counts_of(session, profile.id)
-    return [(session.get_one(Community, community_id), count) for community_id, count in mine]
+    if profile is None:
+        return []
+    counted = [
+        (community_id, len(drawn.items_for(session, community_id, profile.id)))
+        for community_id in seats.communities_of(session, profile.id)
+    ]
+    return [(session.get_one(Community, community_id), count) for community_id, count in counted if count]
 
 
 def due(session: Session, after: uuid.UUID | None = None) -> Sequence[uuid.UUID]:

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits
 from app.core.models import Account, Action, Note, NoteSkip, Rating, SampleAnswer, SampledPost, Skip
-from app.core.panels import seats
 from app.core.permissions import Actor, Permission, require
 from app.core.policies import policies
+from app.core.raters import drawn as drawn_items
 from app.core.raters import help_needed, help_order, notes_needed
 from app.core.raters.samples import Asked
 
@@ -55,9 +55,9 @@ def next_cards(
     rating helps most.
     """
     drawn = [
-        seat.action_id
-        for seat in seats.open_for(session, profile_id, community_id)
-        if seat.action_id not in without
+        action_id
+        for action_id in drawn_items.items_for(session, community_id, profile_id)
+        if action_id not in without
     ]
     items, factor = help_needed.candidates_for(
         session, actor, community_id, profile_id, languages=languages, without=without

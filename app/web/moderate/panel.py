@@ -13,7 +13,6 @@ from app.core.errors import NotFound
 from app.core.history import chain as history
 from app.core.models import Action, ThresholdSet
 from app.core.panels import results
-from app.core.panels.results import Progress
 from app.core.permissions import Actor
 from app.core.policies import policies
 from app.core.requests import observing
@@ -58,7 +57,7 @@ class ModeratorPanel:
     ``done`` says what was done to the post and by whom. ``looking`` is the entry that opened the second look,
     ``restoration`` the action that shows the post again. ``reopen`` is the form to reopen a dismissal, None if that
     is not possible. ``reopened`` is the action that reopened this one, ``reopens`` the dismissal this one reopened.
-    ``drawn``: how far a drawn panel is, None without an open one.
+    ``drawn_closes_at``: until when a drawn panel can decide, None without an open one.
     """
 
     action: Action
@@ -93,7 +92,7 @@ class ModeratorPanel:
     was_refused: bool = False
     missing: Sequence[Missing] = ()
     is_test: bool = False
-    drawn: Progress | None = None
+    drawn_closes_at: datetime | None = None
 
     @property
     def chosen(self) -> str | None:
@@ -226,7 +225,7 @@ def panel(
         query=origins.query(),
         goes_on=goes_on() if form is None else bool(form.next.data),
         category=category_name(action.category),
-        drawn=results.progress(session, action),
+        drawn_closes_at=results.closes_at(session, action),
         ratings=action.note.ratings_count if action.note else 0,
         needed=answering.ratings_needed(),
         veil=veils.for_action(action, url_for("web.item", action_id=action.id)),
