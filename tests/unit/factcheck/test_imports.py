@@ -24,7 +24,7 @@ from app.core.models import (
     FactCheckItem,
     HistoryEntry,
 )
-from app.core.permissions import Actor
+from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState, Role
 from app.jobs import importing
 from app.wiring import Wiring
@@ -407,3 +407,22 @@ def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Acto
         feeds.remove(session, operator, feed.id)
         assert feeds.visible(session, operator, cast.community_id) == []
         assert session.scalars(sa.select(DatasetFeedCheck)).all() == []
+
+
+def test_only_a_service_admin_changes_a_feed_that_serves_every_community(
+    wiring: Wiring, cast: Cast, operator: Actor
+) -> None:
+    draft = FeedDraft(URL, "d")
+    with wiring.database.writing() as session:
+        feed = feeds.add(session, SYSTEM, wiring.allow, cast.community_id, draft)
+        for change in (
+            lambda: feeds.revise(session, operator, wiring.allow, feed.id, FeedDraft(f"{URL}?mine", "d")),
+            lambda: feeds.pause(session, operator, feed.id, paused=True),
+            lambda: feeds.look_now(session, operator, feed.id),
+            lambda: feeds.remove(session, operator, feed.id),
+        ):
+            with pytest.raises(Forbidden, match="serves every community"):
+                change()
+        assert (feed.url, feed.is_paused, feed.removed_at) == (URL, False, None)
+        assert feeds.get(session, operator, feed.id) is feed, "they still see it"
+        assert feeds.pause(session, SYSTEM, feed.id, paused=True).is_paused
