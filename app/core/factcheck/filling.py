@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
-from app.core.factcheck import items, spaces
+from app.core.factcheck import items, nearest, spaces
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector, identity, text_hash
@@ -156,17 +156,26 @@ def store(session: Session, space_id: uuid.UUID, batch: Sequence[tuple[Pending, 
 def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "") -> None:
     """End the work on a space. ``covered``: the state whose items all have vectors; empty: some lack theirs.
 
-    A space that is complete for the first time is used from now on. After a problem, no job goes on for some minutes.
+    A space that is complete for the first time is used from now on; one that is too large for the memory is not used,
+    or no longer. After a problem, no job goes on for some minutes.
     """
     space = _locked(session, space_id)
     if space is None:
         return
+    bytes_needed = nearest.size(spaces.count(session, space_id), space.dimensions) if covered else 0
+    if bytes_needed > nearest.BYTES_MAX:
+        space.complete_at, covered, problem = None, "", _too_large(bytes_needed)
     space.problem = problem[:255]
     space.leased_until = clock.now() + AGAIN if problem and not covered else None
     if covered:
         space.covered = covered
         space.complete_at = space.complete_at or clock.now()
     session.flush()
+
+
+def _too_large(bytes_needed: int) -> str:
+    needed, most = (round(number / 1024 / 1024) for number in (bytes_needed, nearest.BYTES_MAX))
+    return f"its vectors take {needed:,} MB of memory, and {most:,} MB are there: fewer dimensions would do"
 
 
 def unused(session: Session, services_pool: ServicePool) -> list[uuid.UUID]:

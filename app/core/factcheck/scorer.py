@@ -19,7 +19,7 @@ from app.core.factcheck.matching import terms
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped
 from app.core.factcheck.near_equal import NearEqual
-from app.core.factcheck.nearest import Vectors
+from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.factcheck.search import Match
 from app.core.factcheck.spaces import Serving
 from app.core.services.embedding import Vector
@@ -147,11 +147,11 @@ class FactCheckScorer:
             # No transaction is open while the service is asked.
             vector = self._vector(self._serving, text) if post.terms.words else None
             with self._database.reading() as session:
-                near: Sequence[uuid.UUID] = ()
+                near = Nearest(is_whole=not post.terms.words)
                 if vector is not None:
                     near = self._vectors.nearest(session, self._serving.space_id, vector, NEAREST)
-                found, item = self._find(session, text, context, near)
-            if vector is not None or not post.terms.words:
+                found, item = self._find(session, text, context, near.ids)
+            if near.is_whole:
                 self._keep(post, found, item)
         return item, 0.0 if found is None else found.probability
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from app.core.classify import Context
 from app.core.classify.names import FACT_CHECKS
-from app.core.factcheck import items, search, spaces, storing
+from app.core.factcheck import filling, items, nearest, search, spaces, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching.candidates import fused
 from app.core.factcheck.nearest import Vectors
@@ -225,11 +225,63 @@ def test_only_texts_that_are_new_are_sent(stage: Stage) -> None:
         storing.hide(session, [row.id for row in found if row.item_id == "a"])
         (space,) = session.scalars(sa.select(VectorSpace)).all()
         vector = np.array([15.0, 10.0], np.float32) / np.float32(325**0.5)
-        near = Vectors().nearest(session, space.id, vector, 2)
+        near = Vectors().nearest(session, space.id, vector, 2).ids
         assert [row.item_id for row in found if row.id == near[0]] == ["a"]
         index = search.DatabaseIndex(session, stage.cast.community_id)
         assert len(index.numbers_of(near)) == 1, "a retired item has a vector, and is no candidate"
     assert len(stage.rows(FactCheckVector)) == 4
+
+
+def test_vectors_in_memory_keep_to_their_bytes(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    embeds(fair)
+    sweep(fair)
+    monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(100, 3))
+    vectors, vector = Vectors(), np.array([0.9, 0.3, 0.3], np.float32)
+    with fair.wiring.database.writing() as session:
+        (space,) = session.scalars(sa.select(VectorSpace)).all()
+        second = VectorSpace(service_id=space.service_id, settings_version=1, identity="second", dimensions=3)
+        session.add(second)
+        session.flush()
+        stored = session.scalars(sa.select(FactCheckVector)).all()
+        columns = ("item_id", "number", "sha256", "vector", "position")
+        copies = [{"space_id": second.id} | {name: getattr(row, name) for name in columns} for row in stored]
+        session.execute(sa.insert(FactCheckVector), copies)
+        assert len(vectors.nearest(session, space.id, vector, 2).ids) == 2
+        assert len(vectors.nearest(session, second.id, vector, 2).ids) == 2
+        assert vectors.held() == [second.id], "both together are too large"
+        vectors.nearest(session, space.id, vector, 2)
+        assert vectors.held() == [space.id]
+        monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(1000, 3))
+        vectors.nearest(session, second.id, vector, 2)
+        assert filling.delete(session, second.id) is False
+        vectors.nearest(session, space.id, vector, 2)
+        assert vectors.held() == [space.id], "a deleted space leaves the memory"
+        (loaded,) = vectors._spaces.values()
+        with loaded.reading:
+            found = vectors.nearest(session, space.id, vector, 2)
+        assert (len(found.ids), found.is_whole) == (2, False), (
+            "searched while another thread reads what is new"
+        )
+
+
+def test_a_space_too_large_for_the_memory_is_not_used(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    embeds(fair)
+    sweep(fair)
+    monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(53, 3) - 1)
+    assert matched(fair, POST) is None, "it is not loaded"
+    keep(fair, item("one-more", "Another claim"))
+    sweep(fair)
+    sent(fair)
+    assert matched(fair, f"{POST}!") is None
+    assert sent(fair) == [], "no post is sent for nothing"
+    with fair.wiring.database.reading() as session:
+        (progress,) = spaces.progress(session, fair.wiring.services)
+    assert (progress.is_used, progress.done) == (False, 54)
+    assert "fewer dimensions would do" in progress.problem
+    monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(54, 3))
+    advance(seconds=600)
+    sweep(fair)
+    assert matched(fair, f"{POST}!!") == "sea", "used once there is room"
 
 
 def test_a_service_that_fails_is_left_alone_for_a_while_and_then_goes_on(fair: Stage) -> None:
