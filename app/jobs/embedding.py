@@ -44,7 +44,10 @@ def _embed(
     state: str,
     end: float,
 ) -> None:
-    """Go once through the fact-checks that lack a vector. ``state`` was read before them."""
+    """Go once through the fact-checks that lack a vector. ``state`` was read before them.
+
+    A service that is changed, switched off or removed meanwhile is not asked any more; the next run reads it anew.
+    """
     with database.writing() as session:
         leased = filling.lease(session, service, settings)
     if leased is None:
@@ -55,6 +58,8 @@ def _embed(
     covered, problem = "", ""
     while time.monotonic() < end:
         with database.reading() as session:
+            if not filling.is_wanted(session, service):
+                break
             batch = filling.pending(session, space_id, after, embedder.batch)
             known = dict(filling.known(session, space_id, {one.sha256 for one in batch}))
         if not batch:

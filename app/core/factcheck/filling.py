@@ -20,6 +20,7 @@ from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, Ve
 from app.core.services.embedding import Vector, identity, text_hash
 from app.core.services.pool import ServicePool
 from app.core.services.settings import ServiceSettings
+from app.core.vocabulary import ServiceMode
 
 LEASE = timedelta(minutes=3)
 """A job that is killed holds its space for this long."""
@@ -64,6 +65,17 @@ def lease(
     space.leased_until = clock.now() + LEASE
     session.flush()
     return space.id, spaces.count(session, space.id)
+
+
+def is_wanted(session: Session, service: ConnectedService) -> bool:
+    """Whether a service is to be asked on: nobody changed, removed or switched it off since it was read."""
+    present = session.get(ConnectedService, service.id)
+    return (
+        present is not None
+        and present.removed_at is None
+        and present.mode is not ServiceMode.OFF
+        and present.etag == service.etag
+    )
 
 
 def pending(session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most: int) -> list[Pending]:

@@ -232,6 +232,31 @@ def test_only_texts_that_are_new_are_sent(stage: Stage) -> None:
     assert len(stage.rows(FactCheckVector)) == 4
 
 
+@pytest.mark.parametrize("what", ["off", "key", "removed"])
+def test_a_service_that_is_changed_meanwhile_is_asked_no_more(fair: Stage, what: str) -> None:
+    service_id = embeds(fair)
+
+    def change_first(handler: Any) -> None:
+        with fair.wiring.database.writing() as session:
+            if what == "off":
+                services.set_mode(session, SYSTEM, service_id, ServiceMode.OFF, "Too dear")
+            elif what == "key":
+                services.set_key(session, SYSTEM, service_id, registry(fair), "sk-new", "Ours was stolen")
+            else:
+                services.remove(session, SYSTEM, service_id, "Not needed")
+        fair.stub.answer_to(handler, fair.stub.seen[-1])
+
+    fair.stub.fail(change_first, times=1)
+    sweep(fair)
+    seen = fair.stub.seen
+    assert len(seen) == 1, "the second batch is not sent"
+    if what == "key":
+        (space,) = fair.rows(VectorSpace)
+        assert (space.covered, space.complete_at, space.problem) == ("", None, "")
+        sweep(fair)
+        assert [call.headers["Authorization"] for call in seen[1:]] == ["Bearer sk-new"]
+
+
 def test_vectors_in_memory_keep_to_their_bytes(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     embeds(fair)
     sweep(fair)
