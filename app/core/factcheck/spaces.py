@@ -167,12 +167,13 @@ def progress(
 
 
 def count(session: Session, space_id: uuid.UUID) -> int:
-    """How many fact-checks have a vector in a space."""
+    """How many fact-checks have a vector in a space; retired ones do not count."""
     return (
         session.scalar(
             sa.select(sa.func.count())
             .select_from(FactCheckVector)
-            .where(FactCheckVector.space_id == space_id)
+            .join(FactCheckItem, FactCheckItem.id == FactCheckVector.item_id)
+            .where(FactCheckVector.space_id == space_id, FactCheckItem.number >= 0)
         )
         or 0
     )

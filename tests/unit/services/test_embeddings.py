@@ -2,7 +2,9 @@
 
 import random
 import uuid
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -255,6 +257,52 @@ def test_a_service_that_is_changed_meanwhile_is_asked_no_more(fair: Stage, what:
         assert (space.covered, space.complete_at, space.problem) == ("", None, "")
         sweep(fair)
         assert [call.headers["Authorization"] for call in seen[1:]] == ["Bearer sk-new"]
+
+
+@pytest.mark.both_databases
+def test_only_fact_checks_in_use_take_a_place(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spaces, "MOST", 3)
+    embeds(stage)
+    keep(stage, item("a", "One claim"), item("b", "Two claims"), item("c", "Three claims"))
+    sweep(stage)
+    keep(stage, item("a", "One changed claim"), item("b", "Two changed claims"))
+    sweep(stage)
+    (space,) = stage.rows(VectorSpace)
+    assert (space.problem, len(stage.rows(FactCheckVector))) == ("", 3), "changed ones take no second place"
+    keep(stage, item("d", "Four claims"), item("c", "Three changed claims"))
+    sent(stage)
+    sweep(stage)
+    assert sent(stage) == [("model-1", ["Three changed claims"])], "also a full space follows changes"
+    (space,) = stage.rows(VectorSpace)
+    assert "only 200,000 fact-checks have a vector" in space.problem
+    with stage.wiring.database.writing() as session:
+        retired = session.scalars(sa.select(FactCheckItem.id).where(FactCheckItem.item_id == "a")).one()
+        storing.hide(session, [retired])
+    keep(stage, item("b", "Two other claims"))
+    sweep(stage)
+    (space,) = stage.rows(VectorSpace)
+    kept = stage.rows(FactCheckVector)
+    assert (space.problem, len(kept)) == ("", 3), "the new one has the place of the retired one"
+    assert retired not in {row.item_id for row in kept}
+
+
+def test_a_slow_service_leaves_the_others_their_share_of_the_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = embeds(stage, name="a-slow-one"), embeds(stage, name="quick")
+    keep(stage, *(item(f"{number}", f"Claim number {number}") for number in range(200)))
+    seconds = [0.0]
+    monkeypatch.setattr(embedding, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+
+    def slowly(handler: Any) -> None:
+        seconds[0] += 60
+        stage.stub.answer_to(handler, stage.stub.seen[-1])
+
+    stage.stub.fail(slowly)
+    sweep(stage, seconds=300)
+    of = {space.service_id: space.id for space in stage.rows(VectorSpace)}
+    done = Counter(row.space_id for row in stage.rows(FactCheckVector))
+    assert (done[of[slow]], done[of[quick]]) == (3 * 32, 2 * 32)
 
 
 def test_vectors_in_memory_keep_to_their_bytes(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
