@@ -305,6 +305,17 @@ def test_a_slow_service_leaves_the_others_their_share_of_the_time(
     assert (done[of[slow]], done[of[quick]]) == (3 * 32, 2 * 32)
 
 
+def test_a_post_without_match_is_matched_again_when_new_vectors_are_there(stage: Stage) -> None:
+    stage.stub.vector = meaning
+    keep(stage, *others())
+    embeds(stage)
+    sweep(stage)
+    keep(stage, item("sea", CLAIM, TITLE))
+    assert matched(stage, POST) is None, "the new fact-check has no vector yet"
+    sweep(stage)
+    assert matched(stage, POST) == "sea"
+
+
 def test_vectors_in_memory_keep_to_their_bytes(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     embeds(fair)
     sweep(fair)
