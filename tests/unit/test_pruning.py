@@ -1,7 +1,9 @@
 """What is kept for a limited time: it goes in parts, and what stays is whole."""
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -90,6 +92,52 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         broken = history.verify(session, cast.community_id)[1]
         assert broken is not None
         assert broken.entry_id == new[1].id
+
+
+def test_a_history_that_is_unlike_what_was_noted_of_it_is_broken(wiring: Wiring, cast: Cast) -> None:
+    factories.rate(wiring, cast, factories.scored_action(wiring, cast), "HHH")
+    with wiring.database.writing() as session:
+        every = entries(session, cast)
+        last = every[-1]
+        history.remember_verified(session, cast.community_id, last.number)
+
+    def why(change: Callable[[Session], Any]) -> list[str]:
+        """What both kinds of check say after a change, which is undone."""
+        found = []
+        for only_new in (False, True):
+            with wiring.database.reading() as session:
+                change(session)
+                session.flush()
+                broken = history.verify(session, cast.community_id, only_new=only_new)[1]
+                found.append("" if broken is None else broken.why)
+        return found
+
+    def mark(session: Session, **values: Any) -> None:
+        for name, value in values.items():
+            setattr(history.mark(session, cast.community_id), name, value)
+
+    def cut(session: Session, first: int) -> None:
+        of_them = sa.select(HistoryEntry.id).where(
+            HistoryEntry.community_id == cast.community_id, HistoryEntry.number >= first
+        )
+        session.execute(sa.delete(HistoryText).where(HistoryText.entry_id.in_(of_them)))
+        session.execute(sa.delete(HistoryEntry).where(HistoryEntry.id.in_(of_them)))
+
+    assert why(lambda session: None) == ["", ""]
+    assert why(lambda session: cut(session, last.number)) == [f"entry {last.number} is missing"] * 2
+    assert why(lambda session: mark(session, verified_hash="0" * 64))[0].startswith("it is not the one")
+    third = every[2]
+    removed = {"history_number": 3, "history_hash": third.hash, "verified_number": 0}
+    assert (
+        why(lambda session: mark(session, **removed)) == ["it was removed long ago, and is there again"] * 2
+    )
+    removed |= {"history_number": last.number, "history_hash": last.hash}
+
+    def all_gone(session: Session) -> None:
+        mark(session, **removed)
+        cut(session, 1)
+
+    assert why(all_gone) == [f"entry {last.number + 1} is missing"] * 2
 
 
 def test_figures_of_a_time_whose_history_is_gone_stay(wiring: Wiring, cast: Cast) -> None:

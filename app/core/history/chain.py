@@ -15,6 +15,7 @@ from typing import Any
 
 import rfc8785
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, SessionTransaction
 
 from app.core import clock
@@ -176,11 +177,11 @@ def _plain(value: uuid.UUID | None) -> str | None:
 
 @dataclass(frozen=True)
 class Broken:
-    """The first entry of a chain that was altered or is missing; ``why`` says how."""
+    """The first entry of a chain that was altered or is missing; ``why`` says how. A missing one has no ``entry_id``."""
 
     community_id: uuid.UUID
     number: int
-    entry_id: uuid.UUID
+    entry_id: uuid.UUID | None
     why: str
 
 
@@ -188,9 +189,24 @@ def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False)
     """Check one community's chain. Return the number of valid entries and the first broken one, or None.
 
     It goes on from the last entry that was removed (``pruning``); with ``only_new`` from the last one that
-    ``remember_verified`` noted, if that is a later one.
+    ``remember_verified`` noted, if that is a later one. That one must still be there, as it was noted.
     """
-    first, previous = start_of(session, community_id, only_new=only_new)
+    while True:
+        removed = _removed(session, community_id)
+        first, previous = start_of(session, community_id, only_new=only_new)
+        count, broken = _walk(session, community_id, first, previous)
+        broken = broken or _unlike_noted(session, community_id)
+        # Entries that were removed while this read are not missing.
+        if broken is None or _removed(session, community_id) == removed:
+            return count, broken
+
+
+def _removed(session: Session, community_id: uuid.UUID) -> int:
+    known = session.get(RetentionMark, community_id, populate_existing=True)
+    return 0 if known is None else known.history_number
+
+
+def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
     number = first
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
@@ -206,6 +222,33 @@ def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False)
                 return number - first, Broken(community_id, entry.number, entry.id, why)
             previous, number = entry.hash, entry.number
     return number - first, None
+
+
+def _unlike_noted(session: Session, community_id: uuid.UUID) -> Broken | None:
+    """Where the entries are not those that were noted when the beginning was removed and the chain last verified."""
+    known = session.get(RetentionMark, community_id)
+    if known is None:
+        return None
+    own = (
+        sa.select(HistoryEntry.id, HistoryEntry.number, HistoryEntry.hash)
+        .where(HistoryEntry.community_id == community_id)
+        .order_by(HistoryEntry.number)
+        .limit(1)
+    )
+    removed, verified = known.history_number, known.verified_number
+    early = session.execute(own.where(HistoryEntry.number <= removed)).first()
+    if early is not None:
+        return Broken(community_id, early.number, early.id, "it was removed long ago, and is there again")
+    # The newest entry is never removed.
+    if removed and session.execute(own.where(HistoryEntry.number > removed)).first() is None:
+        return Broken(community_id, removed + 1, None, f"entry {removed + 1} is missing")
+    if verified > removed:
+        noted = session.execute(own.where(HistoryEntry.number == verified)).first()
+        if noted is None:
+            return Broken(community_id, verified, None, f"entry {verified} is missing")
+        if noted.hash != known.verified_hash:
+            return Broken(community_id, verified, noted.id, "it is not the one that was verified before")
+    return None
 
 
 def start_of(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, str]:
@@ -235,16 +278,26 @@ def mark(session: Session, community_id: uuid.UUID) -> RetentionMark:
     """What is known of the community's history beyond its entries; a new one where nothing is."""
     found = session.get(RetentionMark, community_id)
     if found is None:
-        found = RetentionMark(
-            community_id=community_id,
-            history_number=0,
-            history_hash=GENESIS,
-            verified_number=0,
-            verified_hash=GENESIS,
+        # Another process may insert it at the same time.
+        session.execute(
+            _INSERT_MARK[session.get_bind().dialect.name],
+            {
+                "community_id": community_id,
+                "history_number": 0,
+                "history_hash": GENESIS,
+                "verified_number": 0,
+                "verified_hash": GENESIS,
+            },
         )
-        session.add(found)
-        session.flush()
+        found = session.get_one(RetentionMark, community_id)
     return found
+
+
+_MARKS = RetentionMark.metadata.tables[RetentionMark.__tablename__]
+_INSERT_MARK = {
+    "sqlite": sqlite.insert(_MARKS).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(_MARKS).on_conflict_do_nothing(),
+}
 
 
 def fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:

@@ -67,10 +67,16 @@ def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime
         )
         .order_by(Delivery.created_at)
         .limit(BATCH)
+        # An operator may send one again at this moment: that one stays, with its attempts.
+        .with_for_update(skip_locked=True)
     ).all()
     if ids:
         session.execute(sa.delete(Attempt).where(Attempt.delivery_id.in_(ids)).execution_options(**_SILENT))
-        session.execute(sa.delete(Delivery).where(Delivery.id.in_(ids)).execution_options(**_SILENT))
+        session.execute(
+            sa.delete(Delivery)
+            .where(Delivery.id.in_(ids), Delivery.state.in_(_ENDED))
+            .execution_options(**_SILENT)
+        )
     return len(ids)
 
 
