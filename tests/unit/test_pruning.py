@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.history import chain as history
+from app.core.history import marks
 from app.core.history import pruning as history_pruning
 from app.core.insights import rollups
 from app.core.models import (
@@ -114,7 +115,7 @@ def test_a_history_that_is_unlike_what_was_noted_of_it_is_broken(wiring: Wiring,
 
     def mark(session: Session, **values: Any) -> None:
         for name, value in values.items():
-            setattr(history.mark(session, cast.community_id), name, value)
+            setattr(marks.mark(session, cast.community_id), name, value)
 
     def cut(session: Session, first: int) -> None:
         of_them = sa.select(HistoryEntry.id).where(

@@ -10,23 +10,20 @@ import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, SessionTransaction
 
 from app.core import clock
 from app.core.db import innermost, is_within, serialise
-from app.core.history import facts
+from app.core.history import facts, marks
+from app.core.history.marks import GENESIS, Broken
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, HistoryText, Note, RetentionMark
 from app.core.permissions import Actor, Permission, require
-
-GENESIS = "0" * 64
 
 
 def record(
@@ -175,16 +172,6 @@ def _plain(value: uuid.UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
-@dataclass(frozen=True)
-class Broken:
-    """The first entry of a chain that was altered or is missing; ``why`` says how. A missing one has no ``entry_id``."""
-
-    community_id: uuid.UUID
-    number: int
-    entry_id: uuid.UUID | None
-    why: str
-
-
 def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, Broken | None]:
     """Check one community's chain. Return the number of valid entries and the first broken one, or None.
 
@@ -195,7 +182,7 @@ def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False)
         removed = _removed(session, community_id)
         first, previous = start_of(session, community_id, only_new=only_new)
         count, broken = _walk(session, community_id, first, previous)
-        broken = broken or _unlike_noted(session, community_id)
+        broken = broken or marks.unlike_noted(session, community_id)
         # Entries that were removed while this read are not missing.
         if broken is None or _removed(session, community_id) == removed:
             return count, broken
@@ -224,33 +211,6 @@ def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) 
     return number - first, None
 
 
-def _unlike_noted(session: Session, community_id: uuid.UUID) -> Broken | None:
-    """Where the entries are not those that were noted when the beginning was removed and the chain last verified."""
-    known = session.get(RetentionMark, community_id)
-    if known is None:
-        return None
-    own = (
-        sa.select(HistoryEntry.id, HistoryEntry.number, HistoryEntry.hash)
-        .where(HistoryEntry.community_id == community_id)
-        .order_by(HistoryEntry.number)
-        .limit(1)
-    )
-    removed, verified = known.history_number, known.verified_number
-    early = session.execute(own.where(HistoryEntry.number <= removed)).first()
-    if early is not None:
-        return Broken(community_id, early.number, early.id, "it was removed long ago, and is there again")
-    # The newest entry is never removed.
-    if removed and session.execute(own.where(HistoryEntry.number > removed)).first() is None:
-        return Broken(community_id, removed + 1, None, f"entry {removed + 1} is missing")
-    if verified > removed:
-        noted = session.execute(own.where(HistoryEntry.number == verified)).first()
-        if noted is None:
-            return Broken(community_id, verified, None, f"entry {verified} is missing")
-        if noted.hash != known.verified_hash:
-            return Broken(community_id, verified, noted.id, "it is not the one that was verified before")
-    return None
-
-
 def start_of(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, str]:
     """The number and hash of the entry after which ``verify`` begins: 0 and ``GENESIS`` at the very beginning."""
     known = session.get(RetentionMark, community_id)
@@ -269,35 +229,9 @@ def remember_verified(session: Session, community_id: uuid.UUID, number: int) ->
         )
     ).first()
     if last is not None:
-        known = mark(session, community_id)
+        known = marks.mark(session, community_id)
         known.verified_number, known.verified_hash = number, last
         session.flush()
-
-
-def mark(session: Session, community_id: uuid.UUID) -> RetentionMark:
-    """What is known of the community's history beyond its entries; a new one where nothing is."""
-    found = session.get(RetentionMark, community_id)
-    if found is None:
-        # Another process may insert it at the same time.
-        session.execute(
-            _INSERT_MARK[session.get_bind().dialect.name],
-            {
-                "community_id": community_id,
-                "history_number": 0,
-                "history_hash": GENESIS,
-                "verified_number": 0,
-                "verified_hash": GENESIS,
-            },
-        )
-        found = session.get_one(RetentionMark, community_id)
-    return found
-
-
-_MARKS = RetentionMark.metadata.tables[RetentionMark.__tablename__]
-_INSERT_MARK = {
-    "sqlite": sqlite.insert(_MARKS).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(_MARKS).on_conflict_do_nothing(),
-}
 
 
 def fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:

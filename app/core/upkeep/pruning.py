@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.history import chain
+from app.core.history import marks
 from app.core.models import Action, Attempt, Community, Delivery, Event, Request, Score
 from app.core.vocabulary import IN_REVIEW, DeliveryState
 
@@ -31,7 +31,7 @@ def prune_scores(session: Session, community_id: uuid.UUID, before: datetime) ->
 
     Those that are under review now keep their scores.
     """
-    mark = chain.mark(session, community_id)
+    mark = marks.mark(session, community_id)
     due = sa.select(Request.id, Request.scored_at).where(
         Request.community_id == community_id, Request.scored_at < before
     )
