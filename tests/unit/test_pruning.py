@@ -21,10 +21,12 @@ from app.core.models import (
     Event,
     HistoryEntry,
     HistoryText,
+    InsightOutcome,
     InsightSlot,
     Score,
     Webhook,
 )
+from app.core.models.insights import OutcomeKind
 from app.core.review import verbs
 from app.core.upkeep import pruning as upkeep_pruning
 from app.core.vocabulary import ActionState, DeliveryState, EventName
@@ -160,6 +162,36 @@ def test_figures_of_a_time_whose_history_is_gone_stay(wiring: Wiring, cast: Cast
             sa.select(sa.func.sum(InsightSlot.opened)).where(InsightSlot.community_id == cast.community_id)
         )
         assert opened == 1, "not counted again without the entries that tell of it"
+
+
+def test_figures_by_classifier_stay_when_scores_are_gone(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    factories.rate(wiring, cast, action_id, "HHHHH")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+    advance(hours=2)
+    roll_up(wiring.database)
+
+    def counted() -> set[tuple[str, str, int]]:
+        with wiring.database.reading() as session:
+            rows = session.scalars(
+                sa.select(InsightOutcome).where(InsightOutcome.kind.in_(rollups.OF_SCORES))
+            )
+            return {(row.kind, row.name, row.total) for row in rows}
+
+    before = counted()
+    assert {kind for kind, _, _ in before} == {OutcomeKind.CLASSIFIER, OutcomeKind.RECORD}
+    advance(days=150)
+    keep(wiring, scores=100)
+    prune(wiring)
+    with wiring.database.writing() as session:
+        assert not session.scalar(sa.select(sa.func.count()).select_from(Score))
+        action = session.get_one(Action, action_id)
+        verbs.change_action(session, factories.integration(cast), action, ActionState.RETRO_REVIEW)
+    advance(hours=2)
+    roll_up(wiring.database)
+    assert counted() == before
 
 
 def test_scores_events_and_deliveries_go_after_their_days(
