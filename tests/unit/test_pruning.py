@@ -1,5 +1,6 @@
 """What is kept for a limited time: it goes in parts, and what stays is whole."""
 
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,26 +11,33 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.communities import joining
+from app.core.errors import Forbidden
 from app.core.history import chain as history
 from app.core.history import marks
 from app.core.history import pruning as history_pruning
 from app.core.insights import rollups
 from app.core.models import (
+    Account,
     Action,
     Attempt,
+    Community,
     Delivery,
     Event,
     HistoryEntry,
     HistoryText,
     InsightOutcome,
     InsightSlot,
+    Membership,
     Score,
     Webhook,
 )
 from app.core.models.insights import OutcomeKind
+from app.core.people import accounts, members
+from app.core.permissions import SYSTEM, Actor
 from app.core.review import verbs
 from app.core.upkeep import pruning as upkeep_pruning
-from app.core.vocabulary import ActionState, DeliveryState, EventName
+from app.core.vocabulary import ActionState, DeliveryState, EventName, Role
 from app.jobs.pruning import prune
 from app.jobs.rollups import roll_up
 from app.settings import Settings
@@ -246,6 +254,55 @@ def test_scores_events_and_deliveries_go_after_their_days(
                 Event.id.not_in(sa.select(Delivery.event_id)),
             )
         )
+
+
+def test_scores_that_a_review_kept_go_when_it_is_over(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep_pruning, "BATCH", 1)
+    waiting = [factories.scored_action(wiring, cast, request_id=f"old-{number}") for number in range(2)]
+    advance(days=120)
+    keep(wiring, scores=100)
+
+    def left() -> set[uuid.UUID]:
+        prune(wiring)
+        with wiring.database.reading() as session:
+            return set(session.scalars(sa.select(Action.id).where(Action.request_id == Score.request_id)))
+
+    assert left() == {*waiting}
+    for number, action_id in enumerate(waiting, 1):
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            verbs.change_action(session, factories.integration(cast), action, ActionState.DISMISSED)
+        assert left() == {*waiting[number:]}
+
+
+def test_who_was_removed_stays_out_when_the_history_of_it_is_gone(wiring: Wiring, cast: Cast) -> None:
+    keep(wiring, history=100)
+    account_id = cast.rater.account_id
+
+    def join() -> None:
+        with wiring.database.writing() as session:
+            session.get_one(Community, cast.community_id).is_public = True
+            joining.join(session, SYSTEM, session.get_one(Account, account_id), cast.community_id)
+
+    with wiring.database.writing() as session:
+        its = sa.select(Membership.id).where(
+            Membership.account_id == account_id, Membership.community_id == cast.community_id
+        )
+        members.remove(session, SYSTEM, session.scalars(its).one(), "Spam")
+    advance(days=150)
+    factories.scored_action(wiring, cast, request_id="newest")
+    prune(wiring)
+    with wiring.database.reading() as session:
+        assert "role.taken" not in {entry.what for entry in entries(session, cast)}
+    with pytest.raises(Forbidden, match="removed you"):
+        join()
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, account_id)
+        accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
+        joining.leave(session, Actor("account", "Rita", account_id=account_id), account, cast.community_id)
+    join()
 
 
 def test_what_is_kept_is_kept_long_enough() -> None:
