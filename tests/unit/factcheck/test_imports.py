@@ -426,3 +426,19 @@ def test_only_a_service_admin_changes_a_feed_that_serves_every_community(
         assert (feed.url, feed.is_paused, feed.removed_at) == (URL, False, None)
         assert feeds.get(session, operator, feed.id) is feed, "they still see it"
         assert feeds.pause(session, SYSTEM, feed.id, paused=True).is_paused
+
+
+def test_only_a_service_admin_goes_on_with_an_import_that_serves_every_community(
+    wiring: Wiring, cast: Cast, operator: Actor
+) -> None:
+    with wiring.database.writing() as session:
+        found = imports.begin(session, SYSTEM, cast.community_id, Upload("items.jsonl", lines(1)))
+        for change in (
+            lambda: imports.stop(session, operator, found.id),
+            lambda: imports.store(session, operator, found.id),
+            lambda: imports.choose_columns(session, operator, found.id, {}, Upload("items.csv", b"")),
+        ):
+            with pytest.raises(Forbidden, match="serves every community"):
+                change()
+        assert imports.get(session, operator, found.id) is found, "they still see it"
+        assert imports.stop(session, SYSTEM, found.id).state is ImportState.STOPPED
