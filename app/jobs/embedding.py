@@ -52,7 +52,7 @@ def _embed(
 ) -> None:
     """Go once through the fact-checks that lack a vector. ``state`` was read before them.
 
-    A service that is changed, switched off or removed meanwhile is not asked any more; the next run reads it anew.
+    A service that is changed, switched off or removed meanwhile is not asked any more; the next run reads it again.
     """
     with database.writing() as session:
         leased = filling.lease(session, service, settings)
