@@ -1,5 +1,6 @@
 """Content that a community no longer keeps goes, and nothing that was decided goes with it."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from app.adapters.builtin_notes import BuiltinWriter
 from app.core import clock
 from app.core.actions import exemptions
 from app.core.history import chain as history
+from app.core.history import marks
 from app.core.models import (
     Action,
     Attempt,
@@ -20,6 +22,7 @@ from app.core.models import (
     HistoryEntry,
     NoteDraft,
     Request,
+    RetentionMark,
     Score,
     Webhook,
 )
@@ -162,3 +165,19 @@ def test_a_delivery_that_is_being_sent_again_is_not_removed(wiring: Wiring, cast
         assert session.scalars(sa.select(Attempt.delivery_id)).all() == [dead.id]
         session.execute(sa.update(Delivery).values(state=DeliveryState.DEAD))
         assert pruning.prune_deliveries(session, cast.community_id, later) == 1
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_two_processes_may_note_something_of_a_history_for_the_first_time(wiring: Wiring, cast: Cast) -> None:
+    def note() -> int:
+        with wiring.database.writing() as session:
+            return marks.mark(session, cast.community_id).verified_number
+
+    first = {"community_id": cast.community_id, "history_hash": "a" * 64, "verified_hash": "b" * 64}
+    with ThreadPoolExecutor(1) as pool:
+        with wiring.database.engine.begin() as other:
+            row = first | {"history_number": 0, "verified_number": 7}
+            other.execute(sa.insert(RetentionMark), [row])
+            noted = pool.submit(note)
+            assert not wait([noted], 0.1).done, "it waits for the other"
+        assert noted.result(5) == 7
