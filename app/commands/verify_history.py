@@ -27,8 +27,9 @@ def verify_history(*, only_new: bool) -> None:
                 click.echo(f"{where}: {count} {'new ' if only_new else ''}entries, unbroken.")
                 continue
             broken += 1
+            known = f" (id {fault.entry_id})" if fault.entry_id is not None else ""
             click.echo(
-                f"{where}: altered at entry {fault.number} (id {fault.entry_id}): {fault.why}. "
+                f"{where}: altered at entry {fault.number}{known}: {fault.why}. "
                 f"{count} entries before it hold."
             )
     if broken:

@@ -25,8 +25,14 @@ def sweep(database: Database, pool: ServicePool, *, seconds: float = MOST_SECOND
             for service, settings in spaces.services(session, pool)
             if spaces.is_due(session, service, settings)
         ]
-    for service, settings, state in due:
-        _embed(database, pool, service, settings, state, end)
+    for place, (service, settings, state) in enumerate(due):
+        # A service with much to do leaves the others their share; what one does not need is for those after it.
+        share = (end - time.monotonic()) / (len(due) - place)
+        _embed(database, pool, service, settings, state, time.monotonic() + share)
+    has_more = bool(due)
+    while has_more:
+        with database.writing() as session:
+            has_more = filling.forget_retired(session)
     with database.reading() as session:
         unused = filling.unused(session, pool)
     for space_id in unused:
@@ -44,7 +50,10 @@ def _embed(
     state: str,
     end: float,
 ) -> None:
-    """Go once through the fact-checks that lack a vector. ``state`` was read before them."""
+    """Go once through the fact-checks that lack a vector. ``state`` was read before them.
+
+    A service that is changed, switched off or removed meanwhile is not asked any more; the next run reads it again.
+    """
     with database.writing() as session:
         leased = filling.lease(session, service, settings)
     if leased is None:
@@ -54,14 +63,16 @@ def _embed(
     after: uuid.UUID | None = None
     covered, problem = "", ""
     while time.monotonic() < end:
+        room = spaces.MOST - count
         with database.reading() as session:
-            batch = filling.pending(session, space_id, after, embedder.batch)
+            if not filling.is_wanted(session, service):
+                break
+            size = min(embedder.batch, room) if room > 0 else embedder.batch
+            batch = filling.pending(session, space_id, after, size, only_changed=room <= 0)
+            is_short = not batch and room <= 0 and bool(filling.pending(session, space_id, None, 1))
             known = dict(filling.known(session, space_id, {one.sha256 for one in batch}))
         if not batch:
-            covered = state
-            break
-        if count >= spaces.MOST:
-            covered, problem = state, filling.TOO_MANY
+            covered, problem = state, filling.TOO_MANY if is_short else ""
             break
         new = {one.sha256: one.text for one in batch if one.sha256 not in known}
         try:
@@ -74,6 +85,6 @@ def _embed(
             if not filling.store(session, space_id, [(one, known[one.sha256]) for one in batch]):
                 return
         after = batch[-1].item_id
-        count += len(batch)
+        count += sum(one.is_new for one in batch)
     with database.writing() as session:
         filling.finish(session, space_id, covered, problem)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.core import clock
 from app.core.history import pruning as history
 from app.core.history import tallies
-from app.core.history.chain import Broken
+from app.core.history.marks import Broken
 from app.core.panels import tending
 from app.core.review import text_index
 from app.core.upkeep import pruning

@@ -13,8 +13,10 @@ from alembic.script import ScriptDirectory
 from app import migrations
 from app.core.communities import communities
 from app.core.db import Base, Database, make_engine
-from app.core.people import accounts, link_codes
+from app.core.models import Removal
+from app.core.people import accounts, link_codes, members
 from app.core.permissions import SYSTEM
+from app.core.vocabulary import Role
 from app.jobs.tables import is_foreign
 from tests import postgres
 from tests.bench.scale import migrating
@@ -62,9 +64,15 @@ def test_every_migration_goes_down_and_up_again_with_data(empty_engine: sa.Engin
     migrations.upgrade(empty_engine)
     database = Database(str(empty_engine.url.render_as_string(hide_password=False)))
     with database.writing() as session:
-        communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
+        community = communities.open_community(session, SYSTEM, "discourse", f"c-{uuid.uuid4()}")
         account = accounts.create(session, "ann@example.org", "correct horse battery")
         link_codes.show(session, account)
+        membership = accounts.give_role(session, SYSTEM, account, community.id, Role.RATER)
+        members.remove(session, SYSTEM, membership.id, "Spam")
+    migrations.downgrade(empty_engine, "0047")
+    migrations.upgrade(empty_engine)
+    with database.reading() as session:
+        assert session.get(Removal, (community.id, account.id)) is not None, "read from the history"
     database.dispose()
     revisions = [r.revision for r in ScriptDirectory.from_config(migrations.config()).walk_revisions()]
     for revision in revisions[1:]:

@@ -1,30 +1,43 @@
 """What is kept for a limited time: it goes in parts, and what stays is whole."""
 
+import uuid
 from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from app.core import clock
+from app.core.communities import joining
+from app.core.errors import Forbidden
 from app.core.history import chain as history
+from app.core.history import marks
 from app.core.history import pruning as history_pruning
 from app.core.insights import rollups
 from app.core.models import (
+    Account,
     Action,
     Attempt,
+    Community,
     Delivery,
     Event,
     HistoryEntry,
     HistoryText,
+    InsightOutcome,
     InsightSlot,
+    Membership,
     Score,
     Webhook,
 )
+from app.core.models.insights import OutcomeKind
+from app.core.people import accounts, members
+from app.core.permissions import SYSTEM, Actor
 from app.core.review import verbs
 from app.core.upkeep import pruning as upkeep_pruning
-from app.core.vocabulary import ActionState, DeliveryState, EventName
+from app.core.vocabulary import ActionState, DeliveryState, EventName, Role
 from app.jobs.pruning import prune
 from app.jobs.rollups import roll_up
 from app.settings import Settings
@@ -92,6 +105,52 @@ def test_a_pruned_history_verifies_from_its_last_hash_and_goes_on(
         assert broken.entry_id == new[1].id
 
 
+def test_a_history_that_is_unlike_what_was_noted_of_it_is_broken(wiring: Wiring, cast: Cast) -> None:
+    factories.rate(wiring, cast, factories.scored_action(wiring, cast), "HHH")
+    with wiring.database.writing() as session:
+        every = entries(session, cast)
+        last = every[-1]
+        history.remember_verified(session, cast.community_id, last.number)
+
+    def why(change: Callable[[Session], Any]) -> list[str]:
+        """What both kinds of check say after a change, which is undone."""
+        found = []
+        for only_new in (False, True):
+            with wiring.database.reading() as session:
+                change(session)
+                session.flush()
+                broken = history.verify(session, cast.community_id, only_new=only_new)[1]
+                found.append("" if broken is None else broken.why)
+        return found
+
+    def mark(session: Session, **values: Any) -> None:
+        for name, value in values.items():
+            setattr(marks.mark(session, cast.community_id), name, value)
+
+    def cut(session: Session, first: int) -> None:
+        of_them = sa.select(HistoryEntry.id).where(
+            HistoryEntry.community_id == cast.community_id, HistoryEntry.number >= first
+        )
+        session.execute(sa.delete(HistoryText).where(HistoryText.entry_id.in_(of_them)))
+        session.execute(sa.delete(HistoryEntry).where(HistoryEntry.id.in_(of_them)))
+
+    assert why(lambda session: None) == ["", ""]
+    assert why(lambda session: cut(session, last.number)) == [f"entry {last.number} is missing"] * 2
+    assert why(lambda session: mark(session, verified_hash="0" * 64))[0].startswith("it is not the one")
+    third = every[2]
+    removed = {"history_number": 3, "history_hash": third.hash, "verified_number": 0}
+    assert (
+        why(lambda session: mark(session, **removed)) == ["it was removed long ago, and is there again"] * 2
+    )
+    removed |= {"history_number": last.number, "history_hash": last.hash}
+
+    def all_gone(session: Session) -> None:
+        mark(session, **removed)
+        cut(session, 1)
+
+    assert why(all_gone) == [f"entry {last.number + 1} is missing"] * 2
+
+
 def test_figures_of_a_time_whose_history_is_gone_stay(wiring: Wiring, cast: Cast) -> None:
     action_id = factories.scored_action(wiring, cast)
     advance(hours=2)
@@ -111,6 +170,36 @@ def test_figures_of_a_time_whose_history_is_gone_stay(wiring: Wiring, cast: Cast
             sa.select(sa.func.sum(InsightSlot.opened)).where(InsightSlot.community_id == cast.community_id)
         )
         assert opened == 1, "not counted again without the entries that tell of it"
+
+
+def test_figures_by_classifier_stay_when_scores_are_gone(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    factories.rate(wiring, cast, action_id, "HHHHH")
+    with wiring.database.writing() as session:
+        action = session.get_one(Action, action_id)
+        verbs.change_action(session, factories.integration(cast), action, ActionState.APPLIED)
+    advance(hours=2)
+    roll_up(wiring.database)
+
+    def counted() -> set[tuple[str, str, int]]:
+        with wiring.database.reading() as session:
+            rows = session.scalars(
+                sa.select(InsightOutcome).where(InsightOutcome.kind.in_(rollups.OF_SCORES))
+            )
+            return {(row.kind, row.name, row.total) for row in rows}
+
+    before = counted()
+    assert {kind for kind, _, _ in before} == {OutcomeKind.CLASSIFIER, OutcomeKind.RECORD}
+    advance(days=150)
+    keep(wiring, scores=100)
+    prune(wiring)
+    with wiring.database.writing() as session:
+        assert not session.scalar(sa.select(sa.func.count()).select_from(Score))
+        action = session.get_one(Action, action_id)
+        verbs.change_action(session, factories.integration(cast), action, ActionState.RETRO_REVIEW)
+    advance(hours=2)
+    roll_up(wiring.database)
+    assert counted() == before
 
 
 def test_scores_events_and_deliveries_go_after_their_days(
@@ -165,6 +254,55 @@ def test_scores_events_and_deliveries_go_after_their_days(
                 Event.id.not_in(sa.select(Delivery.event_id)),
             )
         )
+
+
+def test_scores_that_a_review_kept_go_when_it_is_over(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep_pruning, "BATCH", 1)
+    waiting = [factories.scored_action(wiring, cast, request_id=f"old-{number}") for number in range(2)]
+    advance(days=120)
+    keep(wiring, scores=100)
+
+    def left() -> set[uuid.UUID]:
+        prune(wiring)
+        with wiring.database.reading() as session:
+            return set(session.scalars(sa.select(Action.id).where(Action.request_id == Score.request_id)))
+
+    assert left() == {*waiting}
+    for number, action_id in enumerate(waiting, 1):
+        with wiring.database.writing() as session:
+            action = session.get_one(Action, action_id)
+            verbs.change_action(session, factories.integration(cast), action, ActionState.DISMISSED)
+        assert left() == {*waiting[number:]}
+
+
+def test_who_was_removed_stays_out_when_the_history_of_it_is_gone(wiring: Wiring, cast: Cast) -> None:
+    keep(wiring, history=100)
+    account_id = cast.rater.account_id
+
+    def join() -> None:
+        with wiring.database.writing() as session:
+            session.get_one(Community, cast.community_id).is_public = True
+            joining.join(session, SYSTEM, session.get_one(Account, account_id), cast.community_id)
+
+    with wiring.database.writing() as session:
+        its = sa.select(Membership.id).where(
+            Membership.account_id == account_id, Membership.community_id == cast.community_id
+        )
+        members.remove(session, SYSTEM, session.scalars(its).one(), "Spam")
+    advance(days=150)
+    factories.scored_action(wiring, cast, request_id="newest")
+    prune(wiring)
+    with wiring.database.reading() as session:
+        assert "role.taken" not in {entry.what for entry in entries(session, cast)}
+    with pytest.raises(Forbidden, match="removed you"):
+        join()
+    with wiring.database.writing() as session:
+        account = session.get_one(Account, account_id)
+        accounts.give_role(session, SYSTEM, account, cast.community_id, Role.RATER)
+        joining.leave(session, Actor("account", "Rita", account_id=account_id), account, cast.community_id)
+    join()
 
 
 def test_what_is_kept_is_kept_long_enough() -> None:

@@ -1,5 +1,6 @@
 """Content that a community no longer keeps goes, and nothing that was decided goes with it."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
@@ -10,12 +11,26 @@ from app.adapters.builtin_notes import BuiltinWriter
 from app.core import clock
 from app.core.actions import exemptions
 from app.core.history import chain as history
-from app.core.models import Action, Community, Decision, HistoryEntry, NoteDraft, Request, Score
+from app.core.history import marks
+from app.core.models import (
+    Action,
+    Attempt,
+    Community,
+    Decision,
+    Delivery,
+    Event,
+    HistoryEntry,
+    NoteDraft,
+    Request,
+    RetentionMark,
+    Score,
+    Webhook,
+)
 from app.core.notes import ai_drafts
 from app.core.permissions import SYSTEM, Actor
 from app.core.requests import submitting
-from app.core.upkeep import erasure
-from app.core.vocabulary import Role
+from app.core.upkeep import erasure, pruning
+from app.core.vocabulary import DeliveryState, EventName, Role
 from app.jobs import registry
 from app.wiring import Wiring
 from tests import factories
@@ -120,3 +135,49 @@ def test_a_moderators_draft_goes_with_the_content_and_with_the_account(
     with wiring.database.writing() as session:
         erasure.erase_account(session, SYSTEM, cast.moderator.account_id)
     assert drafts() == []
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_delivery_that_is_being_sent_again_is_not_removed(wiring: Wiring, cast: Cast) -> None:
+    with wiring.database.writing() as session:
+        hook = Webhook(community_id=cast.community_id, url="https://forum.example.org/", secret=b"sealed")
+        event = Event(community_id=cast.community_id, name=EventName.DECISION, payload={})
+        session.add_all([hook, event])
+        session.flush()
+        dead = Delivery(
+            event_id=event.id,
+            endpoint_id=hook.id,
+            community_id=cast.community_id,
+            state=DeliveryState.DEAD,
+            due_at=None,
+        )
+        session.add(dead)
+        session.flush()
+        session.add(Attempt(delivery_id=dead.id, at=clock.now(), status=500, milliseconds=3))
+    later = clock.now() + timedelta(days=1)
+    with wiring.database.engine.begin() as operator:
+        operator.execute(sa.update(Delivery).where(Delivery.id == dead.id).values(state=DeliveryState.DUE))
+        with wiring.database.writing() as session:
+            session.execute(sa.text("SET LOCAL lock_timeout = '2s'"))
+            assert pruning.prune_deliveries(session, cast.community_id, later) == 0
+    with wiring.database.writing() as session:
+        assert pruning.prune_deliveries(session, cast.community_id, later) == 0
+        assert session.scalars(sa.select(Attempt.delivery_id)).all() == [dead.id]
+        session.execute(sa.update(Delivery).values(state=DeliveryState.DEAD))
+        assert pruning.prune_deliveries(session, cast.community_id, later) == 1
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_two_processes_may_note_something_of_a_history_for_the_first_time(wiring: Wiring, cast: Cast) -> None:
+    def note() -> int:
+        with wiring.database.writing() as session:
+            return marks.mark(session, cast.community_id).verified_number
+
+    first = {"community_id": cast.community_id, "history_hash": "a" * 64, "verified_hash": "b" * 64}
+    with ThreadPoolExecutor(1) as pool:
+        with wiring.database.engine.begin() as other:
+            row = first | {"history_number": 0, "verified_number": 7}
+            other.execute(sa.insert(RetentionMark), [row])
+            noted = pool.submit(note)
+            assert not wait([noted], 0.1).done, "it waits for the other"
+        assert noted.result(5) == 7

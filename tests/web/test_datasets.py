@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from app.core import limits
 from app.core.factcheck import items
 from app.core.factcheck.feed_looks import Fetched
-from app.core.models import Account, Action, DatasetImport, FactCheckItem, HistoryEntry, Request
+from app.core.models import Account, Action, DatasetFeed, DatasetImport, FactCheckItem, HistoryEntry, Request
 from app.core.vocabulary import HelpfulnessLevel
 from app.wiring import Wiring
 from tests.cast import Cast, Person
@@ -255,6 +255,15 @@ def test_a_feed_is_added_fetched_and_its_failures_stand_on_its_page(
     assert "Paused: nobody looks at it." not in operator.get(path).text
     operator.post(f"{path}/pause", paused="1")
     assert "Paused: nobody looks at it." in operator.get(path).text
+    with wiring.database.writing() as session:
+        feed = session.scalars(sa.select(DatasetFeed)).one()
+        feed.serves_all = True
+    shared = operator.get(path).text
+    assert "only a service admin may change it" in shared
+    assert f'action="{path}' not in shared, "nothing on the page changes it"
+    assert operator.post(f"{path}/remove").status_code == 403
+    with wiring.database.writing() as session:
+        session.get_one(DatasetFeed, feed.id).serves_all = False
     assert operator.post(f"{path}/remove").status_code == 303
     assert operator.get(path).status_code == 404
     assert count(wiring) == 1, "its fact-checks stay"

@@ -22,6 +22,8 @@ DATABASE = "database"
 FOLDER = "media/"
 FIRST_CONTENT = 512
 """Where the content of an archive's first member begins."""
+_END = 2 * tarfile.BLOCKSIZE
+"""An archive ends with so many zero bytes; more follow up to a whole record."""
 _MARK, _MARK_AT = b"ustar", 257
 
 
@@ -100,6 +102,16 @@ def _files(path: Path) -> Iterator[tuple[str, IO[bytes], int]]:
                 raise Invalid.field("file", f"is damaged: {member.name}")
             content.seek(0)
             yield name, content, member.size
+        _check_end(tar)
+
+
+def _check_end(tar: tarfile.TarFile) -> None:
+    """Refuse an archive that does not end where its reader stopped: for it, a damaged header is an end, too."""
+    assert tar.fileobj is not None  # noqa: S101 - it is open; narrows the type
+    tar.fileobj.seek(tar.offset)
+    rest = tar.fileobj.read(_END + tarfile.RECORDSIZE)
+    if not _END <= len(rest) < _END + tarfile.RECORDSIZE or any(rest):
+        raise Invalid.field("file", f"is damaged at byte {tar.offset}, or cut off")
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Community, HistoryEntry, Membership
+from app.core.models import Account, Community, Membership, Removal
 from app.core.people import accounts
 from app.core.permissions import Actor
 from app.core.vocabulary import Role
@@ -62,7 +62,8 @@ def join(session: Session, actor: Actor, account: Account, community_id: uuid.UU
         raise NotFound("community")
     serialise(session, community_id)
     if _membership(session, account, community_id) is None:
-        _refuse_removed(session, account, community_id)
+        if session.get(Removal, (community_id, account.id)) is not None:
+            raise Forbidden("An admin of this community removed you. Ask there for an invitation")
         accounts.give_role(session, actor, account, community_id, Role.RATER, cause=CAUSE)
     return community
 
@@ -96,22 +97,6 @@ def leave(session: Session, actor: Actor, account: Account, community_id: uuid.U
         why=Why(cause=LEFT),
     )
     return community
-
-
-def _refuse_removed(session: Session, account: Account, community_id: uuid.UUID) -> None:
-    last = session.execute(
-        sa.select(HistoryEntry.what, HistoryEntry.account_id)
-        .where(
-            HistoryEntry.community_id == community_id,
-            HistoryEntry.object_type == "account",
-            HistoryEntry.object_id == account.id,
-            HistoryEntry.what.in_(("role.given", "role.taken")),
-        )
-        .order_by(HistoryEntry.number.desc())
-        .limit(1)
-    ).first()
-    if last is not None and last.what == "role.taken" and last.account_id != account.id:
-        raise Forbidden("An admin of this community removed you. Ask there for an invitation")
 
 
 def _membership(session: Session, account: Account, community_id: uuid.UUID) -> Membership | None:

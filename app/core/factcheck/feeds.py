@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid
+from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import datasets
 from app.core.history import chain as history
 from app.core.ids import new_id
@@ -76,6 +76,7 @@ def revise(
     Raises:
         Invalid: as ``add``.
         Conflict: another feed of the community has this address.
+        Forbidden: the feed serves every community, and the actor is no service admin.
     """
     feed = _locked(session, actor, feed_id)
     _check(allow, draft)
@@ -116,6 +117,11 @@ def look_now(session: Session, actor: Actor, feed_id: uuid.UUID) -> None:
     """Look at a feed at once, whether it is due or not."""
     feed = _locked(session, actor, feed_id)
     enqueue(session, feed, f"now:{new_id()}")
+
+
+def may_change(actor: Actor, feed: DatasetFeed) -> bool:
+    """Whether the actor may change this feed: one that serves every community belongs to service admins."""
+    return not feed.serves_all or datasets.serves_all(actor)
 
 
 def get(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
@@ -163,6 +169,8 @@ def _of(community_id: uuid.UUID) -> sa.Select[DatasetFeed]:
 
 def _locked(session: Session, actor: Actor, feed_id: uuid.UUID) -> DatasetFeed:
     feed = get(session, actor, feed_id)
+    if not may_change(actor, feed):
+        raise Forbidden("This feed serves every community: only a service admin may change it")
     serialise(session, feed.community_id)
     session.refresh(feed)
     return feed

@@ -14,12 +14,13 @@ from sqlalchemy.orm import Session
 
 from app.core import clock
 from app.core.db import serialise
-from app.core.factcheck import items, spaces
+from app.core.factcheck import items, nearest, search, spaces
 from app.core.ids import new_id
 from app.core.models import ConnectedService, FactCheckItem, FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector, identity, text_hash
 from app.core.services.pool import ServicePool
 from app.core.services.settings import ServiceSettings
+from app.core.vocabulary import ServiceMode
 
 LEASE = timedelta(minutes=3)
 """A job that is killed holds its space for this long."""
@@ -31,11 +32,12 @@ TOO_MANY = f"only {spaces.MOST:,} fact-checks have a vector; the others are foun
 
 @dataclass(frozen=True)
 class Pending:
-    """A fact-check without a vector of its present text."""
+    """A fact-check without a vector of its present text. ``is_new``: it has none of an earlier text either."""
 
     item_id: uuid.UUID
     number: int
     text: str
+    is_new: bool = True
 
     @property
     def sha256(self) -> str:
@@ -45,7 +47,7 @@ class Pending:
 def lease(
     session: Session, service: ConnectedService, settings: ServiceSettings
 ) -> tuple[uuid.UUID, int] | None:
-    """Begin to work on the space of these settings. Returns its id and how many vectors it has.
+    """Begin to work on the space of these settings. Returns its id and how many fact-checks have a vector there.
 
     None while another job works on it.
     """
@@ -66,8 +68,23 @@ def lease(
     return space.id, spaces.count(session, space.id)
 
 
-def pending(session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most: int) -> list[Pending]:
+def is_wanted(session: Session, service: ConnectedService) -> bool:
+    """Whether a service is to be asked on: nobody changed, removed or switched it off since it was read."""
+    present = session.get(ConnectedService, service.id)
+    return (
+        present is not None
+        and present.removed_at is None
+        and present.mode is not ServiceMode.OFF
+        and present.etag == service.etag
+    )
+
+
+def pending(
+    session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most: int, *, only_changed: bool = False
+) -> list[Pending]:
     """The next fact-checks that lack a vector of their present text, in the order of their ids; none without the space.
+
+    ``only_changed``: only those that have a vector of an earlier text, for a space that takes no more.
 
     A space is deleted under a running job when the service gets another model or is removed.
     """
@@ -75,9 +92,18 @@ def pending(session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most
     if space is None:
         return []
     community_id = session.get_one(ConnectedService, space.service_id).community_id
+    lacking = FactCheckVector.number != FactCheckItem.number
+    if not only_changed:
+        lacking = sa.or_(FactCheckVector.item_id.is_(None), lacking)
     beginning = () if after is None else (FactCheckItem.id > after,)
     rows = session.execute(
-        sa.select(FactCheckItem.id, FactCheckItem.number, FactCheckItem.claim, FactCheckItem.title)
+        sa.select(
+            FactCheckItem.id,
+            FactCheckItem.number,
+            FactCheckItem.claim,
+            FactCheckItem.title,
+            FactCheckVector.item_id.label("vector_of"),
+        )
         .outerjoin(
             FactCheckVector,
             sa.and_(FactCheckVector.space_id == space_id, FactCheckVector.item_id == FactCheckItem.id),
@@ -85,15 +111,15 @@ def pending(session: Session, space_id: uuid.UUID, after: uuid.UUID | None, most
         .where(
             items.serving(community_id),
             FactCheckItem.number >= 0,
-            sa.or_(FactCheckVector.item_id.is_(None), FactCheckVector.number != FactCheckItem.number),
+            lacking,
             *beginning,
         )
         .order_by(FactCheckItem.id)
         .limit(most)
     )
     return [
-        Pending(item_id, number, f"{claim}\n{title or ''}".strip())
-        for item_id, number, claim, title in rows
+        Pending(item_id, number, f"{claim}\n{title or ''}".strip(), is_new=vector_of is None)
+        for item_id, number, claim, title, vector_of in rows
         if number is not None
     ]
 
@@ -156,17 +182,44 @@ def store(session: Session, space_id: uuid.UUID, batch: Sequence[tuple[Pending, 
 def finish(session: Session, space_id: uuid.UUID, covered: str, problem: str = "") -> None:
     """End the work on a space. ``covered``: the state whose items all have vectors; empty: some lack theirs.
 
-    A space that is complete for the first time is used from now on. After a problem, no job goes on for some minutes.
+    A space that is complete for the first time is used from now on; one that is too large for the memory is not used,
+    or no longer. After a problem, no job goes on for some minutes.
     """
     space = _locked(session, space_id)
     if space is None:
         return
+    bytes_needed = nearest.size(spaces.count(session, space_id), space.dimensions) if covered else 0
+    if bytes_needed > nearest.BYTES_MAX:
+        space.complete_at, covered, problem = None, "", _too_large(bytes_needed)
     space.problem = problem[:255]
     space.leased_until = clock.now() + AGAIN if problem and not covered else None
     if covered:
         space.covered = covered
         space.complete_at = space.complete_at or clock.now()
     session.flush()
+
+
+def _too_large(bytes_needed: int) -> str:
+    needed, most = (round(number / 1024 / 1024) for number in (bytes_needed, nearest.BYTES_MAX))
+    return f"its vectors take {needed:,} MB of memory, and {most:,} MB are there: fewer dimensions would do"
+
+
+def forget_retired(session: Session) -> bool:
+    """Delete some vectors of fact-checks that match no post any more. Returns whether there may be more."""
+    is_retired = sa.exists().where(
+        FactCheckItem.id == FactCheckVector.item_id, FactCheckItem.number == search.REMOVED
+    )
+    chosen = session.scalars(
+        sa.select(FactCheckVector.item_id).where(is_retired).distinct().limit(DELETED_AT_ONCE)
+    ).all()
+    if chosen:
+        # One that was brought back meanwhile keeps its vector.
+        session.execute(
+            sa.delete(FactCheckVector)
+            .where(FactCheckVector.item_id.in_(chosen), is_retired)
+            .execution_options(synchronize_session=False)
+        )
+    return len(chosen) == DELETED_AT_ONCE
 
 
 def unused(session: Session, services_pool: ServicePool) -> list[uuid.UUID]:

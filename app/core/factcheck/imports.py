@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.core import clock, limits, outbox
 from app.core.db import serialise
-from app.core.errors import Conflict, Invalid
+from app.core.errors import Conflict, Forbidden, Invalid
 from app.core.factcheck import columns, datasets, feeds, formats
 from app.core.factcheck.columns import BadTable
 from app.core.history import chain as history
@@ -124,6 +124,11 @@ def begin(
 def get(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
     """The import. Raises NotFound if it is unknown or another community's."""
     return require_found(actor, Permission.REVISE_POLICY, session.get(DatasetImport, import_id), "import")
+
+
+def may_change(actor: Actor, found: DatasetImport) -> bool:
+    """Whether the actor may go on with this import or stop it: one that serves every community is service admins'."""
+    return not found.serves_all or datasets.serves_all(actor)
 
 
 def recent(
@@ -319,6 +324,8 @@ def _abandoned() -> sa.ColumnElement[bool]:
 
 def _locked(session: Session, actor: Actor, import_id: uuid.UUID) -> DatasetImport:
     found = get(session, actor, import_id)
+    if not may_change(actor, found):
+        raise Forbidden("This import serves every community: only a service admin may change it")
     serialise(session, found.community_id)
     session.refresh(found)
     return found

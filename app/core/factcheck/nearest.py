@@ -3,6 +3,7 @@
 import threading
 import uuid
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,27 +14,54 @@ from sqlalchemy.orm import Session
 from app.core.models import FactCheckVector, VectorSpace
 from app.core.services.embedding import Vector
 
-SPACES = 4
-"""Spaces that a process keeps in memory, the most recently used ones: 100,000 vectors of 384 numbers take 154 MB."""
+BYTES_MAX = 512 * 1024 * 1024
+"""Memory that a process gives to vectors: the spaces that were used longest ago leave it.
+
+100,000 vectors of 384 numbers take about 180 MB. A space that is larger alone is not loaded, and its community's
+posts are matched by their words alone.
+"""
+_ROW_BYTES = 256
+"""What a row takes beside its numbers: the id of its item, and where it is."""
 _READ_AT_ONCE = 5_000
+
+
+def size(rows: int, dimensions: int) -> int:
+    """The bytes that so many vectors take in memory."""
+    # Four bytes a number: NumPy multiplies numbers of two bytes many times slower.
+    return rows * (dimensions * 4 + _ROW_BYTES)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The items nearest to a post. ``is_whole``: they were chosen from all vectors that are stored."""
+
+    ids: Sequence[uuid.UUID] = ()
+    is_whole: bool = True
 
 
 @dataclass
 class _Space:
-    """The vectors of one space as rows of a matrix; a row whose item has a newer vector is replaced in its place."""
+    """The vectors of one space as rows of a matrix; a row whose item has a newer vector is replaced in its place.
+
+    ``reading`` is held by the thread that reads from the database, ``lock`` only while rows are put or searched: so
+    posts are compared with what is in memory while more is read.
+    """
 
     dimensions: int
+    reading: threading.Lock = field(default_factory=threading.Lock)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    is_loaded: bool = False
     position: int = 0
     ids: list[uuid.UUID] = field(default_factory=list)
     places: dict[uuid.UUID, int] = field(default_factory=dict)
     matrix: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
-    def read(self, session: Session, space_id: uuid.UUID) -> None:
-        """Read what was stored since the last time."""
-        if not self.ids:
-            whole = sa.select(sa.func.count()).where(FactCheckVector.space_id == space_id)
-            self._make_room(session.scalar(whole) or 0)
+    @property
+    def bytes_used(self) -> int:
+        return size(max(len(self.ids), len(self.matrix)), self.dimensions)
+
+    def read(self, session: Session, space_id: uuid.UUID) -> bool:
+        """Read what was stored since the last time. False: it takes more memory than there is for it."""
         while True:
             rows = session.execute(
                 sa.select(FactCheckVector.position, FactCheckVector.item_id, FactCheckVector.vector)
@@ -41,17 +69,28 @@ class _Space:
                 .order_by(FactCheckVector.position)
                 .limit(_READ_AT_ONCE)
             ).all()
-            self._make_room(len(rows))
-            for position, item_id, vector in rows:
-                self._put(item_id, np.frombuffer(vector, dtype="<f2"))
-                self.position = position
+            if rows:
+                needed = len(self.ids) + sum(row.item_id not in self.places for row in rows)
+                if size(needed, self.dimensions) > BYTES_MAX:
+                    return False
+                with self.lock:
+                    self.make_room(needed)
+                    for position, item_id, vector in rows:
+                        self._put(item_id, np.frombuffer(vector, dtype="<f2"))
+                        self.position = position
             if len(rows) < _READ_AT_ONCE:
-                return
+                self.is_loaded = True
+                return True
 
-    def _make_room(self, more: int) -> None:
-        needed = len(self.ids) + more
+    def clear(self) -> None:
+        with self.lock:
+            self.is_loaded, self.position = False, 0
+            self.ids, self.places = [], {}
+            self.matrix = np.zeros((0, 0), np.float32)
+
+    def make_room(self, needed: int) -> None:
         if needed > len(self.matrix):
-            larger = np.zeros((max(needed, len(self.matrix) * 3 // 2), self.dimensions), np.float32)
+            larger = np.zeros((max(needed, len(self.matrix) * 9 // 8), self.dimensions), np.float32)
             if self.ids:
                 larger[: len(self.ids)] = self.matrix[: len(self.ids)]
             self.matrix = larger
@@ -78,20 +117,72 @@ class Vectors:
         self._lock = threading.Lock()
         self._spaces: OrderedDict[uuid.UUID, _Space] = OrderedDict()
 
-    def nearest(self, session: Session, space_id: uuid.UUID, vector: Vector, most: int) -> list[uuid.UUID]:
-        """The items whose vectors are nearest to this one, nearest first; also some that are gone by now."""
-        dimensions = session.scalar(sa.select(VectorSpace.dimensions).where(VectorSpace.id == space_id))
-        if not dimensions or len(vector) != dimensions:
-            return []
-        space = self._space(space_id, dimensions)
-        with space.lock:
-            space.read(session, space_id)
-            return space.nearest(vector, most)
+    def held(self) -> list[uuid.UUID]:
+        """The spaces in memory, the one that was used longest ago first."""
+        with self._lock:
+            return list(self._spaces)
 
-    def _space(self, space_id: uuid.UUID, dimensions: int) -> _Space:
+    def nearest(self, session: Session, space_id: uuid.UUID, vector: Vector, most: int) -> Nearest:
+        """The items whose vectors are nearest to this one, nearest first; also some that are gone by now.
+
+        There are none for a space that is too large for the memory.
+        """
+        dimensions = self._present(session, space_id)
+        if not dimensions or len(vector) != dimensions:
+            return Nearest()
         with self._lock:
             space = self._spaces.setdefault(space_id, _Space(dimensions))
             self._spaces.move_to_end(space_id)
-            while len(self._spaces) > SPACES:
-                self._spaces.popitem(last=False)
-            return space
+        # While another thread reads what is new, posts are compared with what is there, if that is anything.
+        is_whole = space.reading.acquire(blocking=not space.is_loaded)
+        if is_whole:
+            try:
+                if not self._read(session, space_id, space):
+                    return Nearest()
+            finally:
+                space.reading.release()
+        with space.lock:
+            return Nearest(space.nearest(vector, most), is_whole)
+
+    def _present(self, session: Session, space_id: uuid.UUID) -> int | None:
+        """The dimensions of a space, None if it is deleted. Deleted spaces leave the memory."""
+        held = self.held()
+        rows = session.execute(
+            sa.select(VectorSpace.id, VectorSpace.dimensions).where(VectorSpace.id.in_({space_id, *held}))
+        )
+        present: dict[uuid.UUID, int] = {found: dimensions for found, dimensions in rows}
+        for gone in set(held) - present.keys():
+            self._drop(gone)
+        return present.get(space_id)
+
+    def _read(self, session: Session, space_id: uuid.UUID, space: _Space) -> bool:
+        """Read what is stored of a space and not in memory. False: the space is too large, and leaves the memory."""
+        for _ in range(2):
+            if not space.is_loaded:
+                whole = sa.select(sa.func.count()).where(FactCheckVector.space_id == space_id)
+                rows = session.scalar(whole) or 0
+                if size(rows, space.dimensions) > BYTES_MAX:
+                    break
+                self._make_room(space_id, size(rows, space.dimensions))
+                space.make_room(rows)
+            if space.read(session, space_id):
+                self._make_room(space_id, space.bytes_used)
+                return True
+            # Vectors that were deleted meanwhile may fill it: read once more what is stored now.
+            space.clear()
+        self._drop(space_id)
+        return False
+
+    def _make_room(self, space_id: uuid.UUID, needed: int) -> None:
+        """Drop the spaces that were used longest ago until this one, which needs so many bytes, fits in."""
+        with self._lock:
+            others = [other for other in self._spaces if other != space_id]
+            used = needed + sum(self._spaces[other].bytes_used for other in others)
+            for other in others:
+                if used <= BYTES_MAX:
+                    return
+                used -= self._spaces.pop(other).bytes_used
+
+    def _drop(self, space_id: uuid.UUID) -> None:
+        with self._lock:
+            self._spaces.pop(space_id, None)

@@ -16,10 +16,11 @@ from app.core.db import Database
 from app.core.factcheck import items, search
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching import terms
+from app.core.factcheck.matching.candidates import NEAR_MOST
 from app.core.factcheck.matching.terms import Terms
 from app.core.factcheck.matching.weights import shipped
 from app.core.factcheck.near_equal import NearEqual
-from app.core.factcheck.nearest import Vectors
+from app.core.factcheck.nearest import Nearest, Vectors
 from app.core.factcheck.search import Match
 from app.core.factcheck.spaces import Serving
 from app.core.services.embedding import Vector
@@ -39,8 +40,6 @@ RAISES: Mapping[ClaimRating, float] = {
 }
 """The score of a sure match by its rating; below the shipped threshold where the publisher does not call it false. Any
 other rating, "true" or a term that we do not know, gives no score."""
-NEAREST = 20
-"""Fact-checks that are candidates because they are nearest to a post by their vectors."""
 KEPT = 2_000
 """Posts whose match a process keeps: the same text is often posted again, with other links and capitals."""
 
@@ -147,20 +146,19 @@ class FactCheckScorer:
             # No transaction is open while the service is asked.
             vector = self._vector(self._serving, text) if post.terms.words else None
             with self._database.reading() as session:
-                near: Sequence[uuid.UUID] = ()
+                near = Nearest(is_whole=not post.terms.words)
                 if vector is not None:
-                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAREST)
-                found, item = self._find(session, text, context, near)
-            if vector is not None or not post.terms.words:
+                    near = self._vectors.nearest(session, self._serving.space_id, vector, NEAR_MOST)
+                found, item = self._find(session, text, context, near.ids)
+            if near.is_whole:
                 self._keep(post, found, item)
         return item, 0.0 if found is None else found.probability
 
     def _post(self, session: Session, text: str, context: Context) -> _Post:
         sizes = search.sizes(session, context.community_id)
-        space_id = None if self._serving is None else self._serving.space_id
-        return _Post(
-            (context.community_id, sizes, space_id, context.primary_language), terms.read(text), text
-        )
+        # A post that matched nothing is matched again when more fact-checks have their vectors.
+        vectors = None if self._serving is None else (self._serving.space_id, self._serving.covered)
+        return _Post((context.community_id, sizes, vectors, context.primary_language), terms.read(text), text)
 
     def _known(self, session: Session, post: _Post) -> tuple[bool, Match | None, Item | None]:
         """Whether the same or nearly the same was matched before, and its match."""

@@ -32,9 +32,13 @@ MOST = 200_000
 
 @dataclass(frozen=True)
 class Serving:
-    """The space that a community's posts are compared with, and how to ask for the vector of a post."""
+    """The space that a community's posts are compared with, and how to ask for the vector of a post.
+
+    ``covered``: of which state of the datasets every item has its vector there.
+    """
 
     space_id: uuid.UUID
+    covered: str
     embedder: Embedder
 
 
@@ -96,7 +100,7 @@ def serving(session: Session, services_pool: ServicePool, community_id: uuid.UUI
                 # The service's key may be that of the new host already.
                 continue
             settings = replace(settings, url=old.url, model=old.model, options=old.options)
-        return Serving(space.id, services_pool.embedder(service, settings, POST_SECONDS))
+        return Serving(space.id, space.covered, services_pool.embedder(service, settings, POST_SECONDS))
     return None
 
 
@@ -167,12 +171,13 @@ def progress(
 
 
 def count(session: Session, space_id: uuid.UUID) -> int:
-    """How many fact-checks have a vector in a space."""
+    """How many fact-checks have a vector in a space; retired ones do not count."""
     return (
         session.scalar(
             sa.select(sa.func.count())
             .select_from(FactCheckVector)
-            .where(FactCheckVector.space_id == space_id)
+            .join(FactCheckItem, FactCheckItem.id == FactCheckVector.item_id)
+            .where(FactCheckVector.space_id == space_id, FactCheckItem.number >= 0)
         )
         or 0
     )

@@ -10,7 +10,6 @@ import secrets
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import rfc8785
@@ -19,13 +18,12 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from app.core import clock
 from app.core.db import innermost, is_within, serialise
-from app.core.history import facts
+from app.core.history import facts, marks
+from app.core.history.marks import GENESIS, Broken
 from app.core.history.why import UNSAID, Why
 from app.core.ids import new_id
 from app.core.models import Action, HistoryEntry, HistoryText, Note, RetentionMark
 from app.core.permissions import Actor, Permission, require
-
-GENESIS = "0" * 64
 
 
 def record(
@@ -174,23 +172,28 @@ def _plain(value: uuid.UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
-@dataclass(frozen=True)
-class Broken:
-    """The first entry of a chain that was altered or is missing; ``why`` says how."""
-
-    community_id: uuid.UUID
-    number: int
-    entry_id: uuid.UUID
-    why: str
-
-
 def verify(session: Session, community_id: uuid.UUID, *, only_new: bool = False) -> tuple[int, Broken | None]:
     """Check one community's chain. Return the number of valid entries and the first broken one, or None.
 
     It goes on from the last entry that was removed (``pruning``); with ``only_new`` from the last one that
-    ``remember_verified`` noted, if that is a later one.
+    ``remember_verified`` noted, if that is a later one. That one must still be there, as it was noted.
     """
-    first, previous = start_of(session, community_id, only_new=only_new)
+    while True:
+        removed = _removed(session, community_id)
+        first, previous = start_of(session, community_id, only_new=only_new)
+        count, broken = _walk(session, community_id, first, previous)
+        broken = broken or marks.unlike_noted(session, community_id)
+        # Entries that were removed while this read are not missing.
+        if broken is None or _removed(session, community_id) == removed:
+            return count, broken
+
+
+def _removed(session: Session, community_id: uuid.UUID) -> int:
+    known = session.get(RetentionMark, community_id, populate_existing=True)
+    return 0 if known is None else known.history_number
+
+
+def _walk(session: Session, community_id: uuid.UUID, first: int, previous: str) -> tuple[int, Broken | None]:
     number = first
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
@@ -226,25 +229,9 @@ def remember_verified(session: Session, community_id: uuid.UUID, number: int) ->
         )
     ).first()
     if last is not None:
-        known = mark(session, community_id)
+        known = marks.mark(session, community_id)
         known.verified_number, known.verified_hash = number, last
         session.flush()
-
-
-def mark(session: Session, community_id: uuid.UUID) -> RetentionMark:
-    """What is known of the community's history beyond its entries; a new one where nothing is."""
-    found = session.get(RetentionMark, community_id)
-    if found is None:
-        found = RetentionMark(
-            community_id=community_id,
-            history_number=0,
-            history_hash=GENESIS,
-            verified_number=0,
-            verified_hash=GENESIS,
-        )
-        session.add(found)
-        session.flush()
-    return found
 
 
 def fault(entry: HistoryEntry, text: HistoryText | None, previous: str, expected: int) -> str | None:

@@ -10,8 +10,8 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.history import chain
-from app.core.history.chain import Broken
+from app.core.history import chain, marks
+from app.core.history.marks import Broken
 from app.core.models import HistoryEntry, HistoryText, Notice
 
 BATCH = 200
@@ -23,7 +23,7 @@ def prune(session: Session, community_id: uuid.UUID, before: datetime) -> int | 
 
     The newest entry always stays: the next one is chained to it.
     """
-    mark = chain.mark(session, community_id)
+    mark = marks.mark(session, community_id)
     rows = session.execute(
         sa.select(HistoryEntry, HistoryText)
         .outerjoin(HistoryText, HistoryText.entry_id == HistoryEntry.id)
@@ -54,7 +54,7 @@ def prune(session: Session, community_id: uuid.UUID, before: datetime) -> int | 
     session.execute(sa.delete(HistoryText).where(HistoryText.entry_id.in_(gone)).execution_options(**silent))
     session.execute(sa.delete(HistoryEntry).where(HistoryEntry.id.in_(gone)).execution_options(**silent))
     session.expunge_all()
-    mark = chain.mark(session, community_id)
+    mark = marks.mark(session, community_id)
     mark.history_number, mark.history_hash, mark.history_at = number, last, at
     session.flush()
     return len(gone)

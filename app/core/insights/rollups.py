@@ -56,6 +56,8 @@ COUNTS = (
     "reviews",
     "split",
 )
+OF_SCORES = (OutcomeKind.CLASSIFIER, OutcomeKind.RECORD)
+"""What is counted by scores, which are kept for a limited time only."""
 _DAY = 86_400 // SLOT_SECONDS
 _SLOTS_BACK = int(RECORDED_WITHIN.total_seconds()) // SLOT_SECONDS + 1
 
@@ -139,6 +141,14 @@ def roll_up(session: Session, community_id: uuid.UUID) -> bool:
 def _first_told(session: Session, community_id: uuid.UUID) -> int:
     """The first slot of which the history tells everything; earlier ones cannot be counted again."""
     at = session.scalar(sa.select(RetentionMark.history_at).where(RetentionMark.community_id == community_id))
+    return 0 if at is None else slot_of(at) + 1
+
+
+def _first_scored(session: Session, community_id: uuid.UUID) -> int:
+    """The first slot of which all scores are kept."""
+    at = session.scalar(
+        sa.select(RetentionMark.scores_until).where(RetentionMark.community_id == community_id)
+    )
     return 0 if at is None else slot_of(at) + 1
 
 
@@ -233,11 +243,24 @@ def _changed(session: Session, community_id: uuid.UUID, since: datetime) -> set[
 
 
 def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
-    """Count these slots, in place of what was counted before."""
-    for model in (InsightSlot, InsightOutcome):
+    """Count these slots, in place of what was counted before.
+
+    What is counted by scores stays where scores were removed.
+    """
+    first_scored = _first_scored(session, community_id)
+    for model, stays in (
+        (InsightSlot, sa.false()),
+        (
+            InsightOutcome,
+            InsightOutcome.kind.in_(OF_SCORES) & (InsightOutcome.slot < first_scored),
+        ),
+    ):
         session.execute(
             sa.delete(model).where(
-                model.community_id == community_id, model.slot >= slots.first, model.slot < slots.end
+                model.community_id == community_id,
+                model.slot >= slots.first,
+                model.slot < slots.end,
+                sa.not_(stays),
             )
         )
     queries = TrendQueries(session, community_id, slots, slots.since, slots.until, is_short=True)
@@ -273,6 +296,8 @@ def _count(session: Session, community_id: uuid.UUID, slots: Slots) -> None:
         (OutcomeKind.RECORD, records),
     ):
         for slot, name, total, of_which in found:
+            if kind in OF_SCORES and slot < first_scored:
+                continue
             sums[slot, kind.value, name] += total
             parts[slot, kind.value, name] += of_which
     if sums:

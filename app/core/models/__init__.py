@@ -30,6 +30,7 @@ from app.core.models.people import (
     LinkCode,
     Membership,
     Profile,
+    Removal,
     SignIn,
 )
 from app.core.models.scoring import NoteSums, RaterParameters, ScoringModel, ScoringState
@@ -86,6 +87,7 @@ __all__ = [
     "RaterParameters",
     "Rating",
     "ReasonTemplate",
+    "Removal",
     "Replay",
     "Request",
     "RetentionMark",

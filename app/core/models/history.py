@@ -122,7 +122,8 @@ class RetentionMark(Base):
 
     ``history_number``, ``history_hash`` and ``history_at`` are of the last entry removed: 0 and the chain's beginning
     where none was. ``verified_number`` and ``verified_hash`` are of the last entry that was found unaltered. Scores of
-    requests that were scored before ``scores_until`` were removed.
+    requests that were scored before ``scores_until`` were removed; those in review kept theirs, none of them scored
+    before ``scores_kept_from`` (None: not known).
     """
 
     __tablename__ = "retention_marks"
@@ -134,3 +135,4 @@ class RetentionMark(Base):
     verified_number: Mapped[int] = mapped_column(default=0)
     verified_hash: Mapped[str] = mapped_column(sa.String(64))
     scores_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    scores_kept_from: Mapped[datetime | None] = mapped_column(UtcDateTime)

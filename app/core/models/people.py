@@ -125,6 +125,19 @@ class Membership(Stamped, Base):
     account: Mapped[Account] = relationship(lazy="raise", back_populates="memberships")
 
 
+class Removal(Base):
+    """An account whose role in a community somebody else took: it cannot join again without an invitation.
+
+    The history tells of it too, but may be kept for a limited time only.
+    """
+
+    __tablename__ = "removals"
+
+    community_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("communities.id"), primary_key=True)
+    account_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("accounts.id"), primary_key=True, index=True)
+    removed_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
 class Profile(Stamped, Base):
     """A person on one platform: author, rater, requester. Profiles of dashboard users have platform ``web``."""
 

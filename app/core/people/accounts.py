@@ -19,7 +19,7 @@ from app.core.errors import Conflict, Invalid, NotFound, Unauthenticated
 from app.core.history import chain as history
 from app.core.history.why import Why
 from app.core.ids import new_id, parse_id
-from app.core.models import Account, AccountLink, Membership, Notice, SignIn
+from app.core.models import Account, AccountLink, Membership, Notice, Removal, SignIn
 from app.core.people.passwords import is_common
 from app.core.permissions import Actor
 from app.core.vocabulary import MediaVeil, Role
@@ -154,6 +154,9 @@ def give_role(
     if membership is None:
         membership = Membership(account_id=account.id, community_id=community_id, role=role)
         session.add(membership)
+        session.execute(
+            sa.delete(Removal).where(Removal.account_id == account.id, Removal.community_id == community_id)
+        )
     membership.role = role
     session.flush()
     if before != role.value:

@@ -18,7 +18,7 @@ from app.core.db import serialise
 from app.core.errors import Conflict, Forbidden, NotFound
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.models import Account, Community, Membership, Profile, SignIn
+from app.core.models import Account, Community, Membership, Profile, Removal, SignIn
 from app.core.paging import Page, Slice, paginate
 from app.core.people import sessions
 from app.core.people.profiles import WEB
@@ -106,7 +106,7 @@ def change_role(
 
 
 def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str) -> Membership:
-    """Remove a member from the community. Their ratings and notes stay.
+    """Remove a member from the community: only an invitation brings them back. Their ratings and notes stay.
 
     Raises:
         Forbidden, Conflict: as ``change_role``.
@@ -115,6 +115,14 @@ def remove(session: Session, actor: Actor, membership_id: uuid.UUID, reason: str
     _refuse_above(actor_role, membership.role)
     _keep_an_admin(session, actor, membership)
     session.delete(membership)
+    if actor.account_id != membership.account_id:
+        session.merge(
+            Removal(
+                community_id=membership.community_id,
+                account_id=membership.account_id,
+                removed_at=clock.now(),
+            )
+        )
     session.flush()
     before, after = {"role": membership.role.value}, {"role": None}
     _record(session, actor, membership, "role.taken", before, after, reason)

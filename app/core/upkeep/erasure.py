@@ -38,6 +38,7 @@ from app.core.models import (
     Notice,
     Profile,
     Rating,
+    Removal,
     Request,
     RulePackDraft,
     RulePackVersion,
@@ -60,7 +61,7 @@ TOLD = ("account.erased", "profile.erased")
 """The history entries about an erasure; they contain nothing to erase."""
 
 NO_PASSWORD = "!"  # noqa: S105 - no password has this hash
-OWN = (SignIn, AccountLink, LinkCode, Membership, SavedFilter, Notice, NoteDraft)
+OWN = (SignIn, AccountLink, LinkCode, Membership, Removal, SavedFilter, Notice, NoteDraft)
 """Tables with an ``account_id`` whose rows belong only to that account: they are deleted with it."""
 
 

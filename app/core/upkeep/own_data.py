@@ -40,6 +40,7 @@ from app.core.models import (
     Profile,
     RaterParameters,
     Rating,
+    Removal,
     Request,
     SampleAnswer,
     SampledPost,
@@ -99,6 +100,7 @@ PARTS = (
         ("community_id", "role", "welcomed_at", "practice", "created_at"),
         by=("account_id",),
     ),
+    Part("removed_from", Removal, ("community_id", "removed_at"), by=("account_id",)),
     Part(
         "profiles",
         Profile,

@@ -4,14 +4,14 @@ The history is removed by ``history.pruning``, attempts by ``webhooks.deliveries
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from app.core.history import chain
-from app.core.models import Action, Attempt, Community, Delivery, Event, Request, Score
+from app.core.history import marks
+from app.core.models import Action, Attempt, Community, Delivery, Event, Request, RetentionMark, Score
 from app.core.vocabulary import IN_REVIEW, DeliveryState
 
 BATCH = 500
@@ -29,9 +29,9 @@ def communities(session: Session) -> Sequence[uuid.UUID]:
 def prune_scores(session: Session, community_id: uuid.UUID, before: datetime) -> int:
     """Remove the scores of the next requests that were scored before this. Return how many requests were looked at.
 
-    Those that are under review now keep their scores.
+    Those that are under review now keep their scores until they are closed.
     """
-    mark = chain.mark(session, community_id)
+    mark = marks.mark(session, community_id)
     due = sa.select(Request.id, Request.scored_at).where(
         Request.community_id == community_id, Request.scored_at < before
     )
@@ -39,20 +39,55 @@ def prune_scores(session: Session, community_id: uuid.UUID, before: datetime) ->
         due = due.where(Request.scored_at >= mark.scores_until)
     found = session.execute(due.order_by(Request.scored_at).limit(BATCH)).all()
     if not found:
-        return 0
+        return _prune_kept_scores(session, mark)
     until = found[-1].scored_at
     # All of the last moment, however many: the next batch begins after it.
     same = session.scalars(
         sa.select(Request.id).where(Request.community_id == community_id, Request.scored_at == until)
     )
     ids = {row.id for row in found} | set(same)
+    _remove_scores(session, ids)
+    mark.scores_until = until + _NEXT
+    session.flush()
+    # The last batch is followed by those that kept their scores before, and were closed since.
+    return len(found) if len(found) == BATCH else max(len(found), _prune_kept_scores(session, mark))
+
+
+def _prune_kept_scores(session: Session, mark: RetentionMark) -> int:
+    """Remove the scores that requests kept because they were in review. Return of how many, at most ``BATCH``."""
+    if mark.scores_until is None:
+        return 0
+    earlier = [Request.community_id == mark.community_id, Request.scored_at < mark.scores_until]
+    if mark.scores_kept_from is not None:
+        earlier.append(Request.scored_at >= mark.scores_kept_from)
+    in_review = Action.action_state.in_(IN_REVIEW)
+    ids = session.scalars(
+        sa.select(Request.id)
+        .where(
+            *earlier,
+            sa.exists().where(Score.request_id == Request.id),
+            ~sa.exists().where(Action.request_id == Request.id, in_review),
+        )
+        .order_by(Request.scored_at)
+        .limit(BATCH)
+    ).all()
+    _remove_scores(session, ids)
+    if len(ids) < BATCH:
+        oldest = session.scalar(
+            sa.select(sa.func.min(Request.scored_at))
+            .join(Action, Action.request_id == Request.id)
+            .where(*earlier, in_review)
+        )
+        mark.scores_kept_from = oldest or mark.scores_until
+        session.flush()
+    return len(ids)
+
+
+def _remove_scores(session: Session, ids: Collection[uuid.UUID]) -> None:
     open_ones = sa.exists().where(Action.request_id == Score.request_id, Action.action_state.in_(IN_REVIEW))
     session.execute(
         sa.delete(Score).where(Score.request_id.in_(ids), sa.not_(open_ones)).execution_options(**_SILENT)
     )
-    mark.scores_until = until + _NEXT
-    session.flush()
-    return len(found)
 
 
 def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime) -> int:
@@ -67,10 +102,16 @@ def prune_deliveries(session: Session, community_id: uuid.UUID, before: datetime
         )
         .order_by(Delivery.created_at)
         .limit(BATCH)
+        # An operator may send one again at this moment: that one stays, with its attempts.
+        .with_for_update(skip_locked=True)
     ).all()
     if ids:
         session.execute(sa.delete(Attempt).where(Attempt.delivery_id.in_(ids)).execution_options(**_SILENT))
-        session.execute(sa.delete(Delivery).where(Delivery.id.in_(ids)).execution_options(**_SILENT))
+        session.execute(
+            sa.delete(Delivery)
+            .where(Delivery.id.in_(ids), Delivery.state.in_(_ENDED))
+            .execution_options(**_SILENT)
+        )
     return len(ids)
 
 

@@ -140,6 +140,7 @@ def _show(feed_id: uuid.UUID, form: FeedForm | None = None, **options: Any) -> R
         feed=feed,
         form=form or filled,
         checks=checks,
+        may_change=feeds.may_change(auth.current_actor(), feed),
         outcomes=FEED_OUTCOMES,
         every=EVERY[str(feed.hours)],
         **options,

@@ -136,6 +136,7 @@ def _followed(import_id: uuid.UUID) -> dict[str, Any]:
         "found": found,
         "refused": refused,
         "form": form,
+        "may_change": imports.may_change(auth.current_actor(), found),
         "state": IMPORT_STATES[found.state],
         "running": found.state in imports.RUNNING,
         "ended": found.state in imports.ENDED,

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from app.core import clock
 from app.core.communities import communities
 from app.core.db import Base, Database
-from app.core.history import chain
+from app.core.history import chain, marks
 from app.core.models import (
     Account,
     Action,
@@ -486,7 +486,7 @@ class Filler:
         account: uuid.UUID | None = None,
         **facts: str | None,
     ) -> None:
-        number, previous = self._last.get(community_id, (0, chain.GENESIS))
+        number, previous = self._last.get(community_id, (0, marks.GENESIS))
         entry_id = self._id(at)
         key = "action_state" if kind == "action" else "status"
         text = HistoryText(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app.adapters.media.folder_store import FolderStore
 from app.adapters.media.obtaining import checked
-from app.commands.backup import backups
+from app.commands.backup import backups, media
 from app.commands.doctor import work
 from app.core.attachments import fetching, files
 from app.core.attachments.adding import FETCH_JOB, NewAttachment
@@ -290,3 +291,26 @@ def test_a_backup_has_the_files_and_doctor_tells_of_them(
         with pytest.raises(Invalid, match="damaged"):
             backups.restore(other, file, force=True)
         assert (database.stat().st_ino, database.read_bytes()) == before, "the database is not replaced"
+
+
+def test_a_backup_with_a_damaged_header_is_refused(tmp_path: Path) -> None:
+    store, file = FolderStore(tmp_path / "media"), tmp_path / "backup"
+    for number in range(3):
+        content = bytes([number]) * 700
+        store.put(hashlib.sha256(content).hexdigest(), BytesIO(content), len(content))
+    file.write_bytes(b"database" * 200)
+    media.bundle(file, tmp_path / "media")
+    media.check_files(file)
+    whole = file.read_bytes()
+    headers = [place for place in range(0, len(whole), 512) if whole[place + 257 : place + 262] == b"ustar"]
+    assert len(headers) == 4
+    zeros = bytes(512)
+    for damaged in (
+        whole[: headers[2] + 10] + b"!" + whole[headers[2] + 11 :],
+        whole[: headers[2]] + zeros + whole[headers[2] + 512 :],
+        whole[: headers[3]],
+        whole[: headers[3] + 512 + 1024],
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(Invalid, match="damaged"):
+            media.check_files(file)

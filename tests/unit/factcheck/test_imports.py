@@ -24,7 +24,7 @@ from app.core.models import (
     FactCheckItem,
     HistoryEntry,
 )
-from app.core.permissions import Actor
+from app.core.permissions import SYSTEM, Actor
 from app.core.vocabulary import AfterReading, FeedOutcome, ImportState, Role
 from app.jobs import importing
 from app.wiring import Wiring
@@ -407,3 +407,38 @@ def test_who_may_have_feeds_and_which(wiring: Wiring, cast: Cast, operator: Acto
         feeds.remove(session, operator, feed.id)
         assert feeds.visible(session, operator, cast.community_id) == []
         assert session.scalars(sa.select(DatasetFeedCheck)).all() == []
+
+
+def test_only_a_service_admin_changes_a_feed_that_serves_every_community(
+    wiring: Wiring, cast: Cast, operator: Actor
+) -> None:
+    draft = FeedDraft(URL, "d")
+    with wiring.database.writing() as session:
+        feed = feeds.add(session, SYSTEM, wiring.allow, cast.community_id, draft)
+        for change in (
+            lambda: feeds.revise(session, operator, wiring.allow, feed.id, FeedDraft(f"{URL}?mine", "d")),
+            lambda: feeds.pause(session, operator, feed.id, paused=True),
+            lambda: feeds.look_now(session, operator, feed.id),
+            lambda: feeds.remove(session, operator, feed.id),
+        ):
+            with pytest.raises(Forbidden, match="serves every community"):
+                change()
+        assert (feed.url, feed.is_paused, feed.removed_at) == (URL, False, None)
+        assert feeds.get(session, operator, feed.id) is feed, "they still see it"
+        assert feeds.pause(session, SYSTEM, feed.id, paused=True).is_paused
+
+
+def test_only_a_service_admin_goes_on_with_an_import_that_serves_every_community(
+    wiring: Wiring, cast: Cast, operator: Actor
+) -> None:
+    with wiring.database.writing() as session:
+        found = imports.begin(session, SYSTEM, cast.community_id, Upload("items.jsonl", lines(1)))
+        for change in (
+            lambda: imports.stop(session, operator, found.id),
+            lambda: imports.store(session, operator, found.id),
+            lambda: imports.choose_columns(session, operator, found.id, {}, Upload("items.csv", b"")),
+        ):
+            with pytest.raises(Forbidden, match="serves every community"):
+                change()
+        assert imports.get(session, operator, found.id) is found, "they still see it"
+        assert imports.stop(session, SYSTEM, found.id).state is ImportState.STOPPED

@@ -2,7 +2,9 @@
 
 import random
 import uuid
+from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import sqlalchemy as sa
 
 from app.core.classify import Context
 from app.core.classify.names import FACT_CHECKS
-from app.core.factcheck import items, search, spaces, storing
+from app.core.factcheck import filling, items, nearest, search, spaces, storing
 from app.core.factcheck.items import Item
 from app.core.factcheck.matching.candidates import fused
 from app.core.factcheck.nearest import Vectors
@@ -225,11 +227,145 @@ def test_only_texts_that_are_new_are_sent(stage: Stage) -> None:
         storing.hide(session, [row.id for row in found if row.item_id == "a"])
         (space,) = session.scalars(sa.select(VectorSpace)).all()
         vector = np.array([15.0, 10.0], np.float32) / np.float32(325**0.5)
-        near = Vectors().nearest(session, space.id, vector, 2)
+        near = Vectors().nearest(session, space.id, vector, 2).ids
         assert [row.item_id for row in found if row.id == near[0]] == ["a"]
         index = search.DatabaseIndex(session, stage.cast.community_id)
         assert len(index.numbers_of(near)) == 1, "a retired item has a vector, and is no candidate"
     assert len(stage.rows(FactCheckVector)) == 4
+
+
+@pytest.mark.parametrize("what", ["off", "key", "removed"])
+def test_a_service_that_is_changed_meanwhile_is_asked_no_more(fair: Stage, what: str) -> None:
+    service_id = embeds(fair)
+
+    def change_first(handler: Any) -> None:
+        with fair.wiring.database.writing() as session:
+            if what == "off":
+                services.set_mode(session, SYSTEM, service_id, ServiceMode.OFF, "Too dear")
+            elif what == "key":
+                services.set_key(session, SYSTEM, service_id, registry(fair), "sk-new", "Ours was stolen")
+            else:
+                services.remove(session, SYSTEM, service_id, "Not needed")
+        fair.stub.answer_to(handler, fair.stub.seen[-1])
+
+    fair.stub.fail(change_first, times=1)
+    sweep(fair)
+    seen = fair.stub.seen
+    assert len(seen) == 1, "the second batch is not sent"
+    if what == "key":
+        (space,) = fair.rows(VectorSpace)
+        assert (space.covered, space.complete_at, space.problem) == ("", None, "")
+        sweep(fair)
+        assert [call.headers["Authorization"] for call in seen[1:]] == ["Bearer sk-new"]
+
+
+@pytest.mark.both_databases
+def test_only_fact_checks_in_use_take_a_place(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spaces, "MOST", 3)
+    embeds(stage)
+    keep(stage, item("a", "One claim"), item("b", "Two claims"), item("c", "Three claims"))
+    sweep(stage)
+    keep(stage, item("a", "One changed claim"), item("b", "Two changed claims"))
+    sweep(stage)
+    (space,) = stage.rows(VectorSpace)
+    assert (space.problem, len(stage.rows(FactCheckVector))) == ("", 3), "changed ones take no second place"
+    keep(stage, item("d", "Four claims"), item("c", "Three changed claims"))
+    sent(stage)
+    sweep(stage)
+    assert sent(stage) == [("model-1", ["Three changed claims"])], "also a full space follows changes"
+    (space,) = stage.rows(VectorSpace)
+    assert "only 200,000 fact-checks have a vector" in space.problem
+    with stage.wiring.database.writing() as session:
+        retired = session.scalars(sa.select(FactCheckItem.id).where(FactCheckItem.item_id == "a")).one()
+        storing.hide(session, [retired])
+    keep(stage, item("b", "Two other claims"))
+    sweep(stage)
+    (space,) = stage.rows(VectorSpace)
+    kept = stage.rows(FactCheckVector)
+    assert (space.problem, len(kept)) == ("", 3), "the new one has the place of the retired one"
+    assert retired not in {row.item_id for row in kept}
+
+
+def test_a_slow_service_leaves_the_others_their_share_of_the_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, quick = embeds(stage, name="a-slow-one"), embeds(stage, name="quick")
+    keep(stage, *(item(f"{number}", f"Claim number {number}") for number in range(200)))
+    seconds = [0.0]
+    monkeypatch.setattr(embedding, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
+
+    def slowly(handler: Any) -> None:
+        seconds[0] += 60
+        stage.stub.answer_to(handler, stage.stub.seen[-1])
+
+    stage.stub.fail(slowly)
+    sweep(stage, seconds=300)
+    of = {space.service_id: space.id for space in stage.rows(VectorSpace)}
+    done = Counter(row.space_id for row in stage.rows(FactCheckVector))
+    assert (done[of[slow]], done[of[quick]]) == (3 * 32, 2 * 32)
+
+
+def test_a_post_without_match_is_matched_again_when_new_vectors_are_there(stage: Stage) -> None:
+    stage.stub.vector = meaning
+    keep(stage, *others())
+    embeds(stage)
+    sweep(stage)
+    keep(stage, item("sea", CLAIM, TITLE))
+    assert matched(stage, POST) is None, "the new fact-check has no vector yet"
+    sweep(stage)
+    assert matched(stage, POST) == "sea"
+
+
+def test_vectors_in_memory_keep_to_their_bytes(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    embeds(fair)
+    sweep(fair)
+    monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(100, 3))
+    vectors, vector = Vectors(), np.array([0.9, 0.3, 0.3], np.float32)
+    with fair.wiring.database.writing() as session:
+        (space,) = session.scalars(sa.select(VectorSpace)).all()
+        second = VectorSpace(service_id=space.service_id, settings_version=1, identity="second", dimensions=3)
+        session.add(second)
+        session.flush()
+        stored = session.scalars(sa.select(FactCheckVector)).all()
+        columns = ("item_id", "number", "sha256", "vector", "position")
+        copies = [{"space_id": second.id} | {name: getattr(row, name) for name in columns} for row in stored]
+        session.execute(sa.insert(FactCheckVector), copies)
+        assert len(vectors.nearest(session, space.id, vector, 2).ids) == 2
+        assert len(vectors.nearest(session, second.id, vector, 2).ids) == 2
+        assert vectors.held() == [second.id], "both together are too large"
+        vectors.nearest(session, space.id, vector, 2)
+        assert vectors.held() == [space.id]
+        monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(1000, 3))
+        vectors.nearest(session, second.id, vector, 2)
+        assert filling.delete(session, second.id) is False
+        vectors.nearest(session, space.id, vector, 2)
+        assert vectors.held() == [space.id], "a deleted space leaves the memory"
+        (loaded,) = vectors._spaces.values()
+        with loaded.reading:
+            found = vectors.nearest(session, space.id, vector, 2)
+        assert (len(found.ids), found.is_whole) == (2, False), (
+            "searched while another thread reads what is new"
+        )
+
+
+def test_a_space_too_large_for_the_memory_is_not_used(fair: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    embeds(fair)
+    sweep(fair)
+    monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(53, 3) - 1)
+    assert matched(fair, POST) is None, "it is not loaded"
+    keep(fair, item("one-more", "Another claim"))
+    sweep(fair)
+    sent(fair)
+    assert matched(fair, f"{POST}!") is None
+    assert sent(fair) == [], "no post is sent for nothing"
+    with fair.wiring.database.reading() as session:
+        (progress,) = spaces.progress(session, fair.wiring.services)
+    assert (progress.is_used, progress.done) == (False, 54)
+    assert "fewer dimensions would do" in progress.problem
+    monkeypatch.setattr(nearest, "BYTES_MAX", nearest.size(54, 3))
+    advance(seconds=600)
+    sweep(fair)
+    assert matched(fair, f"{POST}!!") == "sea", "used once there is room"
 
 
 def test_a_service_that_fails_is_left_alone_for_a_while_and_then_goes_on(fair: Stage) -> None:

@@ -15,6 +15,8 @@ MOST = 40
 """Candidates that are compared closely; the right one is among them for 96 of 100 posts that have one."""
 SPARE = 10
 """More are asked for, in case some are gone or in another language."""
+NEAR_MOST = 20
+"""More candidates, at most, because their meaning is near to the post's."""
 RANK_OFFSET = 60
 """How little the first places of a ranking count more than later ones when two rankings are made one."""
 ALIKE = 0.6
@@ -84,13 +86,16 @@ def find(
     for word in sorted(postings):
         for numbers in postings[word]:
             sums[numbers] += rarity[word]
-    best = fused(_best(sums, MOST + SPARE), near)[: MOST + SPARE]
-    at = {number: place for place, number in enumerate(best)}
-    found = [
-        one
-        for one in sorted(index.items(best), key=lambda one: at[one.number])
+    by_words, near = _best(sums, MOST + SPARE), near[:NEAR_MOST]
+    best = fused(by_words, near)
+    items = {
+        one.number: one
+        for one in index.items(best)
         if language is None or one.language is None or one.language == language
-    ][:MOST]
+    }
+    # What words alone find stays, whatever is near by meaning.
+    kept = {*[number for number in by_words if number in items][:MOST], *near}
+    found = [items[number] for number in best if number in items and number in kept]
     others = frozenset().union(*(one.candidate.both for one in found)) - rarity.keys()
     rarity |= rarities(others, index.counts(others), index.size, background)
     return Candidates(post, found, rarity, _features(post, found, rarity))
