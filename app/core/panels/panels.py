@@ -107,12 +107,9 @@ def open_for(session: Session, action: Action, reason: str, *, earlier: Panel | 
         return None
     if earlier is not None and earlier.ended_at is None:
         end(session, earlier, PanelOutcome.OVERTAKEN, OVERTAKEN)
-    # Never before its review or the panel before it, although the clock may have been moved back since.
-    opened_at = max(
-        moment
-        for moment in (clock.now(), review_began(action), earlier.opened_at if earlier is not None else None)
-        if moment is not None
-    )
+    # Not before its review, and after the panel before it, although the clock may have been moved back since.
+    after = earlier.opened_at + timedelta(microseconds=1) if earlier is not None else None
+    opened_at = max(moment for moment in (clock.now(), review_began(action), after) if moment is not None)
     settings = community_settings.read(session, action.community_id)
     seed = secrets.token_bytes(draw.SEED_BYTES)
     panel = Panel(
