@@ -1,13 +1,15 @@
 """History is append-only and tells where it was altered."""
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from app.core.history import chain as history
-from app.core.models import HistoryEntry, HistoryText
+from app.core.models import Action, HistoryEntry, HistoryText, Note
 from app.core.permissions import SYSTEM
+from app.core.review import decision_trace
 from app.wiring import Wiring
 from tests import factories
 from tests.cast import Cast
@@ -119,3 +121,27 @@ def test_entries_that_are_gathered_are_written_in_order_or_not_at_all(wiring: Wi
         ).all()
         assert written == ["test.first", "test.second"] * 2 + ["test.last"]
         assert history.verify(session, cast.community_id) == (before + 5, None)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_an_items_history_is_found_by_the_index_of_objects(wiring: Wiring, cast: Cast) -> None:
+    action_id = factories.scored_action(wiring, cast)
+    sent: list[tuple[str, Any]] = []
+
+    def note_down(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: object) -> None:
+        sent.append((statement, parameters))
+
+    sa.event.listen(wiring.database.engine, "before_cursor_execute", note_down)
+    with wiring.database.reading() as session:
+        action = session.get_one(Action, action_id)
+        assert history.of_item(session, SYSTEM, action)
+        history.of_note(session, SYSTEM, session.get_one(Note, action.note_id))
+        decision_trace.by_whom(session, action.id)
+        decision_trace.deciders(session, [action.id])
+        sa.event.remove(wiring.database.engine, "before_cursor_execute", note_down)
+        read = [(statement, given) for statement, given in sent if "FROM history" in statement]
+        assert len(read) == 4
+        for statement, given in read:
+            plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
+            steps = " ".join(step.detail for step in plan)
+            assert "ix_history_object" in steps, steps

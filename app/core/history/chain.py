@@ -260,8 +260,8 @@ def of_item(session: Session, actor: Actor, action: Action) -> Sequence[tuple[Hi
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(
             HistoryEntry.object_type.in_(("request", "note", "action")),
+            # Without the community: SQLite would read its whole history instead of the index by object.
             HistoryEntry.object_id.in_(objects),
-            HistoryEntry.community_id == action.community_id,
         )
         .order_by(HistoryEntry.number)
     )
@@ -275,7 +275,6 @@ def of_note(session: Session, actor: Actor, note: Note) -> Sequence[tuple[Histor
         sa.select(HistoryEntry, HistoryText)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
         .where(
-            HistoryEntry.community_id == note.community_id,
             HistoryEntry.object_type == "note",
             HistoryEntry.object_id == note.id,
         )

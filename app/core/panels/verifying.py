@@ -71,6 +71,7 @@ def _faults_in_promises(session: Session, panel: Panel, roll: PanelRoll) -> list
     promised: dict[str, object] = {}
     for entry in session.scalars(
         sa.select(HistoryEntry).where(
+            HistoryEntry.object_type == "action",
             HistoryEntry.object_id == panel.action_id,
             HistoryEntry.what.in_(("action.panel_opened", "action.panel_drawn")),
         )

@@ -61,11 +61,16 @@ def lapsed(session: Session, actor: Actor, hold: Hold, cause: str) -> HistoryEnt
 
 
 def by_whom(session: Session, object_id: uuid.UUID) -> str:
-    """Who decided the object last, or else changed it last, and when: " by Sam, 2 min ago". Comments do not count."""
+    """Who decided an action or note last, or else changed it last, and when: " by Sam, 2 min ago". No comments."""
     row = session.execute(
         sa.select(HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind, HistoryEntry.what)
         .join(HistoryEntry, HistoryEntry.id == HistoryText.entry_id)
-        .where(HistoryEntry.object_id == object_id, HistoryEntry.what.not_in(_DECIDING_NOTHING))
+        .where(
+            # What the index of objects begins with.
+            HistoryEntry.object_type.in_(("action", "note")),
+            HistoryEntry.object_id == object_id,
+            HistoryEntry.what.not_in(_DECIDING_NOTHING),
+        )
         .order_by(HistoryEntry.what.in_(_DECIDING).desc(), HistoryEntry.number.desc())
         .limit(1)
     ).first()
@@ -91,7 +96,11 @@ def deciders(session: Session, object_ids: Collection[uuid.UUID]) -> dict[uuid.U
     rows = session.execute(
         sa.select(HistoryEntry.object_id, HistoryText.actor_name, HistoryEntry.at, HistoryEntry.actor_kind)
         .join(HistoryText, HistoryText.entry_id == HistoryEntry.id)
-        .where(HistoryEntry.object_id.in_(object_ids), HistoryEntry.what.in_(_DECIDING))
+        .where(
+            HistoryEntry.object_type == "action",
+            HistoryEntry.object_id.in_(object_ids),
+            HistoryEntry.what.in_(_DECIDING),
+        )
         .order_by(HistoryEntry.number)
     )
     return {

@@ -297,7 +297,7 @@ def _file_under(session: Session, actor: Actor, action: Action, category: str) -
 def _was_edited(session: Session, note: Note, held: Hold) -> bool:
     """Whether the note's author changed it after the moderator had read it."""
     edits = sa.select(HistoryEntry.id).where(
-        HistoryEntry.community_id == note.community_id,
+        HistoryEntry.object_type == "note",
         HistoryEntry.object_id == note.id,
         HistoryEntry.what == "note.edited",
         HistoryEntry.at >= held.created_at,
