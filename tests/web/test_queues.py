@@ -45,7 +45,7 @@ def test_a_queue_stands_in_its_order_and_is_seen_by_its_members_alone(
     for refused, why in (
         ({"position": "100"}, number),
         ({"position": "2x"}, number),
-        ({"position": "1", "member": str(uuid.uuid4())}, "Whoever it is for must moderate this community."),
+        ({"position": "1", "member": str(uuid.uuid4())}, "Members must moderate this community."),
     ):
         answer = operator.post(f"/review/filters/{found['Alpha'].id}/queue?category=spam", **refused)
         assert answer.status_code == 422

@@ -145,7 +145,7 @@ class QueueSettingsForm(Form):
     """The order of a queue (empty: no queue any more) and whom it is for."""
 
     position = StringField("Order")
-    member = IdsField("Whoever it is for", default=list)
+    member = IdsField("Members", default=list)
 
     @property
     def wanted_position(self) -> int | None:

@@ -11,11 +11,12 @@ from flask import Response, make_response, redirect, url_for
 from sqlalchemy.orm import Session
 from wtforms import Form
 
-from app.core.errors import Conflict, Invalid, Refused
+from app.core.actions import actions
+from app.core.errors import Conflict, Invalid, NotFound, Refused
 from app.core.history.why import Why
 from app.core.ids import parse_id
 from app.core.models import Action
-from app.core.permissions import Permission
+from app.core.permissions import Actor, Permission
 from app.core.review import claims, holds, queue, second_looks
 from app.core.review.queue import QueueFilter
 from app.core.review.second_looks import LookFilter
@@ -32,6 +33,19 @@ from app.wiring import wired
 
 PART = "moderate/_moderator_panel.html"
 TIMELINE = "moderate/_moderator_timeline.html"
+
+
+def release_left(session: Session, actor: Actor) -> Action | None:
+    """Release the item that the moderator leaves for the next one, and return it; None if the address names none."""
+    left = parse_id(forms.query_arg("after"))
+    if left is None:
+        return None
+    try:
+        action = actions.get(session, actor, left)
+    except NotFound:
+        return None
+    claims.release(session, actor, action)
+    return action
 
 
 @web.get("/review/<uuid:action_id>/panel")

@@ -6,9 +6,8 @@ from datetime import datetime
 from flask import Response, make_response, redirect, url_for
 
 from app.core import clock
-from app.core.actions import actions
 from app.core.communities import getting_started
-from app.core.errors import Invalid, NotFound
+from app.core.errors import Invalid
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, post_search, queue, saved_filters
@@ -69,14 +68,7 @@ def review_next() -> Response:
     """Claim the next item of the filtered queue and open it; release the item the moderator comes from."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.writing() as session:
-        after = None
-        left = parse_id(forms.query_arg("after"))
-        if left is not None:
-            try:
-                after = actions.get(session, actor, left)
-                claims.release(session, actor, after)
-            except NotFound:
-                after = None
+        after = moderation.release_left(session, actor)
         action = claims.claim_next(session, actor, community.id, moderation.wanted_queue(), after=after)
     if action is None:
         return page.done(None, moderation.queue_url(), "Nothing else waits here that you could claim.")

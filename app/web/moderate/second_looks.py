@@ -5,11 +5,8 @@ from datetime import datetime
 from flask import Response, make_response, redirect, url_for
 
 from app.core import clock
-from app.core.actions import actions
-from app.core.errors import NotFound
-from app.core.ids import parse_id
 from app.core.permissions import Permission
-from app.core.review import claims, queue, second_looks
+from app.core.review import queue, second_looks
 from app.core.review.second_looks import LookFilter
 from app.web import auth, community_choice, forms, page
 from app.web.blueprint import web
@@ -78,14 +75,7 @@ def next_look() -> Response:
     """Claim the next second look of the filtered list and open it; release the one the moderator comes from."""
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.writing() as session:
-        after = None
-        left = parse_id(forms.query_arg("after"))
-        if left is not None:
-            try:
-                after = actions.get(session, actor, left)
-                claims.release(session, actor, after)
-            except NotFound:
-                after = None
+        after = moderation.release_left(session, actor)
         wanted = moderation.wanted_looks()
         action = second_looks.claim_next(session, actor, community.id, wanted, after=after)
     if action is None:
