@@ -102,11 +102,11 @@ class OwnTables:
 
     def __init__(self, database: sa.Engine) -> None:
         self._database = database
-        schema = None if database.dialect.name == "sqlite" else SCHEMA
-        self.heartbeats = heartbeats_table(schema)
+        self.schema = None if database.dialect.name == "sqlite" else SCHEMA
+        self.heartbeats = heartbeats_table(self.schema)
         self.periods = sa.Table(
             "job_periods",
-            sa.MetaData(schema=schema),
+            sa.MetaData(schema=self.schema),
             sa.Column("name", sa.Text, primary_key=True),
             sa.Column("period", sa.BigInteger, nullable=False),
         )

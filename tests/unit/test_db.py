@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -109,6 +109,22 @@ def test_whoever_is_woken_by_a_commit_may_write_at_once(database: Database) -> N
     with database.writing() as session:
         outbox.wake_dispatcher(session)
     assert counted(database) == 1
+
+
+def test_only_a_commit_that_enqueued_jobs_wakes_the_engine(database: Database) -> None:
+    happened: list[str] = []
+    database.enqueue = lambda session, job: happened.append(f"enqueued {job.name}")
+    database.on_enqueued = lambda: happened.append("woken")
+    add_one(database)
+    assert happened == []
+    with suppress(ZeroDivisionError), database.writing() as session:
+        outbox.enqueue(session, "rolled back", {}, community_id=None)
+        raise ZeroDivisionError
+    assert happened == []
+    with database.writing() as session:
+        outbox.enqueue(session, "kept", {}, community_id=None)
+        assert happened == []
+    assert happened == ["enqueued kept", "woken"]
 
 
 def test_a_transaction_that_fails_leaves_nothing_and_frees_the_turn(database: Database) -> None:
