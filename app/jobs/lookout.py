@@ -28,7 +28,7 @@ class Alarm(threading.Event):
     """The stop event of a claiming thread, whose ``wait`` also ends, returning False, when somebody calls ``wake``.
 
     ``wait`` lasts at least ``pause`` seconds, so that one claim takes many jobs when they come quickly. It takes no
-    notice of the polling interval that DBOS gives it: that one stands in the database for processes without a lookout.
+    notice of the polling interval that DBOS gives it: the database keeps that one for processes without a lookout.
     """
 
     def __init__(self, pause: float) -> None:
