@@ -25,8 +25,16 @@ NAMING = {
 }
 
 
-def make_engine(url: str, **options: Any) -> sa.Engine:
-    """Create an engine with our options (SQLite: WAL, busy timeout, enforced foreign keys)."""
+UNPREPARED = {"prepare_threshold": None}
+"""What tells the driver of PostgreSQL (psycopg) to prepare no statement."""
+
+
+def make_engine(url: str, *, prepares: bool = True, **options: Any) -> sa.Engine:
+    """Create an engine with our options (SQLite: WAL, busy timeout, enforced foreign keys).
+
+    ``prepares``: whether the driver prepares statements that come often. The connection of PostgreSQL keeps them, and a
+    PgBouncer in transaction mode gives each transaction another connection.
+    """
     # Exception texts are logged, and submitted content must not reach a log.
     options.setdefault("hide_parameters", True)
     if url.startswith("sqlite"):
@@ -41,6 +49,11 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
     options.setdefault("pool_pre_ping", True)
     options.setdefault("pool_timeout", 4)
     options.setdefault("connect_args", {"connect_timeout": 3})
+    if not prepares:
+        options["connect_args"] = {**options["connect_args"], **UNPREPARED}
+        options["execution_options"] = {
+            "prepares": False
+        }  # for the job engine, which makes connections of its own
     return sa.create_engine(url, **options)
 
 

@@ -232,16 +232,18 @@ class Engine:
 
     def _claim(self, queue_name: str, alarm: Alarm) -> None:
         """Claim jobs from one queue until the engine stops."""
-        while self._dbos is not None and not alarm.is_set():
+        dbos = self._dbos
+        while dbos is not None and not alarm.is_set():
             try:
-                queue = self._dbos._sys_db.get_queue(queue_name)
-            except sa.exc.DBAPIError as error:
-                log.warning("The queue %s cannot be read: %s", queue_name, error)
+                queue = dbos._sys_db.get_queue(queue_name)
+            except Exception as error:
+                # The thread must outlive whatever the database does; it tries again after its wait.
+                log.warning("The queue %s cannot be read: %s: %s", queue_name, type(error).__name__, error)
                 queue = None
             if queue is None:
                 alarm.wait()
             else:
-                queue_worker_thread(alarm, self._dbos, queue)
+                queue_worker_thread(alarm, dbos, queue)
 
     def stop(self, drain: float = 10.0) -> bool:
         """Stop taking jobs, wait up to ``drain`` seconds for the running ones, and close the database connections.

@@ -8,6 +8,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
 from app.core import clock
+from app.core.db import UNPREPARED
 from app.jobs.heartbeat import heartbeats_table
 
 SCHEMA = "dbos"
@@ -59,7 +60,11 @@ def own_connections(database: sa.Engine, *, connections: int) -> sa.Engine:
         pool_size=connections,
         max_overflow=10,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": 5, "application_name": "bridgenote jobs"},
+        connect_args={
+            "connect_timeout": 5,
+            "application_name": "bridgenote jobs",
+            **({} if database.get_execution_options().get("prepares", True) else UNPREPARED),
+        },
     )
 
 
