@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.core.actions.urgency import figure, urgency
-from app.core.models import Action, Request
+from app.core.models import Action
 from app.core.policies import policies
 from app.core.policies.routing import default_target
 from app.core.review import claims, queue, queue_order
@@ -118,8 +118,7 @@ def test_filters_for_author_channel_and_overdue(wiring: Wiring, cast: Cast) -> N
         assert action.due_at is not None
         late = action.due_at - action.created_at
         action.due_at += timedelta(days=1)
-        action.platform_author_id = "mallory"
-        session.get_one(Request, action.request_id).platform_channel_id = "market"
+        action.platform_author_id, action.platform_channel_id = "mallory", "market"
 
     def found(**filters: Any) -> list[uuid.UUID]:
         with wiring.database.reading() as session:

@@ -41,7 +41,8 @@ class Action(Stamped, Base):
     ``decided_verb`` is the category's configured verb. ``restores_id`` names the action that an ``unhide`` undoes;
     ``reopens_id`` the dismissed action that this one reopens, whose ``reopened_at`` is set. ``version`` increases
     with every change, so that a form on a stale page is refused. ``decided_category`` is the category that a
-    moderator decided on, None while that is ``category``. ``platform_author_id`` repeats the request's, for lists.
+    moderator decided on, None while that is ``category``. ``platform_author_id``, ``platform_channel_id`` and
+    ``language`` repeat the request's, for lists; the last two only of actions that are or were in the review queue.
     ``due_at`` and ``urgent_at`` order the review queue (``actions.urgency``). Until ``snoozed_until`` the queue leaves
     it out; ``assigned_to_id`` is the account that is to decide it.
     """
@@ -84,8 +85,13 @@ class Action(Stamped, Base):
             "community_id",
             "urgent_at",
             "id",
-            # The last column lets items that sleep be left out of counts in the index alone.
+            # The filters of the queue: what does not match, sleeping items too, is left out in the index alone.
             "snoozed_until",
+            "category",
+            "language",
+            "platform_channel_id",
+            # SQLite reads the index alone only if this is in it too.
+            "action_state",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
         ),
@@ -149,6 +155,8 @@ class Action(Stamped, Base):
     claimed_by_id: Mapped[uuid.UUID | None] = mapped_column(sa.ForeignKey("accounts.id"))
     claimed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     platform_author_id: Mapped[str | None] = mapped_column(sa.String(255))
+    platform_channel_id: Mapped[str | None] = mapped_column(sa.String(255))
+    language: Mapped[str | None] = mapped_column(sa.String(8))
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     urgent_at: Mapped[datetime | None] = mapped_column(UtcDateTime, default=clock.now)
     snoozed_until: Mapped[datetime | None] = mapped_column(UtcDateTime)

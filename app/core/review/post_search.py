@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, aliased
 from app.core.ids import parse_id
 from app.core.models import Action, Request
 from app.core.review import text_index
+from app.core.unindexed import unindexed
 
 WALKED = 1_000
 """The newest posts that a search reads, before it asks the index."""
@@ -72,7 +73,7 @@ def _nth(
     )
 
 
-def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
+def exact(session: Session | sa.Connection, community_id: uuid.UUID, text: str) -> Sequence[uuid.UUID]:
     """The actions of the post that has ``text`` as one of its ids: ours, the integration's, or the platform's.
 
     Somebody who copied an id looks for this post, and the indexes of ids find it among millions.
@@ -80,7 +81,9 @@ def exact(session: Session, community_id: uuid.UUID, text: str) -> Sequence[uuid
     identity = parse_id(text)
     ids = sa.union_all(
         *(
-            sa.select(Request.id.label("id")).where(Request.community_id == community_id, condition)
+            sa.select(Request.id.label("id")).where(
+                unindexed(Request.community_id) == community_id, condition
+            )
             for condition in (
                 Request.request_id == text,
                 Request.platform_message_id == text,

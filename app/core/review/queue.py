@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,7 +19,9 @@ from app.core.models import Account, Action, Hold, Note, Request
 from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
 from app.core.review import post_search, queue_order
+from app.core.review.open_counts import bounded_count
 from app.core.review.queue_order import Sort
+from app.core.unindexed import unindexed
 from app.core.vocabulary import ActionState, ReviewGroup
 
 _DISAGREEMENTS: Mapping[str, str] = {
@@ -49,6 +52,12 @@ class QueueFilter:
     overdue: bool = False
     snoozed: bool = False
     sort: Sort = Sort.URGENT
+
+
+_MORE_THAN_EVER_WAIT = 10_000_000
+_FEW_FOUND = 500
+EVERYTHING = QueueFilter()
+"""The whole queue, in its default order."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +111,13 @@ def queue(
     require(actor, Permission.SEE_QUEUE, community_id)
     statement = filtered(session, actor, community_id, filters)
     if filters.search:
-        # Searched once: the ids then serve the count, the page and the position.
+        # Searched once: the ids then serve the count, and if they are few the page and the position too.
         ids = session.scalars(statement.with_only_columns(Action.id)).all()
-        statement = sa.select(Action).where(Action.id.in_(ids))
-    count = session.scalar(sa.select(sa.func.count()).select_from(statement.subquery())) or 0
+        count = len(ids)
+        if count <= _FEW_FOUND:
+            statement = sa.select(Action).where(Action.id.in_(ids))
+    else:
+        count = _count(session, statement, filters)
     anchor_id, backwards = (before, True) if before is not None else (after, False)
     anchor = session.get(Action, anchor_id) if anchor_id is not None else None
     if anchor is not None and anchor.community_id != community_id:
@@ -121,8 +133,24 @@ def queue(
     first = 1 if rows else 0
     if rows and (anchor is not None or backwards):
         ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
-        first += session.scalar(sa.select(sa.func.count()).select_from(ahead.subquery())) or 0
+        first += _count(session, ahead, filters)
     return QueuePage(rows, count, first)
+
+
+def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
+    ids = statement.with_only_columns(Action.id)
+    if not (filters.search or filters.author or filters.overdue):
+        # These have indexes of their own.
+        ids = _by_narrow_index(ids)
+    return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
+
+
+def _by_narrow_index(statement: sa.Select[Any]) -> sa.Select[Any]:
+    """Give a statement about all of the queue an order: that of the index from which it can be answered alone.
+
+    SQLite would take another index, and look up every row of the queue; without a limit it would drop the order.
+    """
+    return statement.order_by(*queue_order.clauses(Sort.URGENT)).limit(_MORE_THAN_EVER_WAIT)
 
 
 def _page(
@@ -170,24 +198,43 @@ def items(
 ) -> Sequence[QueueItem]:
     """These items of the community, in any state, as rows of the queue; unknown ids are left out."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = sa.select(Action).where(Action.community_id == community_id, Action.id.in_(ids))
+    statement = sa.select(Action).where(unindexed(Action.community_id) == community_id, Action.id.in_(ids))
     return [QueueItem(*row) for row in session.execute(_as_rows(statement))]
 
 
 def newer_than(
-    session: Session,
+    session: Session | sa.Connection,
     actor: Actor,
     community_id: uuid.UUID,
     moment: datetime,
-    filters: QueueFilter | None = None,
+    filters: QueueFilter = EVERYTHING,
 ) -> int:
-    """How many items of the filtered queue came under review after ``moment``."""
+    """How many items of the filtered queue came under review after ``moment``; at most ``MOST_COUNTED`` + 1."""
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(session, actor, community_id, filters or QueueFilter()).where(
-        Action.created_at > moment
-    )
-    found = statement.with_only_columns(Action.id).subquery()
-    return session.scalar(sa.select(sa.func.count()).select_from(found)) or 0
+    given = {
+        "community_id": community_id,
+        "moment": moment,
+        "now": clock.now(),
+        "account_id": actor.account_id,
+    }
+    statement = _newer(replace(filters, search=""))
+    if filters.search:
+        found = filtered(session, actor, community_id, filters).where(Action.created_at > moment)
+        statement = sa.select(bounded_count(found.with_only_columns(Action.id)))
+    count: int = session.execute(statement, given).scalar_one()
+    return count
+
+
+@lru_cache(maxsize=200)
+def _newer(filters: QueueFilter) -> sa.Select[Any]:
+    """The statement of ``newer_than``, kept because building it takes longer than running it."""
+    found = _matching(
+        filters,
+        sa.bindparam("community_id", type_=Action.community_id.type),
+        sa.bindparam("now", type_=Action.snoozed_until.type),
+        sa.bindparam("account_id", type_=Action.claimed_by_id.type),
+    ).where(Action.created_at > sa.bindparam("moment", type_=Action.created_at.type))
+    return sa.select(bounded_count(found.with_only_columns(Action.id)))
 
 
 def expire(session: Session, older_than: datetime, *, limit: int = 200) -> int:
@@ -244,16 +291,11 @@ def disagreement(note: Note | None, needed: int) -> str:
 
 def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     """The categories of the items in the queue, for its filter."""
-    return [
-        name
-        for name in session.scalars(
-            sa.select(Action.category)
-            .where(Action.community_id == community_id, Action.action_state == ActionState.UNDER_REVIEW)
-            .distinct()
-            .order_by(Action.category)
-        )
-        if name
-    ]
+    queued = sa.select(Action.category).where(
+        Action.community_id == community_id, sa.text(f"moderation_actions.{QUEUED}")
+    )
+    found = _by_narrow_index(queued).subquery().c.category
+    return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
 
 def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
@@ -265,26 +307,42 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     )
 
 
-def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
+def filtered(
+    session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
+) -> sa.Select[Any]:
     """Select the actions under review that match, unordered. The caller checks the actor's permission.
 
     A search for a whole id finds that post alone, also where other posts mention the id.
     """
-    exact = post_search.exact(session, community_id, filters.search) if filters.search else ()
+    statement = _matching(filters, community_id, clock.now(), actor.account_id)
+    if not filters.search:
+        return statement
+    exact = post_search.exact(session, community_id, filters.search)
+    if exact:
+        return statement.where(Action.id.in_(exact))
+    posts = statement.join(Request, Request.id == Action.request_id)
+    return posts.where(post_search.finds(filters.search))
+
+
+def _matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:
+    """Select what matches, except by the search. The last three are values, or parameters that get them later."""
     statement = sa.select(Action).where(
         Action.community_id == community_id,
         # Written out, not a parameter: only so are the queue's indexes used for certain.
         sa.text(f"moderation_actions.{QUEUED}"),
     )
     if filters.overdue:
-        statement = statement.where(Action.due_at <= clock.now())
+        statement = statement.where(Action.due_at <= now)
     if filters.author:
         statement = statement.where(Action.platform_author_id == filters.author)
     if filters.categories:
         statement = statement.where(Action.category.in_(filters.categories))
     if filters.group is not None:
         statement = statement.where(Action.review_group == filters.group)
-    now = clock.now()
+    if filters.languages:
+        statement = statement.where(Action.language.in_(filters.languages))
+    if filters.channel:
+        statement = statement.where(Action.platform_channel_id == filters.channel)
     is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
     statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
     if filters.claimed_by == "nobody":
@@ -293,24 +351,13 @@ def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: Q
             Action.assigned_to_id.is_(None),
         )
     elif filters.claimed_by:
-        theirs = actor.account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
+        theirs = account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
         statement = statement.where(
             sa.or_(
                 sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
                 Action.assigned_to_id == theirs,
             )
         )
-    if exact:
-        statement = statement.where(Action.id.in_(exact))
-    is_searched = bool(filters.search) and not exact
-    if is_searched or filters.languages or filters.channel:
-        statement = statement.join(Request, Request.id == Action.request_id)
-    if filters.languages:
-        statement = statement.where(Request.language.in_(filters.languages))
-    if filters.channel:
-        statement = statement.where(Request.platform_channel_id == filters.channel)
-    if is_searched:
-        statement = statement.where(post_search.finds(filters.search))
     return statement
 
 
