@@ -1,7 +1,6 @@
 """Review queue: the list, the count of new items, the next item, and saved filters; ``bulk`` decides several items."""
 
 import uuid
-from datetime import datetime
 
 from flask import Response, make_response, redirect, url_for
 
@@ -19,7 +18,6 @@ from app.web.moderate import (
     chips,
     live_rows,
     moderation,
-    open_counts,
     pending_undo,
     queue_rows,
     reason_choice,
@@ -38,28 +36,6 @@ PAGE_SIZE = 50
 @auth.needs(Permission.SEE_QUEUE)
 def review() -> Response:
     return show(BulkForm())
-
-
-@web.get("/review/new-count")
-@auth.passive
-@auth.needs(Permission.SEE_QUEUE)
-def new_count() -> Response:
-    """What changed since the page was rendered: new items, rows on the page, and the numbers of waiting items."""
-
-    def newer(moment: datetime) -> int:
-        actor, community = auth.current_actor(), auth.current_community()
-        with wired().database.reading() as session:
-            return queue.newer_than(session, actor, community.id, moment, moderation.wanted_queue())
-
-    return live_rows.poll(QUEUE, "web.new_count", newer)
-
-
-@web.get("/review/settled")
-@auth.passive
-@auth.needs(Permission.SEE_QUEUE)
-def settled() -> Response:
-    """The new state of rows whose time to undo is over: these rows and the undo bar, rendered again."""
-    return live_rows.settled(QUEUE)
 
 
 @web.post("/review/next")
@@ -185,7 +161,7 @@ def show(
         lacks_key=lacks_key,
         links=_links(listed),
         **saved,
-        **live_rows.context(QUEUE, "web.new_count", 0, now.isoformat(), open_counts.context(community)),
+        **live_rows.context(QUEUE, 0, now.isoformat()),
         **QUEUE.context(),
     )
 
