@@ -608,6 +608,15 @@
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden && unasked) document.querySelector("[data-live-rows]")?.dispatchEvent(new Event("look"));
   });
+  // --- A plot says what stands in the column under the pointer; the table beside it says the same without script. ---
+  document.addEventListener("pointermove", (event) => {
+    const plot = event.target instanceof Element && event.target.closest("[data-columns]");
+    if (!plot) return;
+    const columns = JSON.parse(plot.dataset.columns);
+    const { left, width } = plot.getBoundingClientRect();
+    const number = Math.floor(((event.clientX - left) / width) * columns.length);
+    plot.title = columns[Math.max(0, Math.min(columns.length - 1, number))];
+  });
   // --- Filters apply on change: addresses leave out what is empty, and the number of matches is read out. ---
   const filters = (event) => event.detail.elt.matches("form.filters") || event.detail.requestConfig?.elt.matches("form.filters");
   document.addEventListener("htmx:configRequest", (event) => {
