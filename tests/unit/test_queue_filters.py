@@ -10,7 +10,7 @@ from app.core.history.why import Why
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
-from app.core.review import open_counts, queue, reopening, row_marks, second_looks, verbs
+from app.core.review import open_counts, post_search, queue, reopening, row_marks, second_looks, verbs
 from app.core.review.queue import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ReopenTo
@@ -89,6 +89,36 @@ def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: 
     for plan in (count, categories):
         assert "COVERING INDEX" in plan or "Index Only Scan" in plan
     assert "TEMP B-TREE" not in page
+
+
+@pytest.mark.both_databases
+def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urgent(
+    wiring: Wiring, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posts = [
+        submit(wiring, cast, f"{factories.REVIEWED} {word} was the word.", number, "market")
+        for number, word in enumerate(("Harbour", "harbour", "HARBOUR", "Lighthouse"))
+    ]
+    wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
+    monkeypatch.setattr(post_search, "FEW", 2)
+    monkeypatch.setattr(queue, "SEARCHED", 2)
+    urgent = found(wiring, cast)
+    assert sorted(urgent) == sorted(posts)
+    max_ = actor(wiring, cast.moderator)
+    with wiring.database.reading() as session:
+
+        def search(text: str, **filters: Any) -> tuple[list[uuid.UUID], bool]:
+            wanted = QueueFilter(search=text, **filters)
+            page = queue.queue(session, max_, cast.community_id, wanted, size=9)
+            assert page.count == len(page.items)
+            return [item.action.request_id for item in page.items], page.may_lack
+
+        assert search("lighthouse") == ([posts[3]], False)
+        assert search("harbour") == ([one for one in urgent[:2] if one != posts[3]], True)
+        assert search("post-1") == ([posts[1]], False)
+        monkeypatch.setattr(queue, "SEARCHED", 4)
+        assert search("harbour") == ([one for one in urgent if one != posts[3]], False)
+        assert search("harbour", channel="town") == ([], False)
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -90,6 +90,7 @@ class Action(Stamped, Base):
             "category",
             "language",
             "platform_channel_id",
+            "request_id",
             # SQLite reads the index alone only if this is in it too.
             "action_state",
             sqlite_where=sa.text(QUEUED),

@@ -55,7 +55,8 @@ class QueueFilter:
 
 
 _MORE_THAN_EVER_WAIT = 10_000_000
-_FEW_FOUND = 500
+SEARCHED = 1_000
+"""In how many items, the most urgent ones, a common text is looked for."""
 EVERYTHING = QueueFilter()
 """The whole queue, in its default order."""
 
@@ -64,12 +65,15 @@ EVERYTHING = QueueFilter()
 class QueuePage:
     """A page of the queue's ``count`` items; ``first`` is the position of its first row, from 1 (0: no rows).
 
+    ``may_lack``: a text was looked for in the most urgent items only, and more than these wait.
+
     The previous page ends before its first row, the next page begins after its last row.
     """
 
     items: "Sequence[QueueItem]"
     count: int
     first: int
+    may_lack: bool = False
 
     @property
     def last(self) -> int:
@@ -105,17 +109,17 @@ def queue(
 ) -> QueuePage:
     """A page of the items under review: the first, or the one ``after`` or ``before`` an item's id.
 
-    At most eight queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
+    At most eleven queries for any number of rows and any page, because no OFFSET is used. An unknown id is ignored. If
     no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement = filtered(session, actor, community_id, filters)
+    statement, may_lack = _matching(filters, community_id, clock.now(), actor.account_id), False
     if filters.search:
-        # Searched once: the ids then serve the count, and if they are few the page and the position too.
-        ids = session.scalars(statement.with_only_columns(Action.id)).all()
-        count = len(ids)
-        if count <= _FEW_FOUND:
-            statement = sa.select(Action).where(Action.id.in_(ids))
+        searched, is_common = _search(session, statement, community_id, filters.search)
+        may_lack = is_common and _count(session, statement, replace(filters, search="")) > SEARCHED
+        # Searched once: the ids then serve the count, the page and the position.
+        ids = session.scalars(searched.with_only_columns(Action.id)).all()
+        statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
     else:
         count = _count(session, statement, filters)
     anchor_id, backwards = (before, True) if before is not None else (after, False)
@@ -134,7 +138,7 @@ def queue(
     if rows and (anchor is not None or backwards):
         ahead = statement.where(queue_order.follows(filters.sort, rows[0].action, backwards=True))
         first += _count(session, ahead, filters)
-    return QueuePage(rows, count, first)
+    return QueuePage(rows, count, first, may_lack)
 
 
 def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
@@ -145,12 +149,12 @@ def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) ->
     return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
 
 
-def _by_narrow_index(statement: sa.Select[Any]) -> sa.Select[Any]:
-    """Give a statement about all of the queue an order: that of the index from which it can be answered alone.
+def _by_narrow_index(statement: sa.Select[Any], most: int = _MORE_THAN_EVER_WAIT) -> sa.Select[Any]:
+    """Give a statement about the queue an order: that of the index from which it can be answered alone.
 
     SQLite would take another index, and look up every row of the queue; without a limit it would drop the order.
     """
-    return statement.order_by(*queue_order.clauses(Sort.URGENT)).limit(_MORE_THAN_EVER_WAIT)
+    return statement.order_by(*queue_order.clauses(Sort.URGENT)).limit(most)
 
 
 def _page(
@@ -219,7 +223,8 @@ def newer_than(
     }
     statement = _newer(replace(filters, search=""))
     if filters.search:
-        found = filtered(session, actor, community_id, filters).where(Action.created_at > moment)
+        reading = session if isinstance(session, Session) else Session(session)
+        found = filtered(reading, actor, community_id, filters).where(Action.created_at > moment)
         statement = sa.select(bounded_count(found.with_only_columns(Action.id)))
     count: int = session.execute(statement, given).scalar_one()
     return count
@@ -307,21 +312,29 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     )
 
 
-def filtered(
-    session: Session | sa.Connection, actor: Actor, community_id: uuid.UUID, filters: QueueFilter
-) -> sa.Select[Any]:
+def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
     """Select the actions under review that match, unordered. The caller checks the actor's permission.
 
-    A search for a whole id finds that post alone, also where other posts mention the id.
+    A search for a whole id finds that post alone, also where other posts mention the id. A text that is common is
+    looked for in the most urgent ``SEARCHED`` items only, because their posts are read one by one.
     """
     statement = _matching(filters, community_id, clock.now(), actor.account_id)
-    if not filters.search:
-        return statement
-    exact = post_search.exact(session, community_id, filters.search)
+    return _search(session, statement, community_id, filters.search)[0] if filters.search else statement
+
+
+def _search(
+    session: Session, statement: sa.Select[Any], community_id: uuid.UUID, text: str
+) -> tuple[sa.Select[Any], bool]:
+    """Search in the selected items; return also whether the text is common."""
+    exact = post_search.exact(session, community_id, text)
     if exact:
-        return statement.where(Action.id.in_(exact))
-    posts = statement.join(Request, Request.id == Action.request_id)
-    return posts.where(post_search.finds(filters.search))
+        return statement.where(Action.id.in_(exact)), False
+    posts = post_search.few(session, community_id, text)
+    if posts is not None:
+        return statement.where(Action.request_id.in_(posts)), False
+    urgent = _by_narrow_index(statement.with_only_columns(Action.id, Action.request_id), SEARCHED).subquery()
+    found = sa.select(urgent.c.id).join(Request, Request.id == urgent.c.request_id)
+    return sa.select(Action).where(Action.id.in_(found.where(post_search.has(text)))), True
 
 
 def _matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:

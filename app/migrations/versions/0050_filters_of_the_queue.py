@@ -23,7 +23,7 @@ def upgrade() -> None:
             f" (SELECT r.{column} FROM requests r WHERE r.id = moderation_actions.request_id)"
             " WHERE action_state IN ('under_review', 'proposed')"
         )
-    _replace([*_BEFORE, "category", "language", "platform_channel_id", "action_state"])
+    _replace([*_BEFORE, "category", "language", "platform_channel_id", "request_id", "action_state"])
 
 
 def _replace(columns: list[str]) -> None:

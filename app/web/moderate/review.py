@@ -144,6 +144,7 @@ def show(
         rows=rows,
         chips=chips.chips(filter_form, url_for("web.review")),
         count=listed.count,
+        searched=queue.SEARCHED if listed.may_lack else None,
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
