@@ -184,8 +184,12 @@ def ask_to_sign_in() -> Response:
 
 def reader() -> Reader | None:
     """Return the signed-in account, or None. Reads the database once per request."""
-    who: Any = current_user
-    return who._get_current_object() if who.is_authenticated else None
+    if "reader" not in g:
+        who: Any = current_user
+        user = who._get_current_object()
+        g.reader = user if user.is_authenticated else None
+    found: Reader | None = g.reader
+    return found
 
 
 def current_reader() -> Reader:

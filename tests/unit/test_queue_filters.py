@@ -10,7 +10,7 @@ from app.core.history.why import Why
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
-from app.core.review import open_counts, post_search, queue, reopening, row_marks, second_looks, verbs
+from app.core.review import claims, open_counts, post_search, queue, reopening, row_marks, second_looks, verbs
 from app.core.review.queue import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ReopenTo
@@ -89,6 +89,13 @@ def test_an_index_has_what_the_filters_ask(wiring: Wiring, cast: Cast, filters: 
     for plan in (count, categories):
         assert "COVERING INDEX" in plan or "Index Only Scan" in plan
     assert "TEMP B-TREE" not in page
+
+
+@pytest.mark.both_databases
+def test_what_a_moderator_holds_is_found_by_an_index(wiring: Wiring, cast: Cast) -> None:
+    max_ = actor(wiring, cast.moderator)
+    (plan,) = plans_of(wiring, lambda session: claims.release_all(session, max_))
+    assert "ix_moderation_actions_claimed" in plan
 
 
 @pytest.mark.both_databases

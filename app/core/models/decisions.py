@@ -35,6 +35,9 @@ HIDDEN = "restores_id IS NULL AND action_type = 'hide' AND action_state IN ('app
 """Which actions keep a post hidden now. An index repeats it."""
 
 
+_ASSIGNED = sa.text(f"{QUEUED} AND assigned_to_id IS NOT NULL")
+
+
 class Action(Stamped, Base):
     """A moderation action (docs/integration.md). Only ``moves.make_move`` changes its state.
 
@@ -117,6 +120,20 @@ class Action(Stamped, Base):
             "platform_author_id",
             sqlite_where=sa.text(QUEUED),
             postgresql_where=sa.text(QUEUED),
+        ),
+        # What a moderator holds or is to decide, for their home and for letting go of it.
+        sa.Index(
+            "ix_moderation_actions_claimed",
+            "claimed_by_id",
+            "claimed_until",
+            sqlite_where=sa.text("claimed_by_id IS NOT NULL"),
+            postgresql_where=sa.text("claimed_by_id IS NOT NULL"),
+        ),
+        sa.Index(
+            "ix_moderation_actions_assigned",
+            "assigned_to_id",
+            sqlite_where=_ASSIGNED,
+            postgresql_where=_ASSIGNED,
         ),
         sa.Index("ix_moderation_actions_request_id", "request_id"),
         sa.Index("ix_moderation_actions_note_id", "note_id"),

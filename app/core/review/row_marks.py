@@ -5,9 +5,8 @@ To draw rows needs posts, notes and people. To find out that nothing changed nee
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -21,8 +20,7 @@ from app.core.unindexed import unindexed
 from app.core.vocabulary import ActionState
 
 
-@dataclass(frozen=True)
-class RowMark:
+class RowMark(NamedTuple):
     """``seen`` are values that differ if the row would look different. The moments show as times that pass:
     ``due_at`` when people should have decided, if that is past, ``decided_at`` when they did, ``again_at`` when a
     second look began."""
