@@ -17,7 +17,7 @@ from app.wiring import wired
 AnyReader = TypeVar("AnyReader")
 _EXTENSION = "bridgenote-readers"
 _MOST = 500
-"""How many signed-in browsers are remembered; beyond that, remembering begins anew."""
+"""How many signed-in browsers are remembered; beyond that, all are forgotten."""
 
 
 def reader(

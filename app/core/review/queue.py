@@ -332,7 +332,8 @@ def _search(
     posts = post_search.few(session, community_id, text)
     if posts is not None:
         return statement.where(Action.request_id.in_(posts)), False
-    urgent = _by_narrow_index(statement.with_only_columns(Action.id, Action.request_id), SEARCHED).subquery()
+    pairs: sa.Select[Any] = statement.with_only_columns(Action.id, Action.request_id)
+    urgent = _by_narrow_index(pairs, SEARCHED).subquery()
     found = sa.select(urgent.c.id).join(Request, Request.id == urgent.c.request_id)
     return sa.select(Action).where(Action.id.in_(found.where(post_search.has(text)))), True
 
