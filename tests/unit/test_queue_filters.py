@@ -10,8 +10,18 @@ from app.core.history.why import Why
 from app.core.models import Action, Request
 from app.core.permissions import SYSTEM
 from app.core.requests import scoring, submitting
-from app.core.review import claims, open_counts, post_search, queue, reopening, row_marks, second_looks, verbs
-from app.core.review.queue import QueueFilter
+from app.core.review import (
+    claims,
+    open_counts,
+    post_search,
+    queue,
+    queue_filters,
+    reopening,
+    row_marks,
+    second_looks,
+    verbs,
+)
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ReopenTo
 from app.wiring import Wiring
@@ -108,7 +118,7 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
     ]
     wiring.jobs.run_all()  # type: ignore[union-attr]  # tests wire the engine's double
     monkeypatch.setattr(post_search, "FEW", 2)
-    monkeypatch.setattr(queue, "SEARCHED", 2)
+    monkeypatch.setattr(queue_filters, "SEARCHED", 2)
     urgent = found(wiring, cast)
     assert sorted(urgent) == sorted(posts)
     max_ = actor(wiring, cast.moderator)
@@ -123,7 +133,7 @@ def test_a_rare_text_is_looked_for_in_all_items_and_a_common_one_in_the_most_urg
         assert search("lighthouse") == ([posts[3]], False)
         assert search("harbour") == ([one for one in urgent[:2] if one != posts[3]], True)
         assert search("post-1") == ([posts[1]], False)
-        monkeypatch.setattr(queue, "SEARCHED", 4)
+        monkeypatch.setattr(queue_filters, "SEARCHED", 4)
         assert search("harbour") == ([one for one in urgent if one != posts[3]], False)
         assert search("harbour", channel="town") == ([], False)
 

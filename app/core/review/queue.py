@@ -14,15 +14,15 @@ from app.core import clock, limits, scoring
 from app.core.actions import actions
 from app.core.history import chain as history
 from app.core.history.why import Why
-from app.core.ids import parse_id
 from app.core.models import Account, Action, Hold, Note, Request
 from app.core.models.decisions import HIDDEN, QUEUED
 from app.core.permissions import Actor, Permission, require
-from app.core.review import post_search, queue_order
+from app.core.review import queue_filters, queue_order
 from app.core.review.open_counts import bounded_count
+from app.core.review.queue_filters import EVERYTHING, QueueFilter
 from app.core.review.queue_order import Sort
 from app.core.unindexed import unindexed
-from app.core.vocabulary import ActionState, ReviewGroup
+from app.core.vocabulary import ActionState
 
 _DISAGREEMENTS: Mapping[str, str] = {
     "divisive": "split",
@@ -31,34 +31,6 @@ _DISAGREEMENTS: Mapping[str, str] = {
     "undecided": "undecided",
 }
 """Why enough ratings did not decide, by the slug of the rule (docs/consensus.md)."""
-
-
-@dataclass(frozen=True)
-class QueueFilter:
-    """Filters and order of the queue.
-
-    ``languages`` are tags as posts have them; ``claimed_by`` is ``me``, ``nobody``, an account's id, or empty for
-    all; it covers claims and assignments. ``author`` and ``channel`` are the platform's ids. ``overdue``: only items
-    past their category's target time. ``snoozed``: only items that are put aside, which are left out otherwise.
-    """
-
-    categories: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    claimed_by: str = ""
-    search: str = ""
-    group: ReviewGroup | None = None
-    author: str = ""
-    channel: str = ""
-    overdue: bool = False
-    snoozed: bool = False
-    sort: Sort = Sort.URGENT
-
-
-_MORE_THAN_EVER_WAIT = 10_000_000
-SEARCHED = 1_000
-"""In how many items, the most urgent ones, a common text is looked for."""
-EVERYTHING = QueueFilter()
-"""The whole queue, in its default order."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +85,12 @@ def queue(
     no rows come after (before) the item, the page is the last (first).
     """
     require(actor, Permission.SEE_QUEUE, community_id)
-    statement, may_lack = _matching(filters, community_id, clock.now(), actor.account_id), False
+    statement, may_lack = queue_filters.matching(filters, community_id, clock.now(), actor.account_id), False
     if filters.search:
-        searched, is_common = _search(session, statement, community_id, filters.search)
-        may_lack = is_common and _count(session, statement, replace(filters, search="")) > SEARCHED
+        searched, is_common = queue_filters.search(session, statement, community_id, filters.search)
+        may_lack = (
+            is_common and _count(session, statement, replace(filters, search="")) > queue_filters.SEARCHED
+        )
         # Searched once: the ids then serve the count, the page and the position.
         ids = session.scalars(searched.with_only_columns(Action.id)).all()
         statement, count = sa.select(Action).where(Action.id.in_(ids)), len(ids)
@@ -143,18 +117,10 @@ def queue(
 
 def _count(session: Session, statement: sa.Select[Any], filters: QueueFilter) -> int:
     ids = statement.with_only_columns(Action.id)
-    if not (filters.search or filters.author or filters.overdue):
+    if not (filters.search or filters.author or filters.overdue or filters.claimed_by):
         # These have indexes of their own.
-        ids = _by_narrow_index(ids)
+        ids = queue_filters.by_narrow_index(ids)
     return session.scalar(sa.select(sa.func.count()).select_from(ids.subquery())) or 0
-
-
-def _by_narrow_index(statement: sa.Select[Any], most: int = _MORE_THAN_EVER_WAIT) -> sa.Select[Any]:
-    """Give a statement about the queue an order: that of the index from which it can be answered alone.
-
-    SQLite would take another index, and look up every row of the queue; without a limit it would drop the order.
-    """
-    return statement.order_by(*queue_order.clauses(Sort.URGENT)).limit(most)
 
 
 def _page(
@@ -175,7 +141,11 @@ def first(
     """The first items of the filtered queue."""
     require(actor, Permission.SEE_QUEUE, community_id)
     return _page(
-        session, filtered(session, actor, community_id, filters), filters.sort, size, backwards=False
+        session,
+        queue_filters.filtered(session, actor, community_id, filters),
+        filters.sort,
+        size,
+        backwards=False,
     )
 
 
@@ -184,7 +154,9 @@ def neighbours(
 ) -> tuple[uuid.UUID | None, uuid.UUID | None]:
     """The ids of the items before and after this one in the filtered queue, each None at an end; two queries."""
     require(actor, Permission.SEE_QUEUE, action.community_id)
-    statement = filtered(session, actor, action.community_id, filters).where(Action.id != action.id)
+    statement = queue_filters.filtered(session, actor, action.community_id, filters).where(
+        Action.id != action.id
+    )
     before, after = (
         session.scalar(
             statement.with_only_columns(Action.id)
@@ -224,7 +196,9 @@ def newer_than(
     statement = _newer(replace(filters, search=""))
     if filters.search:
         reading = session if isinstance(session, Session) else Session(session)
-        found = filtered(reading, actor, community_id, filters).where(Action.created_at > moment)
+        found = queue_filters.filtered(reading, actor, community_id, filters).where(
+            Action.created_at > moment
+        )
         statement = sa.select(bounded_count(found.with_only_columns(Action.id)))
     count: int = session.execute(statement, given).scalar_one()
     return count
@@ -233,7 +207,7 @@ def newer_than(
 @lru_cache(maxsize=200)
 def _newer(filters: QueueFilter) -> sa.Select[Any]:
     """The statement of ``newer_than``, kept because building it takes longer than running it."""
-    found = _matching(
+    found = queue_filters.matching(
         filters,
         sa.bindparam("community_id", type_=Action.community_id.type),
         sa.bindparam("now", type_=Action.snoozed_until.type),
@@ -299,7 +273,7 @@ def categories(session: Session, community_id: uuid.UUID) -> Sequence[str]:
     queued = sa.select(Action.category).where(
         Action.community_id == community_id, sa.text(f"moderation_actions.{QUEUED}")
     )
-    found = _by_narrow_index(queued).subquery().c.category
+    found = queue_filters.by_narrow_index(queued).subquery().c.category
     return [name for name in session.scalars(sa.select(found).distinct().order_by(found)) if name]
 
 
@@ -310,69 +284,6 @@ def comment(session: Session, actor: Actor, action: Action, text: str) -> None:
     history.record(
         session, actor, action.community_id, "action.commented", "action", action.id, why=Why(comment=text)
     )
-
-
-def filtered(session: Session, actor: Actor, community_id: uuid.UUID, filters: QueueFilter) -> sa.Select[Any]:
-    """Select the actions under review that match, unordered. The caller checks the actor's permission.
-
-    A search for a whole id finds that post alone, also where other posts mention the id. A text that is common is
-    looked for in the most urgent ``SEARCHED`` items only, because their posts are read one by one.
-    """
-    statement = _matching(filters, community_id, clock.now(), actor.account_id)
-    return _search(session, statement, community_id, filters.search)[0] if filters.search else statement
-
-
-def _search(
-    session: Session, statement: sa.Select[Any], community_id: uuid.UUID, text: str
-) -> tuple[sa.Select[Any], bool]:
-    """Search in the selected items; return also whether the text is common."""
-    exact = post_search.exact(session, community_id, text)
-    if exact:
-        return statement.where(Action.id.in_(exact)), False
-    posts = post_search.few(session, community_id, text)
-    if posts is not None:
-        return statement.where(Action.request_id.in_(posts)), False
-    pairs: sa.Select[Any] = statement.with_only_columns(Action.id, Action.request_id)
-    urgent = _by_narrow_index(pairs, SEARCHED).subquery()
-    found = sa.select(urgent.c.id).join(Request, Request.id == urgent.c.request_id)
-    return sa.select(Action).where(Action.id.in_(found.where(post_search.has(text)))), True
-
-
-def _matching(filters: QueueFilter, community_id: Any, now: Any, account_id: Any) -> sa.Select[Any]:
-    """Select what matches, except by the search. The last three are values, or parameters that get them later."""
-    statement = sa.select(Action).where(
-        Action.community_id == community_id,
-        # Written out, not a parameter: only so are the queue's indexes used for certain.
-        sa.text(f"moderation_actions.{QUEUED}"),
-    )
-    if filters.overdue:
-        statement = statement.where(Action.due_at <= now)
-    if filters.author:
-        statement = statement.where(Action.platform_author_id == filters.author)
-    if filters.categories:
-        statement = statement.where(Action.category.in_(filters.categories))
-    if filters.group is not None:
-        statement = statement.where(Action.review_group == filters.group)
-    if filters.languages:
-        statement = statement.where(Action.language.in_(filters.languages))
-    if filters.channel:
-        statement = statement.where(Action.platform_channel_id == filters.channel)
-    is_awake = sa.or_(Action.snoozed_until.is_(None), Action.snoozed_until <= now)
-    statement = statement.where(Action.snoozed_until > now if filters.snoozed else is_awake)
-    if filters.claimed_by == "nobody":
-        statement = statement.where(
-            sa.or_(Action.claimed_by_id.is_(None), Action.claimed_until <= now),
-            Action.assigned_to_id.is_(None),
-        )
-    elif filters.claimed_by:
-        theirs = account_id if filters.claimed_by == "me" else parse_id(filters.claimed_by)
-        statement = statement.where(
-            sa.or_(
-                sa.and_(Action.claimed_by_id == theirs, Action.claimed_until > now),
-                Action.assigned_to_id == theirs,
-            )
-        )
-    return statement
 
 
 def _as_rows(statement: sa.Select[Any]) -> Any:

@@ -12,7 +12,7 @@ from wtforms.validators import Optional
 from app.core import limits
 from app.core.review import decision_trace, second_looks
 from app.core.review.history_filters import HistoryFilter
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.queue_order import Sort
 from app.core.review.second_looks import LookFilter
 from app.core.vocabulary import ActionState, ActionType

@@ -18,7 +18,7 @@ from app.core.ids import parse_id
 from app.core.models import Action
 from app.core.permissions import Actor, Permission
 from app.core.review import claims, holds, queue, second_looks
-from app.core.review.queue import QueueFilter
+from app.core.review.queue_filters import QueueFilter
 from app.core.review.second_looks import LookFilter
 from app.web import auth, community_choice, forms, origins, page, veils
 from app.web.blueprint import web

@@ -10,7 +10,8 @@ from app.core.errors import Invalid
 from app.core.ids import parse_id
 from app.core.permissions import Permission
 from app.core.review import assignments, claims, post_search, queue, saved_filters
-from app.core.review.queue import QueueFilter, QueuePage
+from app.core.review.queue import QueuePage
+from app.core.review.queue_filters import SEARCHED, QueueFilter
 from app.web import auth, forms, page
 from app.web.blueprint import web
 from app.web.filter_forms import encoded
@@ -144,7 +145,7 @@ def show(
         rows=rows,
         chips=chips.chips(filter_form, url_for("web.review")),
         count=listed.count,
-        searched=queue.SEARCHED if listed.may_lack else None,
+        searched=SEARCHED if listed.may_lack else None,
         filters=filter_form,
         is_narrowed=filter_form.is_narrowed,
         clear_url=moderation.cleared_queue_url(),
