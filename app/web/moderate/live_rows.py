@@ -7,7 +7,7 @@ on one connection; rows, forms and templates only come into it if something did.
 from datetime import datetime
 from typing import Any
 
-from flask import Response, make_response, url_for
+from flask import Response, make_response, request, url_for
 
 from app.core.permissions import Permission
 from app.web import auth, forms, page
@@ -15,7 +15,7 @@ from app.web.blueprint import web
 from app.web.filter_forms import encoded
 from app.web.moderate import open_counts, pending_undo, queue_rows
 from app.web.moderate.forms import BulkForm
-from app.web.moderate.row_lists import LISTS, LOOKS, QUEUE, RowList
+from app.web.moderate.row_lists import LOOKS, QUEUE, RowList
 from app.wiring import wired
 
 PART = "moderate/_queue_live.html"
@@ -23,16 +23,16 @@ SETTLED = "moderate/_queue_settled.html"
 SHOWN_NEW = 99
 
 
-@web.get("/review/new-count", defaults={"at": QUEUE.at})
-@web.get("/second-look/new-count", defaults={"at": LOOKS.at})
+@web.get("/review/new-count", endpoint="new_count")
+@web.get("/second-look/new-count", endpoint="new_looks")
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
-def new_rows(at: str) -> Response:
+def new_rows() -> Response:
     """Return what changed since the page was rendered: new items, rows on the page, and the numbers of waiting items.
 
     The page sends what it shows: ``shown`` new items, ``waiting`` items in all, and ``rows``. 204 if all is the same.
     """
-    row_list = LISTS[at]
+    row_list = _asked()
     since = forms.query_arg("since")
     try:
         moment = datetime.fromisoformat(since)
@@ -57,16 +57,16 @@ def new_rows(at: str) -> Response:
     return page.render(PART, PART, rows=rows, **row_list.context(), **known)
 
 
-@web.get("/review/settled", defaults={"at": QUEUE.at})
-@web.get("/second-look/settled", defaults={"at": LOOKS.at})
+@web.get("/review/settled", endpoint="settled")
+@web.get("/second-look/settled", endpoint="settled_looks")
 @auth.passive
 @auth.needs(Permission.SEE_QUEUE)
-def settled(at: str) -> Response:
+def settled() -> Response:
     """Return rows whose time to undo is over, and the undo bar, rendered again.
 
     204 while a decision on one of them is still held: the job that carries it out may run a little late.
     """
-    row_list = LISTS[at]
+    row_list = _asked()
     ids = [choice.id for choice in forms.queried(BulkForm).item.data]
     actor, community = auth.current_actor(), auth.current_community()
     with wired().database.reading() as session:
@@ -75,6 +75,11 @@ def settled(at: str) -> Response:
             return Response(status=204)
         pending = pending_undo.undoable(session, actor, community.id)
     return page.render(SETTLED, SETTLED, rows=rows, **row_list.context(), pending=pending)
+
+
+def _asked() -> RowList:
+    """The list whose path was requested."""
+    return LOOKS if request.endpoint in (LOOKS.poll_view, LOOKS.settled_view) else QUEUE
 
 
 def context(row_list: RowList, count: int, since: str) -> dict[str, Any]:
@@ -88,6 +93,6 @@ def context(row_list: RowList, count: int, since: str) -> dict[str, Any]:
         "new": count,
         "new_words": f"{min(count, SHOWN_NEW)}{'+' if count > SHOWN_NEW else ''} new "
         f"{'item' if count == 1 else 'items'}",
-        "new_url": f"{url_for('web.new_rows', at=row_list.at)}?{encoded(query)}",
+        "new_url": f"{url_for(row_list.poll_view)}?{encoded(query)}",
         "show_url": row_list.url(),
     }

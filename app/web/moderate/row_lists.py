@@ -31,6 +31,8 @@ class RowList:
     at: str
     name: str
     view: str
+    poll_view: str
+    settled_view: str
     states: Collection[ActionState]
     names: Collection[str]
     parse: Callable[[Pairs], tuple[Query, Any]]
@@ -61,7 +63,7 @@ class RowList:
             "query": _with_query("", query),
             "item_query": _with_query("", {**query, **self.origin}),
             "row_query": "?" + encoded({**query, "at": self.at}),
-            "settled_url": _with_query(url_for("web.settled", at=self.at), query),
+            "settled_url": _with_query(url_for(self.settled_view), query),
             "needed": answering.ratings_needed(),
             "out_of_band": False,
         }
@@ -71,6 +73,8 @@ QUEUE = RowList(
     "queue",
     "Review queue",
     "web.review",
+    "web.new_count",
+    "web.settled",
     (ActionState.UNDER_REVIEW,),
     frozenset(field.name for field in QueueForm()),
     queue_filter,
@@ -82,6 +86,8 @@ LOOKS = RowList(
     "second-look",
     "Second look",
     "web.second_look",
+    "web.new_looks",
+    "web.settled_looks",
     second_looks.STATES,
     frozenset(field.name for field in LookForm()),
     look_filter,
@@ -91,12 +97,9 @@ LOOKS = RowList(
 """C confirms here, so no key claims."""
 
 
-LISTS = {row_list.at: row_list for row_list in (QUEUE, LOOKS)}
-
-
 def sent_from() -> RowList | None:
     """The list whose row sent the form, or None if no row did."""
-    return LISTS.get(forms.query_arg("at"))
+    return {QUEUE.at: QUEUE, LOOKS.at: LOOKS}.get(forms.query_arg("at"))
 
 
 def origin() -> RowList:
